@@ -1,0 +1,55 @@
+// Reader: the bytes of one source become batches. This is the hot path; start reading the pipeline here.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/batch.h"
+#include "model/time.h"
+
+namespace faultline {
+
+// Where reading a source stands; what is needed to go on after a restart.
+struct Cursor {
+  std::uint64_t offset = 0;  // of the next byte to read
+  std::uint64_t lines = 0;   // complete lines before it
+  // The unfinished last line and what the wrappers were in the middle of. Opaque; usually empty.
+  std::string carry;
+  bool operator==(const Cursor&) const = default;
+};
+
+class Reader {
+ public:
+  // A line longer than this is counted and skipped, so that a stream without newlines cannot eat
+  // the memory.
+  static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
+  // Stamps without a year get the year that brings them nearest to reference.
+  Reader(const Cursor& cursor, Timestamp reference);
+  ~Reader();
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+
+  void feed(std::string_view bytes);
+
+  // The sender has no more for now. A last line without a newline is read if it makes sense as it
+  // stands; should the rest of it arrive later, it is not counted twice.
+  void finish();
+
+  // Bytes fed since the last take(), as a measure of when to take.
+  std::uint64_t pending_bytes() const;
+
+  // What was read since the last take, up to the last complete line (after finish(): all of it).
+  Batch take();
+
+  // Where reading stands after everything taken. Belongs beside the last batch taken.
+  Cursor cursor() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,48 @@
+// Unpacker: bytes as they were sent or stored become files: inflated if they are gzip or zstd, taken
+// apart if they are a tar archive, and inflated again if a member is compressed. What it is dealing
+// with is told from the bytes, never from a name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "model/result.h"
+
+namespace faultline {
+
+// Gets each file as it comes; bytes may come in any number of pieces.
+class FileVisitor {
+ public:
+  virtual ~FileVisitor() = default;
+  virtual void open(std::string_view name) = 0;
+  virtual void bytes(std::string_view piece) = 0;
+  virtual void close() = 0;
+};
+
+// What the sender says of the outermost layer (Content-Encoding). Told or not, inner layers are detected.
+enum class Encoding { detect, gzip, zstd };
+
+class Unpacker {
+ public:
+  // Nothing sensible grows more than this once it has grown past kFreeGrowth; a bomb does.
+  static constexpr std::uint64_t kMaxGrowth = 2000;
+  static constexpr std::uint64_t kFreeGrowth = std::uint64_t{256} << 20;
+  static constexpr int kMaxZstdWindowLog = 26;  // 64 MiB
+
+  // `name` is what a single file is called; members of an archive are "name/member".
+  Unpacker(std::string name, Encoding encoding, FileVisitor& visitor);
+  ~Unpacker();
+
+  // After an error everything that could be read has been given to the visitor and the file is
+  // closed; feed nothing more.
+  Result<void> feed(std::string_view bytes);
+  Result<void> finish();  // an error if the data breaks off
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,48 @@
+// Takes off what container runtimes, loggers and launchers put around a line, and keeps what they
+// knew: when, on which host, from which rank.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/time.h"
+
+namespace faultline {
+
+// A line as its program printed it.
+struct Message {
+  std::string_view text;
+  std::string_view host;  // empty: the wrapping names none
+  EventTime time;
+  int rank = -1;          // a launcher's prefix
+  int repeated = 1;       // "message repeated 3 times"
+  bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
+};
+
+class Unwrapper {
+ public:
+  // Stamps without a year get the year that brings them nearest to reference.
+  explicit Unwrapper(Timestamp reference);
+  ~Unwrapper();
+  Unwrapper(Unwrapper&&) noexcept;
+  Unwrapper& operator=(Unwrapper&&) noexcept;
+
+  // The messages that are complete with this line: usually one; none while pieces are missing;
+  // several when one line is a whole document. Valid until the next call.
+  std::span<const Message> unwrap(std::string_view line);
+
+  // At the end of the source: what was still waiting for its other pieces.
+  std::span<const Message> finish();
+
+  // What it remembers between lines, so that reading can go on after a restart. Usually empty.
+  std::string save() const;
+  void restore(std::string_view saved);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace faultline

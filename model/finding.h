@@ -1,0 +1,107 @@
+// A finding is one thing the rules believe, with the lines it rests on; a diagnosis orders findings
+// into causes and consequences. Their JSON is docs/api.md's promise (model/json.h writes it).
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/time.h"
+
+namespace faultline {
+
+enum class Severity { info, warning, error, critical };
+BOOST_DESCRIBE_ENUM(Severity, info, warning, error, critical)
+
+enum class Verdict { healthy, slow, hang, failed, corrupt, unknown };
+BOOST_DESCRIBE_ENUM(Verdict, healthy, slow, hang, failed, corrupt, unknown)
+
+// What a finding is about, as exactly as the evidence allows.
+struct Subject {
+  std::vector<std::string> hosts;
+  std::vector<int> ranks;
+  std::vector<std::string> gpus;  // host/0000:3b:00.0
+  std::vector<std::string> nics;
+  std::vector<std::string> communicators;
+  bool operator==(const Subject&) const = default;
+};
+
+struct Evidence {
+  std::string source;
+  std::uint64_t line = 0;  // from 1
+  std::uint64_t offset = 0;
+  std::optional<Timestamp> time;
+  std::string text;
+  bool operator==(const Evidence&) const = default;
+};
+
+struct Action {
+  std::string what;     // "do" in JSON
+  std::string where;    // a host; empty: anywhere
+  std::string command;  // empty: none
+  bool operator==(const Action&) const = default;
+};
+
+enum class FindingState { open, resolved };
+BOOST_DESCRIBE_ENUM(FindingState, open, resolved)
+
+struct Finding {
+  std::string id;     // the same cause on the same subject of one attempt has the same id
+  std::string cause;  // "class" in JSON: gpu.off_bus, collective.rank_behind, …
+  std::string title;
+  Severity severity = Severity::error;
+  double confidence = 0;
+  Subject subject;
+  std::optional<Timestamp> first_seen;
+  std::optional<Timestamp> last_seen;
+  std::uint64_t count = 1;
+  std::vector<std::string> explains;  // ids of the findings this one accounts for
+  std::vector<Evidence> evidence;
+  std::vector<Action> actions;
+  FindingState state = FindingState::open;
+  bool part_of_job = true;  // false: hardware that no rank of the job was seen on
+  bool operator==(const Finding&) const = default;
+};
+
+enum class CheckStatus { pass, fail, unknown };
+BOOST_DESCRIBE_ENUM(CheckStatus, pass, fail, unknown)
+
+struct Check {
+  std::string check;
+  CheckStatus status = CheckStatus::unknown;
+  std::string detail;
+  std::string command;
+};
+
+struct MissingEvidence {
+  std::string what;
+  std::string why;
+  std::string command;
+};
+
+struct RankTally {
+  int expected = 0;
+  int seen = 0;
+  std::vector<int> behind;
+  std::vector<int> silent;
+};
+
+struct Diagnosis {
+  std::string job;
+  int attempt = 1;
+  std::optional<Timestamp> as_of;
+  Verdict verdict = Verdict::unknown;
+  std::string summary;
+  std::vector<Finding> root_causes;  // most likely first
+  std::vector<Finding> symptoms;
+  std::vector<Finding> bystanders;  // real faults that no rank of this job was seen on
+  std::vector<std::string> chain;   // ids, cause first
+  std::vector<Check> checklist;
+  std::vector<MissingEvidence> missing_evidence;
+  RankTally ranks;
+};
+
+}  // namespace faultline

@@ -1,0 +1,79 @@
+// What the answers about a job are made of: read off its state, written as JSON by model/json.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+
+namespace faultline {
+
+// GET /api/v1/jobs: one line of the list.
+struct JobOverview {
+  std::string job;
+  Verdict verdict = Verdict::unknown;
+  int ranks_expected = 0;
+  int ranks_seen = 0;
+  int attempts = 1;
+  std::optional<Timestamp> last_activity;  // when something last arrived
+};
+
+struct CommunicatorView {
+  std::string id;
+  int nranks = 0;
+  int members_seen = 0;
+  std::uint64_t furthest = 0;  // collectives its leading rank has entered
+  std::uint64_t slowest = 0;   // and its last one
+  bool matched = true;         // false: members were put together by a guess
+};
+
+struct GpuView {
+  std::string host;
+  std::string gpu;
+  std::string uuid;
+  std::optional<int> rank;
+};
+
+struct SourceView {
+  std::string name;
+  std::string host;
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t recognized = 0;
+};
+
+// GET /api/v1/jobs/{job}
+struct JobDetail {
+  JobOverview overview;
+  std::vector<std::string> hosts;
+  std::vector<GpuView> gpus;
+  std::vector<std::string> nics;
+  std::vector<CommunicatorView> communicators;
+  std::vector<SourceView> sources;
+};
+
+// Where a rank stands in one communicator.
+struct StandingView {
+  std::string communicator;
+  int rank = 0;  // in this communicator
+  std::uint64_t position = 0;  // collectives entered
+  std::uint64_t behind = 0;    // how many its furthest peer is ahead
+  std::uint64_t point_to_point = 0;
+  std::optional<std::uint64_t> op_count;  // as NCCL printed it last
+  std::string last_call;
+  std::optional<Evidence> last_line;
+};
+
+// GET /api/v1/jobs/{job}/ranks
+struct RankView {
+  int rank = -1;  // -1: nothing tells its place in the job
+  std::string host;
+  std::int64_t pid = 0;
+  std::string gpu;
+  std::string state;  // "in_step", "behind", "diverged", "unknown"
+  std::vector<StandingView> standings;
+};
+
+}  // namespace faultline

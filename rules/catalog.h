@@ -1,0 +1,56 @@
+// The catalog: what the field knows, as data. Compiled in from rules/catalog/; a folder of the
+// user's may replace files by name.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/finding.h"
+
+namespace faultline {
+
+// A row of xid.csv.
+struct XidMeaning {
+  int code = 0;
+  std::string name;
+  std::string meaning;
+  std::string cause;  // class of the taxonomy; empty: says nothing about a fault
+  Severity severity = Severity::error;
+  std::string impact;  // none, degrades, kills_process, kills_gpu, hang, varies
+  std::string action;
+  std::string escalation;
+};
+
+// Which relation the subjects of cause and consequence must have.
+enum class Relation { same_gpu, same_host, same_rank, same_communicator, same_job };
+
+// A row of causality.yaml: `cause` can explain `effect`.
+struct CausalLink {
+  std::string cause;
+  std::string effect;
+  std::vector<Relation> relations;  // any of them
+};
+
+// What to do about a class: advice.yaml. {host}, {gpu}, {rank} are filled in.
+struct Advice {
+  std::string title;
+  std::vector<Action> actions;
+};
+
+struct Catalog {
+  std::map<int, XidMeaning> xids;
+  std::vector<CausalLink> causality;
+  std::map<std::string, Advice, std::less<>> advice;
+
+  const XidMeaning* xid(int code) const;
+  bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
+};
+
+// Throws std::runtime_error naming the file, the entry and the mend: a broken catalog must not start.
+Catalog load_catalog(const std::optional<std::filesystem::path>& override_folder = std::nullopt);
+
+}  // namespace faultline

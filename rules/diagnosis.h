@@ -1,0 +1,33 @@
+// The diagnosis: findings ordered into causes and consequences, and how sure.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+#include "model/views.h"
+#include "rules/catalog.h"
+#include "rules/state/job_state.h"
+
+namespace faultline {
+
+// The moment a job is looked at. Rules read no clock.
+struct Moment {
+  Timestamp now;
+  std::set<std::string, std::less<>> live_sources;  // still being written: their end is not an end
+};
+
+Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment);
+
+// Everything the diagnosis found, causes first.
+std::vector<Finding> findings_of(const Diagnosis& diagnosis);
+
+// For a terminal or curl: at most 2 KB.
+std::string to_text(const Diagnosis& diagnosis);
+
+JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis);
+JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis);
+std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis);
+
+}  // namespace faultline

@@ -1,0 +1,16 @@
+// The files of rules/catalog/, as they were when the program was built.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace faultline {
+
+struct EmbeddedFile {
+  std::string_view name;  // "xid.csv"
+  std::string_view text;
+};
+
+const std::vector<EmbeddedFile>& embedded_files();
+
+}  // namespace faultline
