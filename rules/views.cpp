@@ -17,10 +17,12 @@ struct Standings {
   View view;
 };
 
-const Alignment* alignment_with(const View& view, std::size_t member) {
+// By member; nullptr where a member cannot be compared with others.
+std::vector<const Alignment*> alignments_by_member(const View& view) {
+  std::vector<const Alignment*> by_member(view.job.progress().members().size());
   for (const Alignment& alignment : view.alignments)
-    if (std::ranges::find(alignment.members, member) != alignment.members.end()) return &alignment;
-  return nullptr;
+    for (std::size_t member : alignment.members) by_member[member] = &alignment;
+  return by_member;
 }
 
 std::string last_call_of(const View& view, const Member& member) {
@@ -105,6 +107,7 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
 std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) {
   Standings standings(job);
   const View& view = standings.view;
+  const std::vector<const Alignment*> alignments = alignments_by_member(view);
   std::vector<RankView> ranks;
   for (const Worker& worker : view.workers.all) {
     RankView& rank = ranks.emplace_back();
@@ -115,7 +118,7 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
     bool comparable = false;
     bool odd = false;
     for (std::size_t member : worker.members) {
-      const Alignment* alignment = alignment_with(view, member);
+      const Alignment* alignment = alignments[member];
       comparable |= alignment != nullptr && alignment->members.size() > 1;
       odd |= alignment != nullptr && diverged(*alignment, member);
       rank.standings.push_back(standing_of(view, member, alignment));
