@@ -7,7 +7,7 @@
 
 #include "model/pci_address.h"
 #include "parsers/pattern.h"
-#include "parsers/scanner.h"
+#include "parsers/scan.h"
 
 namespace faultline {
 namespace {
@@ -29,26 +29,25 @@ std::string_view first_line(std::string_view text) {
 
 // "pid=1234, name=python3, ", either without the other, or "pid='<unknown>', name=<unknown>, ". A
 // field that no comma closes was cut off in the middle, so it is not trusted.
-void read_process(Scanner& in, GpuXid& xid) {
+void read_process(Scan& in, GpuXid& xid) {
+  constexpr std::string_view kUnknown = "<unknown>";
   std::string_view field;
   if (in.skip("pid=")) {
-    if (!in.until(",", field)) {
-      in = Scanner({});
+    if (!in.until(',', field)) {
+      in = Scan({});
       return;
     }
+    Scan digits(field);
     std::int64_t pid = 0;
-    Scanner digits(field);
-    if (digits.number(pid) && digits.rest().empty()) xid.pid = pid;
+    if (digits.decimal(pid) && digits.done()) xid.pid = pid;
     in.skip(" ");
   }
   if (in.skip("name=")) {
-    if (!in.until(", ", field)) {  // no text follows
-      field = trimmed(in.rest());
-      in = Scanner({});
-      if (!field.ends_with(',')) return;
-      field.remove_suffix(1);
+    if (!in.until(',', field)) {
+      in = Scan({});
+      return;
     }
-    if (field != "<unknown>") xid.process = field;
+    if (field != kUnknown) xid.process = field;
   }
 }
 
@@ -57,9 +56,9 @@ void read_detail(std::string_view text, GpuXid& xid) {
   constexpr std::string_view kCause = " caused by previous Xid ";
   text = trimmed(text);
   if (const std::size_t at = text.rfind(kCause); at != std::string_view::npos) {
-    Scanner in(text.substr(at + kCause.size()));
+    Scan in(text.substr(at + kCause.size()));
     int cause = 0;
-    if (in.number(cause) && in.rest().empty()) {
+    if (in.decimal(cause) && in.done()) {
       xid.caused_by = cause;
       text = text.substr(0, at);
     }
@@ -67,23 +66,26 @@ void read_detail(std::string_view text, GpuXid& xid) {
   xid.detail = text;
 }
 
-bool read_instance(Scanner& in, std::string_view label, std::optional<int>& instance) {
-  return !in.skip(label) || in.number(instance.emplace());
+// "0000:3b:00", "PCI:0000:3b:00", "PCI:0000:3b:00 GPU-I:02 GPU-CI:00"
+bool read_where(std::string_view text, GpuXid& xid) {
+  Scan in(text);
+  in.skip("PCI:");
+  auto gpu = normal_pci(in.word());
+  if (!gpu) return false;
+  xid.gpu = std::move(*gpu);
+  if (in.skip(" GPU-I:") && !in.decimal(xid.gpu_instance.emplace())) return false;
+  if (in.skip(" GPU-CI:") && !in.decimal(xid.compute_instance.emplace())) return false;
+  return in.done();
 }
 
-std::optional<Fact> read_xid(std::string_view record) {
-  Scanner in(record);
-  if (!in.skip("Xid (")) return {};
-  in.skip("PCI:");
-  auto gpu = normal_pci(in.until_any(" )"));
-  if (!gpu) return {};
-
-  GpuXid xid{.gpu = std::move(*gpu)};
-  if (!read_instance(in, " GPU-I:", xid.gpu_instance)) return {};
-  if (!read_instance(in, " GPU-CI:", xid.compute_instance)) return {};
+std::optional<Fact> read_xid(std::string_view line) {
+  Scan in(line);
+  std::string_view where;
+  GpuXid xid;
+  if (!in.skip("Xid (") || !in.until(')', where) || !read_where(where, xid)) return {};
   // The driver prints a comma even when nothing follows. Without it the line was cut, and its 7
   // may be half of a 79.
-  if (!in.skip("): ") || !in.number(xid.code) || !in.skip(",")) return {};
+  if (!in.skip(": ") || !in.decimal(xid.code) || !in.skip(",")) return {};
   in.skip(" ");
   read_process(in, xid);
   read_detail(in.rest(), xid);
@@ -108,8 +110,8 @@ std::string_view identifier(std::string_view text) {
   return text;
 }
 
-std::optional<Fact> read_serial(Scanner& in, std::string gpu) {
-  const std::string_view serial = identifier(in.rest());
+std::optional<Fact> read_serial(std::string_view text, std::string gpu) {
+  const std::string_view serial = identifier(text);
   if (serial.empty()) return {};
   return GpuIdentity{.gpu = std::move(gpu), .serial = std::string(serial)};
 }
@@ -119,13 +121,13 @@ std::optional<Fact> read_serial(Scanner& in, std::string gpu) {
 // GPU 0000:3b:00.0: GPU has fallen off the bus.
 // GPU 0000:3b:00.0: GPU serial number is 1652823055814.
 // GPU Board Serial Number: 1652823055814
-std::optional<Fact> read_gpu_line(std::string_view record) {
-  Scanner in(record);
-  if (in.skip("GPU Board Serial Number: ")) return read_serial(in, {});
+std::optional<Fact> read_gpu_line(std::string_view line) {
+  Scan in(line);
+  if (in.skip("GPU Board Serial Number: ")) return read_serial(in.rest(), {});
   if (!in.skip("GPU ")) return {};
   in.skip("at ");
   in.skip("PCI:");
-  std::string_view address = in.until_any(" ");
+  std::string_view address = in.word();
   if (address.ends_with(':')) address.remove_suffix(1);
   auto gpu = normal_pci(address);
   if (!gpu || !in.skip(" ")) return {};
@@ -133,7 +135,7 @@ std::optional<Fact> read_gpu_line(std::string_view record) {
   if (in.rest().starts_with("GPU has fallen off the bus") ||
       in.rest().starts_with("has fallen off the bus"))
     return fallen_off_the_bus(std::move(*gpu), in.rest());
-  if (in.skip("GPU serial number is ")) return read_serial(in, std::move(*gpu));
+  if (in.skip("GPU serial number is ")) return read_serial(in.rest(), std::move(*gpu));
 
   constexpr std::size_t kUuidSize = sizeof("GPU-00000000-0000-0000-0000-000000000000") - 1;
   const std::string_view uuid = identifier(in.rest());
@@ -182,10 +184,10 @@ bool parse_nvrm(std::string_view text, std::vector<Reading>& readings) {
 
 bool parse_boot(std::string_view text, std::vector<Reading>& readings) {
   // Nothing is printed before these, so anything that stands before them quotes them.
-  Scanner in(text);
+  Scan in(text);
   HostBooted boot;
   if (in.skip("Linux version ")) {
-    boot.kernel = in.until_any(" \r\n");
+    boot.kernel = trimmed(first_line(in.word()));
     if (boot.kernel.empty() || boot.kernel.front() < '0' || boot.kernel.front() > '9') return false;
   } else if (!in.skip("Booting Linux on physical CPU ")) {
     return false;
