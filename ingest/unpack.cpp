@@ -22,8 +22,8 @@ class Unpacker::Impl {
   Result<void> finish() { return outermost_.finish(); }
 
  private:
-  Layer::Shared shared_;
-  Layer outermost_;
+  unpacking::Layer::Shared shared_;
+  unpacking::Layer outermost_;
 };
 
 Unpacker::Unpacker(std::string name, Encoding encoding, FileVisitor& visitor)

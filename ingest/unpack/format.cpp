@@ -4,7 +4,7 @@
 
 #include "ingest/unpack/tar_header.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 namespace {
 
 enum class Match { no, so_far, yes };
@@ -50,4 +50,4 @@ std::optional<Format> format_of(std::string_view start) {
   return Format::plain;
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

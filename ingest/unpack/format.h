@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-namespace faultline {
+namespace faultline::unpacking {
 
 enum class Format { plain, gzip, zstd, tar };
 
@@ -16,4 +16,4 @@ inline constexpr std::size_t kFormatBytes = 512;
 // live stream of lines is never held up.
 std::optional<Format> format_of(std::string_view start);
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-namespace faultline {
+namespace faultline::unpacking {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{128} << 10;
@@ -87,4 +87,4 @@ Result<void> GzipStage::finish() {
       fmt::format("the gzip data breaks off after {} bytes; what came before was read", consumed_)};
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

@@ -9,7 +9,7 @@
 #include "ingest/unpack/limits.h"
 #include "ingest/unpack/stage.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 class GzipStage : public Stage {
  public:
@@ -35,4 +35,4 @@ class GzipStage : public Stage {
   std::uint64_t consumed_ = 0;
 };
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

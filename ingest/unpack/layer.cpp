@@ -9,7 +9,7 @@
 #include "ingest/unpack/tar_stage.h"
 #include "ingest/unpack/zstd_stage.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 namespace {
 
 // A file, at the end of all unpacking.
@@ -103,4 +103,4 @@ Result<void> Layer::decide(Format format) {
   return {};
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

@@ -9,7 +9,7 @@
 #include "ingest/unpack/limits.h"
 #include "ingest/unpack/stage.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 class Layer : public Stage {
  public:
@@ -42,4 +42,4 @@ class Layer : public Stage {
   bool refused_ = false;
 };
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

@@ -4,7 +4,7 @@
 
 #include "ingest/unpack.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 Result<void> Limits::inflated(std::uint64_t bytes) {
   inflated_ += bytes;
@@ -21,4 +21,4 @@ Result<void> Limits::file_opened() {
                fmt::format("more than {} files in one archive; split it", Unpacker::kMaxFiles)};
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

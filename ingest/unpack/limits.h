@@ -5,7 +5,7 @@
 
 #include "model/result.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 class Limits {
  public:
@@ -22,4 +22,4 @@ class Limits {
   std::uint64_t files_ = 0;
 };
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

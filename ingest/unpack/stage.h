@@ -7,7 +7,7 @@
 
 #include "model/result.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 class Stage {
  public:
@@ -23,4 +23,4 @@ class Stage {
 
 using StagePtr = std::unique_ptr<Stage>;
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

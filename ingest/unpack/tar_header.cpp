@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-namespace faultline {
+namespace faultline::unpacking {
 namespace {
 
 struct Field {
@@ -153,4 +153,4 @@ std::optional<PaxRecords> parse_pax(std::string_view records) {
   return found;
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

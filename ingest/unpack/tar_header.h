@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace faultline {
+namespace faultline::unpacking {
 
 inline constexpr std::size_t kTarBlock = 512;
 
@@ -42,4 +42,4 @@ struct PaxRecords {
 // "30 path=some/very/long/name\n…"; nullopt: damaged.
 std::optional<PaxRecords> parse_pax(std::string_view records);
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

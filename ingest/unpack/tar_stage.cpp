@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace faultline {
+namespace faultline::unpacking {
 namespace {
 
 // Names end at 4 KiB; pax records also hold extended attributes, which the kernel limits to 64 KiB
@@ -200,4 +200,4 @@ Error TarStage::damaged(std::string_view what) const {
                            offset_, what)};
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

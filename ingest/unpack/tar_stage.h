@@ -10,7 +10,7 @@
 #include "ingest/unpack/stage.h"
 #include "ingest/unpack/tar_header.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 // A damaged member (a gzip file that breaks off) does not end the archive: the members after it are
 // read, and finish() reports it. Sparse files, links, folders and devices are passed over. Archives
@@ -53,4 +53,4 @@ class TarStage : public Stage {
   bool next_described_ = false;
 };
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

@@ -9,7 +9,7 @@
 
 #include "ingest/unpack.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 namespace {
 
 constexpr std::size_t kBuffer = std::size_t{128} << 10;  // a block, the most zstd hands out at once
@@ -71,9 +71,9 @@ Error ZstdStage::refusal(std::size_t status) const {
     default:
       return Error{
           Error::Kind::invalid_input,
-          fmt::format("the zstd data is damaged at byte {} ({}); what came before was read",
+          fmt::format("the zstd data is damaged near byte {} ({}); what came before was read",
                       consumed_, ZSTD_getErrorName(status))};
   }
 }
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

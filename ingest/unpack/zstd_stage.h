@@ -10,7 +10,7 @@
 #include "ingest/unpack/limits.h"
 #include "ingest/unpack/stage.h"
 
-namespace faultline {
+namespace faultline::unpacking {
 
 class ZstdStage : public Stage {
  public:
@@ -35,4 +35,4 @@ class ZstdStage : public Stage {
   std::uint64_t consumed_ = 0;
 };
 
-}  // namespace faultline
+}  // namespace faultline::unpacking

@@ -177,7 +177,7 @@ TEST(Unpacker, GivesWhatCameBeforeABreak) {
        "the gzip data is damaged at byte "},
       {"zstd, a block damaged",
        "zstd -qc a.log > out; printf '%064d' 1 | dd of=out bs=1 seek=150000 conv=notrunc",
-       "the zstd data is damaged at byte "},
+       "the zstd data is damaged near byte "},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);
@@ -207,7 +207,7 @@ TEST(Unpacker, RefusesWhatFollowsTheEndOfCompressedData) {
       unpack(gzip("one\n") + "\0\0x"s).error,
       "the gzip data ends before byte 26, and what follows is not gzip; what came before was read");
   const Outcome outcome = unpack(zstd("one\n") + "plain text");
-  EXPECT_THAT(outcome.error, HasSubstr("the zstd data is damaged at byte "));
+  EXPECT_THAT(outcome.error, HasSubstr("the zstd data is damaged near byte "));
   EXPECT_THAT(outcome.files, ElementsAre(Pair("log", "one\n")));
 }
 
