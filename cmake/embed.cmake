@@ -35,6 +35,6 @@ ${rows}  };
 
 }  // namespace faultline
 " @ONLY)
-  set_source_files_properties(${out}.S PROPERTIES LANGUAGE C OBJECT_DEPENDS "${depends}")
+  set_source_files_properties(${out}.S PROPERTIES OBJECT_DEPENDS "${depends}")
   target_sources(${target} PRIVATE ${out}.S ${out}.cpp)
 endfunction()
