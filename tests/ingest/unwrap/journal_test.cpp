@@ -124,7 +124,8 @@ TEST(JournalExport, ALengthMayContainALineBreak) {
 }
 
 TEST(JournalExport, OtherBinaryValuesAreSkippedHoweverLong) {
-  std::vector<std::string> message = binary_field("COREDUMP", std::string(3'000'000, '\n') + "x");
+  std::vector<std::string> message =
+      binary_field("COREDUMP", std::string(3'000'000, 'x') + "\n\nx");
   message.push_back("MESSAGE=NVRM: Xid");
   EXPECT_EQ(unwrap_all(export_record(message)), std::vector<Told>{kKernelRecord});
 }

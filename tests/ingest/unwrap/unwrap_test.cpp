@@ -51,8 +51,19 @@ TEST(Unwrapper, PeelsLayersInAnyNesting) {
 }
 
 TEST(Unwrapper, AnOldLogPrintedLaterKeepsItsOwnTimes) {
-  EXPECT_EQ(unwrap_one("2026-03-07T09:00:00.5Z stdout F [Thu Mar  5 02:47:11 2026] x").wall,
-            "~2026-03-05T02:47:11Z+1000000");
+  for (const char* now : {"2026-03-07T09:00:00.5Z", "2026-03-05T04:01:11.5Z"}) {
+    SCOPED_TRACE(now);
+    EXPECT_EQ(unwrap_one(std::string(now) + " stdout F [Thu Mar  5 02:47:11 2026] x").wall,
+              "~2026-03-05T02:47:11Z+1000000");
+  }
+}
+
+TEST(Unwrapper, ACollectorsStampTellsTheZoneOfTheOneInside) {
+  for (const char* local : {"02:47:11", "03:47:11", "08:17:11"}) {
+    SCOPED_TRACE(local);
+    const std::string line = "2026-03-05T02:47:12.5Z stdout F [Thu Mar  5 " + std::string(local);
+    EXPECT_EQ(unwrap_one(line + " 2026] x").wall, "2026-03-05T02:47:12.500Z+100000");
+  }
 }
 
 TEST(Unwrapper, TakesOutWhatIsNoText) {
