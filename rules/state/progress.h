@@ -17,7 +17,7 @@ namespace faultline {
 // Where a rank left what others had called: the call that differs.
 struct Deviation {
   std::uint64_t position = 0;
-  LineRef line;  // without its text
+  LineRef line;  // its text may not have been kept
 };
 
 // One rank of one communicator: a communicator pointer in one process, for as long as it lives.
