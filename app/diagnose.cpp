@@ -127,10 +127,10 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DiagnoseOptions>();
   const auto format = std::make_shared<std::string>("text");
   command
-      ->add_option("paths", options->paths,
+      ->add_option("PATH", options->paths,
                    "Files, folders or - for stdin; gzip, zstd and tar are read as they are")
       ->required()
-      ->type_name("PATH");
+      ->type_name("");
   command->add_option("--job", options->job, "What to call the job")->capture_default_str();
   command->add_option("--host", options->host, "The host of lines that name none");
   command->add_option("--format", *format, "How to print the diagnosis")
