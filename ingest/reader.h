@@ -38,6 +38,9 @@ class Reader {
   // stands; should the rest of it arrive later, it is not counted twice.
   void finish();
 
+  // As finish(), and nothing will follow: pieces that wait for others are read as they are.
+  void close();
+
   // Bytes fed since the last take(), as a measure of when to take.
   std::uint64_t pending_bytes() const;
 

@@ -22,6 +22,7 @@ struct Signature {
   int operation = 0;
   int root = 0;             // Send, Recv: the peer
   bool count_is_size = false;  // the dialect that prints "size": bytes or elements is not known
+  bool done = false;           // "opCount 1e DONE": this call finished. No NCCL prints it; wrappers do
 
   // Send, Recv and the one-sided calls pair two ranks; they have no place in the sequence that all
   // ranks share.
@@ -29,7 +30,7 @@ struct Signature {
 
   bool operator==(const Signature&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Signature, (), (function, count, datatype, operation, root, count_is_size))
+BOOST_DESCRIBE_STRUCT(Signature, (), (function, count, datatype, operation, root, count_is_size, done))
 
 // "AllReduce(count 7382228, float32, sum)"
 std::string to_text(const Signature& signature);
@@ -48,7 +49,7 @@ struct Call {
 struct CallRun {
   std::uint32_t order = 0;    // its place among the batch's runs and events
   std::uint32_t speaker = 0;  // index into the batch's speakers
-  std::uint64_t communicator = 0;
+  std::uint64_t communicator = 0;  // a pointer; 0 in DONE lines, which name none
   int nranks = 0;
   std::vector<Call> calls;
   EventTime first_time;

@@ -51,15 +51,6 @@ struct CommunicatorEnd {
 };
 BOOST_DESCRIBE_STRUCT(CommunicatorEnd, (), (communicator, rank, nranks, gpu, ending))
 
-// "AllReduce: opCount 1e DONE". No NCCL prints it; hand-made wrappers do.
-struct CollectiveDone {
-  static constexpr std::string_view kKind = "collective_done";
-  std::string function;
-  std::uint64_t op_count = 0;
-  bool operator==(const CollectiveDone&) const = default;
-};
-BOOST_DESCRIBE_STRUCT(CollectiveDone, (), (function, op_count))
-
 // The GPU driver reported an Xid. What the code means is in rules/catalog/xid.csv.
 struct GpuXid {
   static constexpr std::string_view kKind = "gpu_xid";
@@ -97,8 +88,7 @@ struct HostBooted {
 };
 BOOST_DESCRIBE_STRUCT(HostBooted, (), (kernel))
 
-using Fact = std::variant<CommunicatorInit, CommunicatorEnd, CollectiveDone, GpuXid, GpuIdentity,
-                          HostBooted>;
+using Fact = std::variant<CommunicatorInit, CommunicatorEnd, GpuXid, GpuIdentity, HostBooted>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

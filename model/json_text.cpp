@@ -1,0 +1,185 @@
+// JSON values as text. Boost's own writer is not used for what leaves the house: it prints 0.98 as
+// 9.8E-1, cannot indent, and passes on bytes that are not UTF-8, which log lines may well contain.
+#include <fmt/format.h>
+
+#include <boost/json.hpp>
+#include <cmath>
+
+#include "model/json.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
+
+bool continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
+
+// How many bytes the well-formed UTF-8 character at the start of text has; 0: it is not one.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  std::size_t length = 0;
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) length = 2;
+  if (lead >= 0xe0 && lead <= 0xef) length = 3;
+  if (lead >= 0xf0 && lead <= 0xf4) length = 4;
+  if (length == 0 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if (!continues(byte(i))) return 0;
+  const unsigned char second = byte(1);
+  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
+  const bool surrogate = lead == 0xed && second > 0x9f;
+  const bool too_large = lead == 0xf4 && second > 0x8f;
+  return overlong || surrogate || too_large ? 0 : length;
+}
+
+class Writer {
+ public:
+  explicit Writer(bool indented) : indented_(indented) {}
+
+  void write(const boost::json::value& value) {
+    switch (value.kind()) {
+      case boost::json::kind::null:
+        out_ += "null";
+        break;
+      case boost::json::kind::bool_:
+        out_ += value.get_bool() ? "true" : "false";
+        break;
+      case boost::json::kind::int64:
+        fmt::format_to(std::back_inserter(out_), "{}", value.get_int64());
+        break;
+      case boost::json::kind::uint64:
+        fmt::format_to(std::back_inserter(out_), "{}", value.get_uint64());
+        break;
+      case boost::json::kind::double_:
+        write_double(value.get_double());
+        break;
+      case boost::json::kind::string:
+        write_string(value.get_string());
+        break;
+      case boost::json::kind::array:
+        write_array(value.get_array());
+        break;
+      case boost::json::kind::object:
+        write_object(value.get_object());
+        break;
+    }
+  }
+
+  std::string take() { return std::move(out_); }
+
+ private:
+  void write_double(double number) {
+    if (!std::isfinite(number)) {
+      out_ += "null";  // JSON has no word for it
+      return;
+    }
+    fmt::format_to(std::back_inserter(out_), "{}", number);
+  }
+
+  void write_string(std::string_view text) {
+    out_ += '"';
+    while (!text.empty()) {
+      const std::size_t length = utf8_length(text);
+      if (length == 0) {
+        out_ += kReplacement;
+        text.remove_prefix(1);
+        continue;
+      }
+      if (length == 1) {
+        write_ascii(text.front());
+      } else {
+        out_.append(text.substr(0, length));
+      }
+      text.remove_prefix(length);
+    }
+    out_ += '"';
+  }
+
+  void write_ascii(char c) {
+    switch (c) {
+      case '"':
+        out_ += "\\\"";
+        break;
+      case '\\':
+        out_ += "\\\\";
+        break;
+      case '\n':
+        out_ += "\\n";
+        break;
+      case '\r':
+        out_ += "\\r";
+        break;
+      case '\t':
+        out_ += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20) {
+          fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
+        } else {
+          out_ += c;
+        }
+    }
+  }
+
+  void write_array(const boost::json::array& array) {
+    // A list of plain numbers stays on one line: sixty-four ranks are not sixty-four lines.
+    bool flat = true;
+    for (const auto& element : array) flat = flat && element.is_number();
+    out_ += '[';
+    bool first = true;
+    ++depth_;
+    for (const auto& element : array) {
+      if (!first) out_ += indented_ && flat ? ", " : ",";
+      first = false;
+      if (!flat) new_line();
+      write(element);
+    }
+    --depth_;
+    if (!flat) new_line();
+    out_ += ']';
+  }
+
+  void write_object(const boost::json::object& object) {
+    out_ += '{';
+    bool first = true;
+    ++depth_;
+    for (const auto& [key, value] : object) {
+      if (!first) out_ += ',';
+      first = false;
+      new_line();
+      write_string(key);
+      out_ += indented_ ? ": " : ":";
+      write(value);
+    }
+    --depth_;
+    if (!object.empty()) new_line();
+    out_ += '}';
+  }
+
+  void new_line() {
+    if (!indented_) return;
+    out_ += '\n';
+    out_.append(depth_ * 2, ' ');
+  }
+
+  bool indented_;
+  std::size_t depth_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string compact(const boost::json::value& value) {
+  Writer writer(false);
+  writer.write(value);
+  return writer.take();
+}
+
+std::string pretty(const boost::json::value& value) {
+  Writer writer(true);
+  writer.write(value);
+  return writer.take() + '\n';
+}
+
+}  // namespace faultline

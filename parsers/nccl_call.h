@@ -1,0 +1,31 @@
+// The line NCCL prints when a rank enqueues a call (NCCL_DEBUG_SUBSYS=COLL): the hot line. Read by
+// hand, left to right, without allocation.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace faultline {
+
+// A call as printed; views point into the line.
+struct NcclCall {
+  std::string_view function;  // AllReduce, …; "(unnamed)" in 2.3.5, which printed no name
+  std::uint64_t op_count = 0;
+  std::uint64_t count = 0;
+  int datatype = 0;
+  int operation = 0;
+  int root = 0;
+  std::uint64_t communicator = 0;
+  int nranks = 0;
+  bool count_is_size = false;
+  bool done = false;
+};
+
+// message: what follows "NCCL INFO ". False if it is no call, or was torn off before its end.
+//
+//   AllReduce: opCount 139d sendbuff 0x78d0 recvbuff 0x78d0 count 7382228 datatype 7 op 0 root 0 comm 0x78cf [nranks=128] stream 0x78d0
+//   AllReduce: opCount 1e size 4194304 datatype 7 op 0 root 0 comm 0x7f8a [nranks=8] stream 0x7f8a
+//   AllReduce: opCount 1e DONE
+bool parse_nccl_call(std::string_view message, NcclCall& call);
+
+}  // namespace faultline

@@ -1,0 +1,33 @@
+// The frame every NCCL line has: who printed it, at which level, and the message.
+//
+//   node1:615:18953 [2] NCCL INFO AllReduce: opCount 139d …
+//   [2025-04-06 22:31:56] node1:615:700 [0] transport/net_ib.cc:1234 NCCL WARN NET/IB : …
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace faultline {
+
+enum class NcclLevel { version, info, warn, trace, call, abort };
+
+// Views point into the line it was read from.
+struct NcclLine {
+  std::string_view host;       // empty where it was cut off
+  std::int64_t pid = 0;
+  int device = -1;             // of the printing thread; -1 if not printed
+  NcclLevel level = NcclLevel::info;
+  std::string_view timestamp;  // NCCL's own, without the brackets; empty if none
+  std::string_view place;      // FILE:LINE, or whatever a plugin printed there
+  std::string_view message;
+};
+
+// The lines in a text: usually one, several where processes wrote into each other's lines, none if
+// it is not NCCL's. Whatever stands in front of the first one (a launcher's prefix) is passed over.
+std::vector<NcclLine> nccl_lines(std::string_view text);
+
+// The quick way for the usual case: `text` begins with HOST:PID:TID [DEV] NCCL INFO.
+bool read_plain_info(std::string_view text, NcclLine& line);
+
+}  // namespace faultline
