@@ -1,1 +1,33 @@
-int main() { return 0; }
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+
+#include "app/commands.h"
+
+namespace {
+
+constexpr void (*kCommands[])(CLI::App& app, int& exit_code) = {
+    faultline::add_serve_command,
+    faultline::add_diagnose_command,
+    faultline::add_version_command,
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Tells why a multi-GPU training job hangs, from its logs.", "faultline");
+  app.require_subcommand(1);
+  int exit_code = 0;
+  for (const auto add : kCommands) add(app, exit_code);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : faultline::kExitError;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "faultline: {}\n", error.what());
+    return faultline::kExitError;
+  }
+  return exit_code;
+}

@@ -1,14 +1,26 @@
-# embed_folder(TARGET FOLDER): every file of FOLDER becomes part of TARGET; embedded_files() in
-# "rules/embedded.h" lists them. The assembler's .incbin copies the bytes, so size costs no compile time.
+# embed_folder(TARGET FOLDER [HEADER header] [TYPE type] [FUNCTION function]): every file of FOLDER
+# becomes part of TARGET. HEADER, the target's own, declares the type, a struct of name and text, and
+# the function that lists the files in the order of their names:
+#   const std::vector<EmbeddedFile>& embedded_files();
+# The assembler's .incbin copies the bytes, so size costs no compile time.
 function(embed_folder target folder)
+  cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION" "" ${ARGN})
+  foreach(default IN ITEMS HEADER=${target}/embedded.h TYPE=EmbeddedFile FUNCTION=embedded_files)
+    string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${default})
+    if(NOT DEFINED ARG_${CMAKE_MATCH_1})
+      set(ARG_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
+    endif()
+  endforeach()
+
   file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${folder}/*.*)
   list(SORT files)
   set(assembly ".section .rodata\n")
   set(declarations "")
   set(rows "")
+  set(depends "")
   set(index 0)
   foreach(file IN LISTS files)
-    set(symbol "faultline_embedded_${target}_${index}")
+    set(symbol "faultline_${target}_${ARG_FUNCTION}_${index}")
     string(APPEND assembly
       ".global ${symbol}\n.global ${symbol}_end\n${symbol}:\n.incbin \"${PROJECT_SOURCE_DIR}/${folder}/${file}\"\n${symbol}_end:\n.byte 0\n")
     string(APPEND declarations "extern const char ${symbol}[];\nextern const char ${symbol}_end[];\n")
@@ -17,24 +29,24 @@ function(embed_folder target folder)
     math(EXPR index "${index} + 1")
   endforeach()
   string(APPEND assembly ".section .note.GNU-stack,\"\",%progbits\n")
-  set(out ${PROJECT_BINARY_DIR}/embedded/${target})
+  set(out ${PROJECT_BINARY_DIR}/embedded/${target}_${ARG_FUNCTION})
   file(CONFIGURE OUTPUT ${out}.S CONTENT "${assembly}" @ONLY)
   file(CONFIGURE OUTPUT ${out}.cpp CONTENT "// Generated from ${folder}/.
-#include \"${target}/embedded.h\"
+#include \"${ARG_HEADER}\"
 
 extern \"C\" {
 ${declarations}}
 
 namespace faultline {
 
-const std::vector<EmbeddedFile>& embedded_files() {
-  static const std::vector<EmbeddedFile> files{
+const std::vector<${ARG_TYPE}>& ${ARG_FUNCTION}() {
+  static const std::vector<${ARG_TYPE}> files{
 ${rows}  };
   return files;
 }
 
 }  // namespace faultline
 " @ONLY)
-  set_source_files_properties(${out}.S PROPERTIES LANGUAGE C OBJECT_DEPENDS "${depends}")
+  set_source_files_properties(${out}.S PROPERTIES OBJECT_DEPENDS "${depends}")
   target_sources(${target} PRIVATE ${out}.S ${out}.cpp)
 endfunction()

@@ -30,15 +30,19 @@ class Unpacker {
   static constexpr std::uint64_t kMaxGrowth = 2000;
   static constexpr std::uint64_t kFreeGrowth = std::uint64_t{256} << 20;
   static constexpr int kMaxZstdWindowLog = 26;  // 64 MiB
+  static constexpr std::uint64_t kMaxFiles = 100'000;  // in one archive: each costs its reader memory
 
   // `name` is what a single file is called; members of an archive are "name/member".
   Unpacker(std::string name, Encoding encoding, FileVisitor& visitor);
   ~Unpacker();
 
   // After an error everything that could be read has been given to the visitor and the file is
-  // closed; feed nothing more.
+  // closed; feed nothing more and do not call finish(). Empty input is one empty file.
   Result<void> feed(std::string_view bytes);
-  Result<void> finish();  // an error if the data breaks off
+
+  // An error if the data breaks off, or if a member of an archive could not be read to its end; the
+  // members behind it were read all the same.
+  Result<void> finish();
 
  private:
   class Impl;

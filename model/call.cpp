@@ -45,10 +45,13 @@ std::string_view operation_name(int operation) { return name_at(kOperations, ope
 bool Signature::point_to_point() const { return contains(kPointToPoint, function); }
 
 std::string to_text(const Signature& signature) {
-  std::string text = fmt::format(
-      "{}({} {}, {}", signature.function.empty() ? "collective" : signature.function,
-      signature.count_is_size ? "size" : "count", signature.count,
-      name_or_number(datatype_name(signature.datatype), "datatype", signature.datatype));
+  const std::string_view function =
+      signature.function.empty() ? std::string_view("collective") : signature.function;
+  if (signature.done) return fmt::format("{} done", function);  // such a line says no more
+  std::string text =
+      fmt::format("{}({} {}, {}", function, signature.count_is_size ? "size" : "count",
+                  signature.count,
+                  name_or_number(datatype_name(signature.datatype), "datatype", signature.datatype));
   // Calls that do not reduce print operation 0, which is no sum there; likewise root 0.
   if (contains(kReductions, signature.function) || signature.operation != 0) {
     text += ", ";

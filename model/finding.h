@@ -97,7 +97,7 @@ struct Diagnosis {
   std::string summary;
   std::vector<Finding> root_causes;  // most likely first
   std::vector<Finding> symptoms;
-  std::vector<Finding> bystanders;  // real faults that no rank of this job was seen on
+  std::vector<Finding> observations;  // real, but of other hardware, of another time, or harmless
   std::vector<std::string> chain;   // ids, cause first
   std::vector<Check> checklist;
   std::vector<MissingEvidence> missing_evidence;

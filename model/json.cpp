@@ -149,7 +149,7 @@ json::value to_json(const Diagnosis& diagnosis) {
           {"summary", diagnosis.summary},
           {"root_causes", documents(diagnosis.root_causes)},
           {"symptoms", documents(diagnosis.symptoms)},
-          {"bystanders", documents(diagnosis.bystanders)},
+          {"observations", documents(diagnosis.observations)},
           {"chain", list(diagnosis.chain)},
           {"checklist", objects(diagnosis.checklist)},
           {"missing_evidence", objects(diagnosis.missing_evidence)},

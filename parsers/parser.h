@@ -1,7 +1,7 @@
 // A parser reads one dialect: one line of text, its wrapping already taken off, becomes facts.
 //
-// It is a function: no state, no clock, no I/O. A line it does not know is not an error; so a parser
-// never throws on input.
+// It is a function: no state, no clock, no I/O. A line it does not know is not an error; so a
+// parser never throws on input.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct Reading {
 
 struct Parser {
   std::string_view dialect;  // "nccl", "kernel": what the receipt counts
-  std::string_view hint;     // text every line of the dialect contains; looked for before parse is called
+  std::string_view
+      hint;  // text every line of the dialect contains; looked for before parse is called
   // True if the line is of this dialect, whether or not it says anything worth a fact.
   bool (*parse)(std::string_view text, std::vector<Reading>& readings);
 };

@@ -2,6 +2,8 @@
 // user's may replace files by name.
 #pragma once
 
+#include <boost/describe.hpp>
+
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -27,15 +29,16 @@ struct XidMeaning {
 
 // Which relation the subjects of cause and consequence must have.
 enum class Relation { same_gpu, same_host, same_rank, same_communicator, same_job };
+BOOST_DESCRIBE_ENUM(Relation, same_gpu, same_host, same_rank, same_communicator, same_job)
 
-// A row of causality.yaml: `cause` can explain `effect`.
+// A pair of causality.yaml: `cause` can explain `effect`.
 struct CausalLink {
   std::string cause;
   std::string effect;
   std::vector<Relation> relations;  // any of them
 };
 
-// What to do about a class: advice.yaml. {host}, {gpu}, {rank} are filled in.
+// What to do about a class: advice.yaml. The texts are templates; rules/advice.h fills them in.
 struct Advice {
   std::string title;
   std::vector<Action> actions;
@@ -46,11 +49,13 @@ struct Catalog {
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
 
-  const XidMeaning* xid(int code) const;
+  const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
+  const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written
   bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
 };
 
-// Throws std::runtime_error naming the file, the entry and the mend: a broken catalog must not start.
+// Files of override_folder take the place of the built-in ones of the same name. Throws
+// std::runtime_error naming the file, the entry and the mend: a broken catalog must not start.
 Catalog load_catalog(const std::optional<std::filesystem::path>& override_folder = std::nullopt);
 
 }  // namespace faultline

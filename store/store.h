@@ -77,7 +77,7 @@ struct FindingFilter {
   std::optional<int> rank;
   std::optional<Timestamp> since;  // last changed at or after
   std::size_t limit = 100;
-  std::uint64_t after = 0;         // row number of the last one already seen
+  std::uint64_t after = 0;  // row number of the last one already seen
 };
 
 struct FindingPage {
@@ -88,7 +88,8 @@ struct FindingPage {
 class Store {
  public:
   // Opens or creates the file, checks it, brings its schema up to date. A file that is no database,
-  // is damaged, is of a newer version or is in use by another process is refused with one clear line.
+  // is damaged, is of a newer version or is in use by another process is refused with one clear
+  // line.
   explicit Store(const std::filesystem::path& file);
   ~Store();
 
@@ -111,8 +112,8 @@ class Store {
 
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known
   // ones updated, missing ones resolved. Returns how many were opened. Durable when it returns.
-  std::size_t reconcile_findings(std::string_view job, int attempt, const std::vector<Finding>& found,
-                                 Timestamp now);
+  std::size_t reconcile_findings(std::string_view job, int attempt,
+                                 const std::vector<Finding>& found, Timestamp now);
   FindingPage findings(const FindingFilter& filter);
 
   // For /readyz: throws if a small write does not go through.

@@ -2,28 +2,42 @@
 // stored batches again rebuilds it; `diagnose` on files and a server that was sent them agree.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "model/batch.h"
+#include "rules/state/hardware.h"
+#include "rules/state/progress.h"
+#include "rules/state/sources.h"
 
 namespace faultline {
 
 class JobState {
  public:
-  explicit JobState(std::string name);
-  ~JobState();
-  JobState(JobState&&) noexcept;
-  JobState& operator=(JobState&&) noexcept;
+  explicit JobState(std::string name) : name_(std::move(name)) {}
 
-  // In order per source; the order between sources does not matter to the outcome.
+  // In order per source.
   void apply(const Source& source, const Batch& batch, Timestamp received);
 
-  const std::string& name() const;
+  const std::string& name() const { return name_; }
+  const Sources& sources() const { return sources_; }
+  const Progress& progress() const { return progress_; }
+  const Hardware& hardware() const { return hardware_; }
+
+  // When something last arrived.
+  std::optional<Timestamp> last_activity() const { return last_activity_; }
+
+  // The host a line of the kernel is about: the one it names, else its source's. "" if unknown.
+  std::string host_of(const std::string& spoken_host, std::uint32_t source) const {
+    return spoken_host.empty() ? sources_.host_of(source) : spoken_host;
+  }
 
  private:
   std::string name_;
+  Sources sources_;
+  Progress progress_;
+  Hardware hardware_;
+  std::optional<Timestamp> last_activity_;
 };
 
 }  // namespace faultline

@@ -38,6 +38,7 @@ TEST(Signature, IsWrittenForPeople) {
       {"the dialect that prints size",
        {.function = "AllReduce", .count = 4194304, .datatype = 7, .count_is_size = true},
        "AllReduce(size 4194304, float32, sum)"},
+      {"the end of a call", {.function = "AllReduce", .done = true}, "AllReduce done"},
       {"2.3.5 printed no name", {.count = 1, .datatype = 7}, "collective(count 1, float32)"},
       {"a function that came later, with a root",
        {.function = "Shuffle", .count = 1, .datatype = 7, .root = 2},

@@ -217,7 +217,6 @@ TEST(FactJson, GivesBackEveryKindOfFact) {
                        .complete = true},
       CommunicatorInit{},
       CommunicatorEnd{.communicator = 1, .ending = CommunicatorEnding::revoke_started},
-      CollectiveDone{.function = "AllReduce", .op_count = 30},
       GpuXid{.gpu = "0000:3b:00.0",
              .code = 79,
              .pid = std::numeric_limits<std::int64_t>::min(),

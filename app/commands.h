@@ -1,0 +1,18 @@
+// The program's commands. Each is defined in a file of its own and adds itself to the command line;
+// when it has run, exit_code is what the program returns.
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace faultline {
+
+// A usage or input error; 1 is what `diagnose` answers when it found a fault.
+inline constexpr int kExitError = 2;
+
+void add_serve_command(CLI::App& app, int& exit_code);
+void add_diagnose_command(CLI::App& app, int& exit_code);
+void add_version_command(CLI::App& app, int& exit_code);
+
+}  // namespace faultline

@@ -1,0 +1,148 @@
+#include "app/diagnose.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <boost/json/value.hpp>
+#include <cstdio>
+#include <stdexcept>
+#include <thread>
+
+#include "app/commands.h"
+#include "app/input_reader.h"
+#include "app/input_walker.h"
+#include "app/progress.h"
+#include "app/read_ahead.h"
+#include "model/json.h"
+#include "parsers/parser.h"
+#include "rules/catalog.h"
+#include "rules/diagnosis.h"
+#include "rules/state/job_state.h"
+
+namespace faultline {
+namespace {
+
+// More would wait for the one that folds.
+constexpr unsigned kMaxThreads = 8;
+constexpr std::chrono::milliseconds kRedraw{100};
+
+// What folding all inputs came to.
+struct Folded {
+  std::size_t opened = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t recognized = 0;
+  Timestamp newest;  // change of an input
+};
+
+std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
+  std::uint64_t total = 0;
+  for (const InputFile& file : files) {
+    if (!file.size) return std::nullopt;
+    total += *file.size;
+  }
+  return total;
+}
+
+Folded fold(const std::vector<InputFile>& files, const Source& said, JobState& job,
+            ProgressLine& progress) {
+  std::atomic<std::uint64_t> bytes = 0;
+  ReadAhead ahead(files.size(), std::min(std::thread::hardware_concurrency(), kMaxThreads),
+                  [&](std::size_t input, const Deliver& deliver) {
+                    return read_input(files[input], said, bytes, deliver);
+                  });
+  Folded folded;
+  const std::optional<std::uint64_t> total = total_size(files);
+  while (!ahead.finished()) {
+    if (auto item = ahead.next(kRedraw)) {
+      if (const auto* read = std::get_if<SourceBatch>(&item->what)) {
+        job.apply(*read->source, read->batch, read->received);
+        folded.lines += read->batch.lines;
+        folded.recognized += read->batch.recognized;
+      } else {
+        const InputFile& file = files[item->input];
+        const auto& end = std::get<InputEnd>(item->what);
+        if (!end.trouble.empty())
+          progress.say(fmt::format("faultline: warning: {}: {}", file.path, end.trouble));
+        if (end.opened) {
+          ++folded.opened;
+          folded.newest = std::max(folded.newest, file.changed);
+        }
+      }
+    }
+    progress.show({.bytes = bytes, .total_bytes = total, .lines = folded.lines});
+  }
+  return folded;
+}
+
+std::string known_dialects() {
+  std::vector<std::string_view> names;
+  for (const Parser& parser : all_parsers()) names.push_back(parser.dialect);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void print(const Diagnosis& diagnosis, bool json) {
+  std::string text = json ? pretty(to_json(diagnosis)) : to_text(diagnosis);
+  if (!text.ends_with('\n')) text += '\n';
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw std::runtime_error("the diagnosis could not be written to stdout");
+}
+
+int fail(std::string_view message) {
+  fmt::print(stderr, "faultline: {}\n", message);
+  return kExitError;
+}
+
+}  // namespace
+
+int run_diagnose(const DiagnoseOptions& options) {
+  const Catalog catalog = load_catalog(options.catalog);
+  const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
+  const Result<Inputs> inputs = find_inputs(options.paths, now);
+  if (!inputs) return fail(inputs.error().message);
+
+  JobState job(options.job);
+  ProgressLine progress(stderr);
+  for (const std::string& warning : inputs->warnings)
+    progress.say(fmt::format("faultline: warning: {}", warning));
+  const Source said{.job = options.job, .name = "", .host = options.host};
+  const Folded folded = fold(inputs->files, said, job, progress);
+  progress.erase();
+  if (folded.opened == 0) return fail("none of the files could be read");
+  if (folded.recognized == 0) {
+    fmt::print(stderr, "faultline: none of {} lines was recognised; looked for: {}\n", folded.lines,
+               known_dialects());
+  }
+
+  const Moment moment{.now = folded.newest, .live_sources = {}};
+  const Diagnosis diagnosis = diagnose(job, catalog, moment);
+  print(diagnosis, options.json);
+  return diagnosis.root_causes.empty() && diagnosis.symptoms.empty() ? 0 : 1;
+}
+
+void add_diagnose_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("diagnose", "Tell from logs what is wrong with a job");
+  const auto options = std::make_shared<DiagnoseOptions>();
+  const auto format = std::make_shared<std::string>("text");
+  command
+      ->add_option("paths", options->paths,
+                   "Files, folders or - for stdin; gzip, zstd and tar are read as they are")
+      ->required()
+      ->type_name("PATH");
+  command->add_option("--job", options->job, "What to call the job")->capture_default_str();
+  command->add_option("--host", options->host, "The host of lines that name none");
+  command->add_option("--format", *format, "How to print the diagnosis")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->add_option("--catalog", options->catalog, "A folder whose files replace the catalog's")
+      ->type_name("DIR");
+  command->footer("Exits 0 when nothing wrong was found, 1 when a fault was, 2 on an error.");
+  command->callback([options, format, &exit_code] {
+    options->json = *format == "json";
+    exit_code = run_diagnose(*options);
+  });
+}
+
+}  // namespace faultline

@@ -1,0 +1,23 @@
+// `faultline diagnose`: the analysis of the service, offline, over files, folders and stdin.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace faultline {
+
+struct DiagnoseOptions {
+  std::string job = "offline";
+  std::string host;  // of lines that name none
+  bool json = false;
+  std::optional<std::filesystem::path> catalog;
+  std::vector<std::string> paths;
+};
+
+// Prints the diagnosis to stdout and everything else to stderr. Returns 0 when nothing wrong was
+// found, 1 when a fault was, 2 on an input error.
+int run_diagnose(const DiagnoseOptions& options);
+
+}  // namespace faultline

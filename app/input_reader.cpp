@@ -1,0 +1,123 @@
+#include "app/input_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <unordered_map>
+#include <utility>
+
+#include "ingest/reader.h"
+#include "ingest/unpack.h"
+
+namespace faultline {
+namespace {
+
+// Read, not mapped: pages of a mapped file count as the program's memory, and a file that shrinks
+// while it is mapped would kill it.
+constexpr std::size_t kBuffer = std::size_t{256} << 10;
+constexpr std::uint64_t kBatchBytes = std::uint64_t{4} << 20;
+
+class OpenFile {
+ public:
+  explicit OpenFile(const InputFile& input)
+      : is_stdin_(input.path == InputFile::kStdin),
+        descriptor_(is_stdin_ ? STDIN_FILENO : open(input.path.c_str(), O_RDONLY | O_CLOEXEC)),
+        error_(descriptor_ < 0 ? errno : 0) {
+    // Only advice; a pipe has no use for it.
+    if (descriptor_ >= 0) (void)posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  }
+  ~OpenFile() {
+    if (descriptor_ >= 0 && !is_stdin_) close(descriptor_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+
+  bool ok() const { return error_ == 0; }
+  std::string reason() const { return std::generic_category().message(error_); }
+
+  // 0: the end, or an error.
+  std::size_t read_some(char* buffer, std::size_t size) {
+    ssize_t count = 0;
+    do {
+      count = ::read(descriptor_, buffer, size);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) error_ = errno;
+    return count < 0 ? 0 : static_cast<std::size_t>(count);
+  }
+
+ private:
+  bool is_stdin_;
+  int descriptor_;
+  int error_;
+};
+
+// Reads each file that the unpacker finds as a source.
+class SourceReading : public FileVisitor {
+ public:
+  SourceReading(const Source& said, Timestamp received, const Deliver& deliver)
+      : said_(said), received_(received), deliver_(deliver) {}
+
+  void open(std::string_view name) override {
+    Source source = said_;
+    source.name = unused(name);
+    source_ = std::make_shared<const Source>(std::move(source));
+    reader_.emplace(Cursor{}, received_);
+  }
+
+  void bytes(std::string_view piece) override {
+    reader_->feed(piece);
+    if (reader_->pending_bytes() >= kBatchBytes) hand_over();
+  }
+
+  void close() override {
+    reader_->close();
+    hand_over();
+    reader_.reset();
+  }
+
+  bool wanted() const { return wanted_; }
+
+ private:
+  void hand_over() { wanted_ = deliver_({source_, reader_->take(), received_}) && wanted_; }
+
+  // An archive may hold several versions of a file; each is a source of its own.
+  std::string unused(std::string_view name) {
+    const int version = ++versions_[std::string(name)];
+    return version == 1 ? std::string(name) : fmt::format("{}#{}", name, version);
+  }
+
+  const Source& said_;
+  Timestamp received_;
+  const Deliver& deliver_;
+  std::unordered_map<std::string, int> versions_;  // by name
+  std::shared_ptr<const Source> source_;
+  std::optional<Reader> reader_;
+  bool wanted_ = true;
+};
+
+}  // namespace
+
+InputEnd read_input(const InputFile& input, const Source& said,
+                    std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver) {
+  OpenFile file(input);
+  if (!file.ok()) return {false, file.reason()};
+
+  SourceReading sources(said, input.changed, deliver);
+  Unpacker unpacker(input.name, Encoding::detect, sources);
+  const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
+  while (sources.wanted()) {
+    const std::size_t size = file.read_some(buffer.get(), kBuffer);
+    if (size == 0) break;
+    bytes_read += size;
+    if (auto fed = unpacker.feed({buffer.get(), size}); !fed) return {true, fed.error().message};
+  }
+  auto finished = unpacker.finish();
+  if (!file.ok()) return {true, file.reason()};
+  if (!finished) return {true, finished.error().message};
+  return {true, ""};
+}
+
+}  // namespace faultline

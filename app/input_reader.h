@@ -1,0 +1,35 @@
+// One input becomes batches: opened, unpacked, each file in it read as a source of its own.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/input_walker.h"
+#include "model/batch.h"
+
+namespace faultline {
+
+struct SourceBatch {
+  std::shared_ptr<const Source> source;
+  Batch batch;
+  Timestamp received;
+};
+
+// Takes a batch; false: nobody wants more, stop.
+using Deliver = std::function<bool(SourceBatch)>;
+
+struct InputEnd {
+  bool opened = false;
+  std::string trouble;  // why not all of it was read; empty: it was
+};
+
+// `said` is what the caller knows of every source: job and host. Bytes are counted as they stand in
+// the file, so that they compare with its size.
+InputEnd read_input(const InputFile& input, const Source& said,
+                    std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver);
+
+}  // namespace faultline

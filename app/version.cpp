@@ -1,0 +1,17 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "app/commands.h"
+
+namespace faultline {
+
+void add_version_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("version", "Print the version");
+  command->callback([&exit_code] {
+    fmt::print("faultline {}\n", FAULTLINE_VERSION);
+    exit_code = 0;
+  });
+}
+
+}  // namespace faultline

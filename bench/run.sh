@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# bench/run.sh BUILD [--ten-times] [--size MB]: time and memory of Faultline beside its peers, on one
+# generated log, in one run. Each command runs three times with the file in the page cache; the
+# median counts. Slow or fast, it exits 0; only what keeps it from measuring is an error.
+set -euo pipefail
+
+readonly RUNS=3
+readonly PATIENCE=600     # seconds that a command may take
+readonly ONCE_BEYOND=60   # a command slower than this is not repeated
+bench=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+
+build=$(readlink -f "${1:?usage: bench/run.sh BUILD [--ten-times] [--size MB]}")
+shift
+megabytes=500
+ten_times=false
+while (($# > 0)); do
+  case $1 in
+    --ten-times) ten_times=true; shift ;;
+    --size) megabytes=${2:?--size needs a number of MB}; shift 2 ;;
+    *) echo "bench: no flag '$1', only --ten-times and --size MB" >&2; exit 2 ;;
+  esac
+done
+
+work=$(mktemp -d "$build/bench.XXXXXX")
+server=
+trap '[[ -z $server ]] || kill "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+export HOME=$work/home   # lnav writes there
+mkdir "$HOME"
+rows=$work/rows.tsv      # file, its bytes, command, seconds, peak memory in KB
+
+say() { printf '%s\n' "== $*" >&2; }
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.4f", to - from }'; }
+size_of() { stat --format %s "$1"; }
+row() { printf '%s\t%s\t%s\t%s\t%s\n' "$(basename "$1")" "$(size_of "$1")" "${@:2}" >>"$rows"; }
+
+# measure FILE NAME COMMAND...: one row.
+measure() {
+  local file=$1 name=$2 times=() peak=0 run status
+  say "$(basename "$file"): $name"
+  for ((run = 0; run < RUNS; ++run)); do
+    local begin=$EPOCHREALTIME
+    status=0
+    timeout "$PATIENCE" /usr/bin/time --quiet --format %M --output "$work/peak" "${@:3}" \
+      </dev/null >"$work/out" 2>&1 || status=$?
+    times+=("$(seconds_since "$begin")")
+    if ((status > 1)); then
+      local why="failed ($status)"
+      ((status != 124)) || why="over $PATIENCE s"
+      tail -n 3 "$work/out" >&2
+      row "$file" "$name" "$why" -
+      return
+    fi
+    ((peak > $(<"$work/peak"))) || peak=$(<"$work/peak")
+    [[ ${times[0]%.*} -lt $ONCE_BEYOND ]] || break
+  done
+  ((status == 0)) || say "$name ended with $status, although nothing is wrong with this log"
+  row "$file" "$name" "$(printf '%s\n' "${times[@]}" | median)" "$peak"
+}
+
+# start_server DATA: sets `server` to its process and `address` to where it listens.
+start_server() {
+  "$build/faultline" serve --listen 127.0.0.1:0 --data "$1" </dev/null >"$work/serve.log" 2>&1 &
+  server=$!
+  local try
+  for ((try = 0; try < 100; ++try)); do
+    address=$(grep -om1 '127\.0\.0\.1:[1-9][0-9]*' "$work/serve.log" || true)
+    [[ -z $address ]] || return 0
+    kill -0 "$server" 2>/dev/null || break
+    sleep 0.1
+  done
+  return 1
+}
+
+stop_server() {
+  kill "$server" 2>/dev/null || true
+  wait "$server" 2>/dev/null || true
+  server=
+}
+
+# measure_ingest FILE: upload over loopback until the answer, which says that all of it is durable.
+# Each run has a server of its own, so that none finds the bytes of the one before.
+measure_ingest() {
+  local file=$1 name='ingest until durable' times=() peak=0 run
+  say "$(basename "$file"): $name"
+  for ((run = 0; run < RUNS; ++run)); do
+    local data=$work/data.$run begin used
+    if ! start_server "$data"; then
+      cat "$work/serve.log" >&2
+      row "$file" "$name" "failed" -
+      stop_server
+      return
+    fi
+    begin=$EPOCHREALTIME
+    if ! curl --silent --show-error --fail-with-body --max-time "$PATIENCE" --upload-file "$file" \
+      --output "$work/answer" "http://$address/api/v1/ingest?job=bench&source=all.log"; then
+      cat "$work/answer" >&2
+      row "$file" "$name" "failed" -
+      stop_server
+      return
+    fi
+    times+=("$(seconds_since "$begin")")
+    used=$(awk '/^VmHWM:/ { print $2 }' "/proc/$server/status")
+    ((peak > used)) || peak=$used
+    stop_server
+    stored=$(du --summarize --bytes "$data" | cut -f 1)
+    rm -rf "$data"
+  done
+  row "$file" "$name" "$(printf '%s\n' "${times[@]}" | median)" "$peak"
+  printf '%s\t%s\t%s\n' "$(basename "$file")" "$(size_of "$file")" "$stored" >>"$work/stored.tsv"
+}
+
+# generate NAME MEGABYTES: prints the path.
+generate() {
+  local file=$work/$1
+  say "$1: writing $2 MB"
+  "$build/bench/generate_coll_log" --megabytes "$2" >"$file"
+  cat "$file" >/dev/null
+  echo "$file"
+}
+
+# print_table: ratios are to the same file's wc -l and lnav.
+print_table() {
+  awk -F '\t' '
+    function ratio(of, to) { return of + 0 > 0 && to + 0 > 0 ? sprintf("%.2f", of / to) : "-" }
+    NR == FNR { seconds[$1, $3] = $4; next }
+    FNR == 1 {
+      printf "%-20s %-22s %10s %8s %10s %10s %10s\n", \
+        "file", "command", "seconds", "GB/s", "peak MB", "to wc -l", "to lnav"
+    }
+    {
+      name = $1 == last ? "" : sprintf("%s %.1f GB", $1, $2 / 1e9)
+      last = $1
+      number = $4 + 0 > 0
+      printf "%-20s %-22s %10s %8s %10s %10s %10s\n", name, $3, \
+        number ? sprintf("%.3f", $4) : $4, number ? sprintf("%.2f", $2 / 1e9 / $4) : "-", \
+        number ? sprintf("%.1f", $5 * 1024 / 1e6) : "-", \
+        ratio($4, seconds[$1, "wc -l"]), ratio($4, seconds[$1, "lnav, SQL"])
+    }' "$rows" "$rows"
+  [[ ! -e $work/stored.tsv ]] || awk -F '\t' '
+    { printf "%s: the database takes %.1f MB, 1/%.0f of the log\n", $1, $3 / 1e6, $2 / $3 }' "$work/stored.tsv"
+}
+
+# Where does every rank stand on every communicator? The part of the diagnosis that SQL can ask.
+readonly STANDINGS=';SELECT host, comm, nranks, count(*), max(log_line) FROM nccl_log
+  WHERE function IS NOT NULL GROUP BY comm'
+
+file=$(generate all.log "$megabytes")
+measure "$file" 'wc -l' wc -l "$file"
+measure "$file" 'rg -c opCount' rg -c opCount "$file"
+measure "$file" 'lnav, SQL' lnav -I "$bench/lnav" -n -c "$STANDINGS" "$file"
+measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
+measure_ingest "$file"
+rm "$file"
+
+if $ten_times; then
+  file=$(generate tenfold.log $((10 * megabytes)))
+  measure "$file" 'wc -l' wc -l "$file"
+  measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
+  rm "$file"
+fi
+
+printf '%s, %s cores; median of %s runs, page cache warm\n\n' \
+  "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1)" "$(nproc)" "$RUNS"
+print_table

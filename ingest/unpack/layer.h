@@ -1,0 +1,45 @@
+// One layer of packing: finds out what its bytes are and builds the stages that deal with them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ingest/unpack.h"
+#include "ingest/unpack/format.h"
+#include "ingest/unpack/limits.h"
+#include "ingest/unpack/stage.h"
+
+namespace faultline::unpacking {
+
+class Layer : public Stage {
+ public:
+  // Content-Encoding around a .tar.gz with .gz members has this many. What lies deeper is handed
+  // out packed, so that an archive containing itself comes to an end.
+  static constexpr int kMaxLayers = 4;
+
+  // Outlives all layers of one Unpacker.
+  struct Shared {
+    FileVisitor& visitor;
+    Limits limits;
+  };
+
+  Layer(Shared& shared, std::string name, int depth, Encoding encoding = Encoding::detect);
+  Layer(const Layer&) = delete;  // the stage inside refers to it
+  Layer& operator=(const Layer&) = delete;
+
+  Result<void> feed(std::string_view bytes) override;
+  Result<void> finish() override;
+
+ private:
+  Result<void> decide(Format format);
+
+  Shared& shared_;
+  std::string name_;
+  int depth_;
+  Encoding encoding_;
+  std::string held_;  // the beginning, while it is not known what it begins
+  StagePtr contents_;
+  bool refused_ = false;
+};
+
+}  // namespace faultline::unpacking

@@ -1,0 +1,25 @@
+// The limits that all stages of one Unpacker keep together, so that nesting does not multiply them.
+#pragma once
+
+#include <cstdint>
+
+#include "model/result.h"
+
+namespace faultline::unpacking {
+
+class Limits {
+ public:
+  void received(std::uint64_t bytes) { received_ += bytes; }
+
+  // An error once everything inflated so far is out of proportion to what was received.
+  Result<void> inflated(std::uint64_t bytes);
+
+  Result<void> file_opened();
+
+ private:
+  std::uint64_t received_ = 0;
+  std::uint64_t inflated_ = 0;
+  std::uint64_t files_ = 0;
+};
+
+}  // namespace faultline::unpacking

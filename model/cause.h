@@ -1,0 +1,24 @@
+// The vocabulary of causes: every class a finding may have. A class appears in JSON, metrics, alert
+// labels, rule files and URLs, so one that was released is never renamed.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace faultline {
+
+struct CauseClass {
+  std::string_view name;  // gpu.off_bus
+  // True: a cause makes it visible. A symptom becomes a root cause only when nothing explains it.
+  bool is_symptom = false;
+
+  std::string_view family() const { return name.substr(0, name.find('.')); }  // gpu
+};
+
+// By family, in the order of the documentation.
+std::span<const CauseClass> cause_classes();
+
+// nullptr if there is no such class.
+const CauseClass* cause_class(std::string_view name);
+
+}  // namespace faultline

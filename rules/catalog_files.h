@@ -1,0 +1,20 @@
+// The readers of the catalog's files. Each throws std::runtime_error with one line that names the
+// file, the line in it and the mend.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/catalog.h"
+
+namespace faultline {
+
+std::map<int, XidMeaning> read_xids(std::string_view file, std::string_view text);
+std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
+std::map<std::string, Advice, std::less<>> read_advice(std::string_view file,
+                                                       std::string_view text);
+
+}  // namespace faultline

@@ -1,0 +1,49 @@
+// The words that the catalog's files may use, and how a wrong one is refused. Only the readers of
+// those files need this.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <boost/describe.hpp>
+#include <boost/mp11/algorithm.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faultline {
+
+// Where something stands in a file; every complaint begins with it.
+struct CatalogPlace {
+  std::string_view file;
+  std::size_t line = 0;
+
+  // Throws std::runtime_error: "xid.csv:12: why; mend".
+  [[noreturn]] void refuse(std::string_view why) const;
+};
+
+// "info, warning, error or critical"
+std::string any_of(std::span<const std::string_view> words);
+
+// `word` must be one of these; `what` says what it was meant to be.
+void require_word(const CatalogPlace& place, std::string_view what, std::string_view word,
+                  std::span<const std::string_view> words);
+
+// It must be a class of model/cause.h.
+void require_cause_class(const CatalogPlace& place, std::string_view name);
+
+template <class Enum>
+Enum enum_word(const CatalogPlace& place, std::string_view what, std::string_view word) {
+  std::vector<std::string_view> words;
+  Enum value{};
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>([&](auto enumerator) {
+    words.push_back(enumerator.name);
+    if (word == enumerator.name) value = enumerator.value;
+  });
+  require_word(place, what, word, words);
+  return value;
+}
+
+}  // namespace faultline

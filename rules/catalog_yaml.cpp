@@ -1,0 +1,167 @@
+// causality.yaml and advice.yaml. yaml-cpp keeps a key that stands twice and knows no schema, so
+// both are checked here.
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <set>
+#include <utility>
+
+#include "rules/advice.h"
+#include "rules/catalog_files.h"
+#include "rules/catalog_words.h"
+
+namespace faultline {
+namespace {
+
+class YamlFile {
+ public:
+  YamlFile(std::string_view file, std::string_view text) : file_(file) {
+    try {
+      root_ = YAML::Load(std::string(text));
+    } catch (const YAML::ParserException& error) {
+      line(error.mark).refuse(error.msg + "; mend the YAML there");
+    }
+  }
+
+  const YAML::Node& root() const { return root_; }
+
+  CatalogPlace place(const YAML::Node& node) const { return line(node.Mark()); }
+
+  // A mapping that holds some of these fields, each once, and no others.
+  void require_fields(const YAML::Node& entry, std::string_view what,
+                      std::initializer_list<std::string_view> fields) const {
+    const std::string form = fmt::format("{} has the fields {}", what, fmt::join(fields, ", "));
+    if (!entry.IsMap()) place(entry).refuse("this is not a mapping; " + form);
+    std::set<std::string> seen;
+    for (const auto& field : entry) {
+      const std::string name = text(field.first, "a field's name");
+      if (std::ranges::find(fields, name) == fields.end())
+        place(field.first).refuse(fmt::format("field \"{}\" is unknown; {}", name, form));
+      if (!seen.insert(name).second)
+        place(field.first).refuse(fmt::format("{} is given twice; remove one of the two", name));
+    }
+  }
+
+  // A field that must be there.
+  YAML::Node field(const YAML::Node& entry, const char* name) const {
+    const YAML::Node value = entry[name];
+    if (!value)
+      place(entry).refuse(fmt::format("{0} is missing; add \"{0}:\" to this entry", name));
+    return value;
+  }
+
+  std::string text(const YAML::Node& node, std::string_view what) const {
+    if (!node.IsScalar() || node.Scalar().empty())
+      place(node).refuse(fmt::format("{} is not a text; write one", what));
+    return node.Scalar();
+  }
+
+  // A list of at least one text.
+  std::vector<std::string> texts(const YAML::Node& entry, const char* name) const {
+    const YAML::Node list = field(entry, name);
+    if (!list.IsSequence() || list.size() == 0)
+      place(list).refuse(fmt::format("{0} is not a list; write {0}: [one, another]", name));
+    std::vector<std::string> items;
+    for (const auto& item : list) items.push_back(text(item, fmt::format("an item of {}", name)));
+    return items;
+  }
+
+ private:
+  CatalogPlace line(const YAML::Mark& mark) const {
+    // yaml-cpp has no mark (-1) for what stands nowhere, such as an empty document.
+    return {file_, static_cast<std::size_t>(std::max(mark.line, 0)) + 1};
+  }
+
+  std::string_view file_;
+  YAML::Node root_;
+};
+
+std::vector<std::string> classes_of(const YamlFile& file, const YAML::Node& entry,
+                                    const char* name) {
+  std::vector<std::string> classes = file.texts(entry, name);
+  for (const std::string& name_of_class : classes)
+    require_cause_class(file.place(entry[name]), name_of_class);
+  return classes;
+}
+
+std::string template_text(const YamlFile& file, const YAML::Node& node, std::string_view what) {
+  std::string text = file.text(node, what);
+  if (const std::string_view unknown = unknown_placeholder(text); !unknown.empty())
+    file.place(node).refuse(fmt::format(
+        "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}} or {{rank}}", unknown));
+  return text;
+}
+
+Action action_of(const YamlFile& file, const YAML::Node& entry) {
+  file.require_fields(entry, "an action", {"do", "where", "command"});
+  Action action{.what = template_text(file, file.field(entry, "do"), "do")};
+  if (entry["where"]) action.where = template_text(file, entry["where"], "where");
+  if (entry["command"]) action.command = template_text(file, entry["command"], "command");
+  return action;
+}
+
+Advice advice_of(const YamlFile& file, const YAML::Node& entry) {
+  file.require_fields(entry, "an advice", {"title", "actions"});
+  Advice advice{.title = template_text(file, file.field(entry, "title"), "title")};
+  const YAML::Node actions = file.field(entry, "actions");
+  if (!actions.IsSequence() || actions.size() == 0)
+    file.place(actions).refuse("actions is not a list; write at least one \"- do:\"");
+  for (const auto& action : actions) advice.actions.push_back(action_of(file, action));
+  return advice;
+}
+
+}  // namespace
+
+std::vector<CausalLink> read_causality(std::string_view name, std::string_view text) {
+  const YamlFile file(name, text);
+  if (!file.root().IsSequence())
+    file.place(file.root())
+        .refuse("this is not a list; write entries of causes, effects and relations");
+
+  std::vector<CausalLink> links;
+  std::map<std::pair<std::string, std::string>, std::size_t> lines;
+  for (const auto& entry : file.root()) {
+    const CatalogPlace place = file.place(entry);
+    file.require_fields(entry, "an entry", {"causes", "effects", "relations"});
+    const auto causes = classes_of(file, entry, "causes");
+    const auto effects = classes_of(file, entry, "effects");
+    std::vector<Relation> relations;
+    for (const std::string& word : file.texts(entry, "relations"))
+      relations.push_back(enum_word<Relation>(file.place(entry["relations"]), "relation", word));
+
+    for (const std::string& cause : causes)
+      for (const std::string& effect : effects) {
+        const auto [first, is_new] = lines.emplace(std::pair(cause, effect), place.line);
+        if (!is_new)
+          place.refuse(
+              fmt::format("{} -> {} is listed twice, first in line {}; join their relations", cause,
+                          effect, first->second));
+        links.push_back({cause, effect, relations});
+      }
+  }
+  return links;
+}
+
+std::map<std::string, Advice, std::less<>> read_advice(std::string_view name,
+                                                       std::string_view text) {
+  const YamlFile file(name, text);
+  if (!file.root().IsMap())
+    file.place(file.root()).refuse("this is not a mapping; write an advice under each class");
+
+  std::map<std::string, Advice, std::less<>> advice;
+  std::map<std::string, std::size_t> lines;
+  for (const auto& entry : file.root()) {
+    const CatalogPlace place = file.place(entry.first);
+    const std::string cause = file.text(entry.first, "a class");
+    require_cause_class(place, cause);
+    const auto [first, is_new] = lines.emplace(cause, place.line);
+    if (!is_new)
+      place.refuse(fmt::format("{} is listed twice, first in line {}; remove one of the two", cause,
+                               first->second));
+    advice.emplace(cause, advice_of(file, entry.second));
+  }
+  return advice;
+}
+
+}  // namespace faultline

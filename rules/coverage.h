@@ -1,0 +1,16 @@
+// What was looked at, and what is missing that would have decided the matter.
+#pragma once
+
+#include <vector>
+
+#include "model/finding.h"
+#include "rules/detectors/detector.h"
+
+namespace faultline {
+
+std::vector<Check> checklist_of(const View& view);
+
+// `stopped`: the job hangs, and these ranks are the ones others wait for with no cause found.
+std::vector<MissingEvidence> missing_evidence_of(const View& view, const std::vector<Finding>& unexplained);
+
+}  // namespace faultline

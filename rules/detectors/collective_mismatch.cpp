@@ -1,0 +1,121 @@
+#include "rules/detectors/collective_mismatch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace faultline {
+namespace {
+
+constexpr double kClearMinority = 0.85;
+constexpr double kEqualCamps = 0.5;       // somebody is wrong, and nothing says who
+constexpr double kGuessedMembers = 0.4;   // they may not even belong together
+// Calls after the difference that must agree once one is left out, to call it left out.
+constexpr std::uint64_t kLeastProof = 3;
+constexpr std::uint64_t kMostProof = 64;
+constexpr std::size_t kMostRanksShown = 3;
+
+struct Camp {
+  std::uint32_t call = 0;
+  std::vector<std::size_t> members;
+};
+
+// Whether `fewer` called what `more` did, but for the call at `position`.
+bool left_one_out(const Progress& progress, const History::Place& fewer, const History::Place& more,
+                  std::uint64_t position) {
+  if (more.position <= position + 1) return false;
+  std::uint64_t proof = std::min({fewer.position - position, more.position - position - 1, kMostProof});
+  if (proof < kLeastProof) return false;
+  for (std::uint64_t i = 0; i < proof; ++i)
+    if (progress.history().call_at(fewer, position + i) !=
+        progress.history().call_at(more, position + i + 1))
+      return false;
+  return true;
+}
+
+// The line with which a member entered `position`, as far as it was kept.
+Evidence line_at(const View& view, std::size_t index, std::uint64_t position) {
+  const Member& member = view.member(index);
+  if (member.place.position == position + 1 && member.point_to_point == 0)
+    return view.evidence(member.last_line);
+  for (const Deviation& deviation : member.deviations) {
+    if (deviation.position != position) continue;
+    Evidence evidence = view.evidence(deviation.line);
+    const Progress& progress = view.job.progress();
+    const Signature& call =
+        progress.signature(progress.history().call_at(member.place, position));
+    // The log's words are gone, what they said is not: the gaps show that this is no quotation.
+    if (evidence.text.empty())
+      evidence.text = fmt::format("… {}: … count {} datatype {} op {} root {} …", call.function,
+                                  call.count, call.datatype, call.operation, call.root);
+    return evidence;
+  }
+  return view.evidence(member.last_line);
+}
+
+Suspicion describe(const View& view, const Alignment& alignment) {
+  const Progress& progress = view.job.progress();
+  const Communicator& communicator = view.communicators[alignment.communicator];
+  const std::uint64_t position = alignment.divergence->position;
+  std::vector<Camp> camps;
+  for (const auto& [call, members] : alignment.divergence->camps) camps.push_back({call, members});
+  std::ranges::stable_sort(camps, std::greater{}, [](const Camp& c) { return c.members.size(); });
+  const Camp& most = camps.front();
+  const Camp& odd = camps[1];
+  const bool equal = odd.members.size() == most.members.size();
+
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  Finding& finding = suspicion.finding;
+  std::vector<std::size_t> named;
+  for (std::size_t i = equal ? 0 : 1; i < camps.size(); ++i)
+    named.insert(named.end(), camps[i].members.begin(), camps[i].members.end());
+
+  const History::Place& odd_place = view.member(odd.members.front()).place;
+  const History::Place& most_place = view.member(most.members.front()).place;
+  const std::string odd_call = to_text(progress.signature(odd.call));
+  const std::string most_call = to_text(progress.signature(most.call));
+  const bool missed = left_one_out(progress, odd_place, most_place, position);
+  const bool extra = left_one_out(progress, most_place, odd_place, position);
+  if (camps.size() == 2 && !equal && missed != extra) {
+    finding.cause = "software.collective_skipped";
+    finding.title =
+        missed ? fmt::format("{} skipped {}, #{} of communicator {}, which {} peers called",
+                             people_of(view, named), most_call, position + 1, communicator.id,
+                             most.members.size())
+               : fmt::format("{} called {}, #{} of communicator {}, which none of {} peers did",
+                             people_of(view, named), odd_call, position + 1, communicator.id,
+                             most.members.size());
+  } else {
+    finding.cause = "software.collective_mismatch";
+    finding.title =
+        fmt::format("At #{} of communicator {} {} called {} where {} called {}", position + 1,
+                    communicator.id, people_of(view, odd.members), odd_call,
+                    equal ? people_of(view, most.members)
+                          : fmt::format("{} peers", most.members.size()),
+                    most_call);
+  }
+  finding.severity = Severity::critical;
+  finding.confidence = !communicator.matched ? kGuessedMembers : equal ? kEqualCamps : kClearMinority;
+  finding.subject = subject_of(view, named);
+  finding.subject.communicators = {communicator.id};
+  for (const Camp& camp : camps)
+    for (std::size_t i = 0; i < std::min(camp.members.size(), &camp == &most ? 1 : kMostRanksShown); ++i)
+      finding.evidence.push_back(line_at(view, camp.members[i], position));
+  std::ranges::rotate(finding.evidence, finding.evidence.begin() + (equal ? 0 : 1));
+  suspicion.since = view.member(odd.members.front()).last_line.time;
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_collective_mismatches(const View& view) {
+  std::vector<Suspicion> found;
+  for (const Alignment& alignment : view.alignments)
+    if (alignment.divergence) found.push_back(describe(view, alignment));
+  return found;
+}
+
+}  // namespace faultline

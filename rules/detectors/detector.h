@@ -1,0 +1,58 @@
+// A detector looks at a job and says what it finds. It is a function: it keeps nothing between calls
+// and reads no clock. Which finding explains which is decided later, by rules/diagnosis.
+//
+// To add one: write it in a file of its own, add it to all_detectors.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/finding.h"
+#include "rules/alignment.h"
+#include "rules/catalog.h"
+#include "rules/diagnosis.h"
+#include "rules/state/job_state.h"
+#include "rules/state/workers.h"
+
+namespace faultline {
+
+// A job at a moment, with what every detector needs worked out once.
+struct View {
+  View(const JobState& job, const Catalog& catalog, const Moment& moment);
+
+  const JobState& job;
+  const Catalog& catalog;
+  const Moment& moment;
+  std::vector<Communicator> communicators;
+  std::vector<Alignment> alignments;  // by communicator
+  Workers workers;
+
+  const Member& member(std::size_t index) const { return job.progress().members()[index]; }
+  const Worker& worker_of(std::size_t member) const { return workers.all[workers.of_member[member]]; }
+  bool is_live(std::size_t member) const;
+  Evidence evidence(const LineRef& line) const;
+};
+
+// A finding, and what the diagnosis needs to order it among others.
+struct Suspicion {
+  Finding finding;
+  EventTime since;
+  // True: the job cannot go on with it. Such a symptom must be explained, or be named itself.
+  bool stops_job = false;
+  Verdict verdict = Verdict::failed;  // if this is what is wrong
+};
+
+struct Detector {
+  std::string_view name;
+  std::vector<Suspicion> (*look)(const View& view);
+};
+
+std::span<const Detector> all_detectors();
+
+// What detectors share in naming things.
+std::string gpu_name(const std::string& host, const std::string& gpu);  // gpu-node-3/0000:3b:00.0
+Subject subject_of(const View& view, const std::vector<std::size_t>& members);
+std::string people_of(const View& view, const std::vector<std::size_t>& members);  // "Rank 27 on gpu-node-3"
+
+}  // namespace faultline

@@ -1,0 +1,143 @@
+#include "rules/detectors/rank_behind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace faultline {
+namespace {
+
+// How sure it is that these are the ranks others wait for.
+constexpr double kSure = 0.9;
+constexpr double kMidRun = 0.7;         // every log began in mid-run, as it seems at the same call
+constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
+constexpr double kCircle = 0.5;         // everybody who is waited for waits for somebody else
+constexpr std::size_t kMostLines = 3;
+
+using WorkerSet = std::set<std::size_t>;
+
+bool counts(const View& view, const Alignment& alignment) {
+  return !alignment.behind.empty() &&
+         std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
+}
+
+bool is_behind(const Alignment& alignment, std::size_t member) {
+  return std::ranges::find(alignment.behind, member) != alignment.behind.end();
+}
+
+WorkerSet workers_behind(const View& view, const Alignment& alignment) {
+  WorkerSet behind;
+  for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
+  return behind;
+}
+
+// Communicators are nested: who is late in one may itself wait in another. Those who are waited for
+// and wait for nobody are where it began.
+struct WaitFor {
+  WorkerSet waited_for;
+  WorkerSet waiting;
+
+  bool circular() const {
+    return std::ranges::includes(waiting, waited_for);
+  }
+  bool is_origin(std::size_t worker) const {
+    return waited_for.contains(worker) && (circular() || !waiting.contains(worker));
+  }
+};
+
+WaitFor wait_for(const View& view) {
+  WaitFor relation;
+  for (const Alignment& alignment : view.alignments) {
+    if (!counts(view, alignment)) continue;
+    relation.waited_for.merge(workers_behind(view, alignment));
+    for (std::size_t member : alignment.members)
+      if (!is_behind(alignment, member)) relation.waiting.insert(view.workers.of_member[member]);
+  }
+  return relation;
+}
+
+// The peer that is closest behind the operation the others miss: most likely the one waiting in it.
+std::size_t first_waiting(const View& view, const Alignment& alignment) {
+  std::size_t best = alignment.members.front();
+  std::uint64_t best_position = UINT64_MAX;
+  for (std::size_t member : alignment.members) {
+    std::uint64_t position = view.member(member).place.position;
+    if (position > alignment.slowest && position < best_position) {
+      best = member;
+      best_position = position;
+    }
+  }
+  return best;
+}
+
+double confidence_of(const View& view, const Alignment& alignment, bool circular) {
+  if (circular) return kCircle;
+  if (!view.communicators[alignment.communicator].matched) return kGuessedMembers;
+  return alignment.from_start ? kSure : kMidRun;
+}
+
+Suspicion describe(const View& view, const Alignment& alignment,
+                   const std::vector<std::size_t>& culprits,
+                   const std::vector<std::string>& communicators, bool circular) {
+  const std::size_t peer = first_waiting(view, alignment);
+  const Progress& progress = view.job.progress();
+  const Signature& call = progress.signature(
+      progress.history().call_at(view.member(peer).place, alignment.slowest));
+  std::size_t waiting = alignment.members.size() - alignment.behind.size();
+
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = view.member(culprits.front()).last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.rank_behind";
+  finding.title = fmt::format("{} never entered {} #{} of communicator {}, in which {} {}",
+                              people_of(view, culprits), call.function, alignment.slowest + 1,
+                              view.communicators[alignment.communicator].id, waiting,
+                              waiting == 1 ? "peer waits" : "peers wait");
+  finding.severity = Severity::critical;
+  finding.confidence = confidence_of(view, alignment, circular);
+  finding.subject = subject_of(view, culprits);
+  finding.subject.communicators = communicators;
+  for (std::size_t member : culprits) {
+    if (finding.evidence.size() == kMostLines) break;
+    const Member& late = view.member(member);
+    const LineRef& line = late.last_line.known() ? late.last_line : late.init_line;
+    if (line.known()) finding.evidence.push_back(view.evidence(line));
+  }
+  finding.evidence.push_back(view.evidence(view.member(peer).last_line));
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_ranks_behind(const View& view) {
+  WaitFor relation = wait_for(view);
+  // The same ranks may be missed in several communicators: one finding, told by the largest.
+  std::map<WorkerSet, std::vector<const Alignment*>> by_culprits;
+  for (const Alignment& alignment : view.alignments) {
+    if (!counts(view, alignment)) continue;
+    WorkerSet culprits;
+    for (std::size_t worker : workers_behind(view, alignment))
+      if (relation.is_origin(worker)) culprits.insert(worker);
+    if (!culprits.empty()) by_culprits[culprits].push_back(&alignment);
+  }
+
+  std::vector<Suspicion> found;
+  for (const auto& [workers, alignments] : by_culprits) {
+    const Alignment* largest = *std::ranges::max_element(
+        alignments, {}, [](const Alignment* alignment) { return alignment->members.size(); });
+    std::vector<std::size_t> culprits;
+    for (std::size_t member : largest->behind)
+      if (workers.contains(view.workers.of_member[member])) culprits.push_back(member);
+    std::vector<std::string> ids;
+    for (const Alignment* alignment : alignments)
+      ids.push_back(view.communicators[alignment->communicator].id);
+    found.push_back(describe(view, *largest, culprits, ids, relation.circular()));
+  }
+  return found;
+}
+
+}  // namespace faultline

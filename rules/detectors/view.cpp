@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rules/detectors/detector.h"
+
+namespace faultline {
+namespace {
+
+template <class T>
+std::vector<T> listed(const std::set<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+View::View(const JobState& job_, const Catalog& catalog_, const Moment& moment_)
+    : job(job_),
+      catalog(catalog_),
+      moment(moment_),
+      communicators(communicators_of(job_.progress())),
+      workers(workers_of(job_.progress(), communicators)) {
+  for (std::size_t which = 0; which < communicators.size(); ++which)
+    alignments.push_back(align(job.progress(), communicators, which));
+}
+
+bool View::is_live(std::size_t index) const {
+  const std::string& source = job.sources().at(member(index).calls_source).source.name;
+  return moment.live_sources.contains(source);
+}
+
+Evidence View::evidence(const LineRef& line) const {
+  return {job.sources().at(line.source).source.name, line.line, line.offset, line.time.wall(),
+          line.text};
+}
+
+std::string gpu_name(const std::string& host, const std::string& gpu) {
+  return fmt::format("{}/{}", host.empty() ? "unknown-host" : host, gpu);
+}
+
+Subject subject_of(const View& view, const std::vector<std::size_t>& members) {
+  std::set<std::string> hosts;
+  std::set<int> ranks;
+  std::set<std::string> gpus;
+  for (std::size_t index : members) {
+    const Worker& worker = view.worker_of(index);
+    if (!worker.host.empty()) hosts.insert(worker.host);
+    if (worker.rank >= 0) ranks.insert(worker.rank);
+    if (!worker.gpu.empty()) gpus.insert(gpu_name(worker.host, worker.gpu));
+  }
+  return {listed(hosts), listed(ranks), listed(gpus), {}, {}};
+}
+
+std::string people_of(const View& view, const std::vector<std::size_t>& members) {
+  Subject subject = subject_of(view, members);
+  if (members.size() == 1) {
+    const Worker& worker = view.worker_of(members.front());
+    std::string who = worker.rank >= 0 ? fmt::format("Rank {}", worker.rank)
+                      : worker.pid != 0 ? fmt::format("Process {}", worker.pid)
+                                        : std::string("One process");
+    return worker.host.empty() ? who : fmt::format("{} on {}", who, worker.host);
+  }
+  if (subject.ranks.size() == members.size() && members.size() <= 8)
+    return fmt::format("Ranks {}", fmt::join(subject.ranks, ", "));
+  return fmt::format("{} ranks", members.size());
+}
+
+}  // namespace faultline

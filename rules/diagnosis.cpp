@@ -1,0 +1,229 @@
+#include "rules/diagnosis.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/cause.h"
+#include "rules/advice.h"
+#include "rules/coverage.h"
+#include "rules/detectors/detector.h"
+
+namespace faultline {
+namespace {
+
+constexpr int kAttempt = 1;
+constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
+constexpr double kExplainsNothing = 0.6;   // times: something stopped the job, and this does not account for it
+constexpr double kMostConfidence = 0.98;
+
+struct Candidate {
+  Suspicion suspicion;
+  bool symptom = false;
+  std::vector<std::size_t> effects;      // what it explains
+  std::vector<std::size_t> explained_by;
+
+  Finding& finding() { return suspicion.finding; }
+  const Finding& finding() const { return suspicion.finding; }
+  bool in_question() const {
+    return finding().part_of_job && suspicion.verdict != Verdict::healthy;
+  }
+};
+
+std::string id_of(const std::string& job, const Finding& finding) {
+  std::string text = fmt::format("{}|{}|{}|{}|{}|{}|{}", job, kAttempt, finding.cause,
+                                 fmt::join(finding.subject.hosts, ","),
+                                 fmt::join(finding.subject.ranks, ","),
+                                 fmt::join(finding.subject.gpus, ","),
+                                 fmt::join(finding.subject.communicators, ","));
+  return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
+}
+
+void add_advice(const Catalog& catalog, Finding& finding) {
+  const Advice* advice = catalog.advice_for(finding.cause);
+  if (advice == nullptr) return;
+  const Subject& subject = finding.subject;
+  AdviceSubject about;
+  if (subject.hosts.size() == 1) about.host = subject.hosts.front();
+  if (subject.gpus.size() == 1)
+    about.gpu = subject.gpus.front().substr(subject.gpus.front().find('/') + 1);
+  if (subject.ranks.size() == 1) about.rank = subject.ranks.front();
+  for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, about));
+}
+
+template <class T>
+bool share(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::ranges::any_of(a, [&](const T& x) { return std::ranges::find(b, x) != b.end(); });
+}
+
+bool related(const Subject& a, const Subject& b, Relation relation) {
+  switch (relation) {
+    case Relation::same_gpu: return share(a.gpus, b.gpus);
+    case Relation::same_host: return share(a.hosts, b.hosts);
+    case Relation::same_rank: return share(a.ranks, b.ranks);
+    case Relation::same_communicator: return share(a.communicators, b.communicators);
+    case Relation::same_job: return true;
+  }
+  return false;
+}
+
+constexpr Relation kRelations[] = {Relation::same_gpu, Relation::same_host, Relation::same_rank,
+                                   Relation::same_communicator, Relation::same_job};
+
+bool explains(const Catalog& catalog, const Candidate& cause, const Candidate& effect) {
+  bool same_host = share(cause.finding().subject.hosts, effect.finding().subject.hosts);
+  if (order_of(cause.suspicion.since, effect.suspicion.since, same_host) == Order::after)
+    return false;
+  return std::ranges::any_of(kRelations, [&](Relation relation) {
+    return related(cause.finding().subject, effect.finding().subject, relation) &&
+           catalog.explains(cause.finding().cause, effect.finding().cause, relation);
+  });
+}
+
+std::vector<Candidate> candidates_of(const View& view) {
+  std::vector<Candidate> candidates;
+  for (const Detector& detector : all_detectors()) {
+    for (Suspicion& suspicion : detector.look(view)) {
+      Finding& finding = suspicion.finding;
+      finding.id = id_of(view.job.name(), finding);
+      if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
+      if (!finding.last_seen) finding.last_seen = finding.first_seen;
+      add_advice(view.catalog, finding);
+      const CauseClass* known = cause_class(finding.cause);
+      candidates.push_back({.suspicion = std::move(suspicion),
+                            .symptom = known != nullptr && known->is_symptom});
+    }
+  }
+  return candidates;
+}
+
+bool surer(const Candidate& a, const Candidate& b) {
+  auto key = [](const Candidate& c) {
+    return std::make_tuple(c.finding().confidence, static_cast<int>(c.finding().severity),
+                           std::string_view(c.finding().id));
+  };
+  return key(a) > key(b);
+}
+
+void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    for (std::size_t e = 0; e < candidates.size(); ++e) {
+      if (c == e || !candidates[c].in_question() || !candidates[e].in_question()) continue;
+      if (!explains(catalog, candidates[c], candidates[e])) continue;
+      // Where each could explain the other, the surer one does.
+      if (explains(catalog, candidates[e], candidates[c]) && !surer(candidates[c], candidates[e]))
+        continue;
+      candidates[c].effects.push_back(e);
+      candidates[e].explained_by.push_back(c);
+      candidates[c].finding().explains.push_back(candidates[e].finding().id);
+    }
+  }
+}
+
+bool stops_job(const Candidate& candidate) {
+  return candidate.symptom && candidate.suspicion.stops_job;
+}
+
+// What is said of a cause changes with what it accounts for.
+void weigh(std::vector<Candidate>& candidates) {
+  bool stopped = std::ranges::any_of(candidates, stops_job);
+  for (Candidate& candidate : candidates) {
+    if (candidate.symptom || !stopped) continue;
+    bool explains_stop = std::ranges::any_of(
+        candidate.effects, [&](std::size_t e) { return stops_job(candidates[e]); });
+    double& confidence = candidate.finding().confidence;
+    confidence = explains_stop ? std::min(confidence + kExplainsTheStop, kMostConfidence)
+                               : confidence * kExplainsNothing;
+  }
+}
+
+auto rank_of(const Finding& finding) {
+  return std::make_tuple(-finding.confidence, -static_cast<int>(finding.severity),
+                         std::string_view(finding.cause), std::string_view(finding.id));
+}
+
+void sort(std::vector<Finding>& findings) {
+  std::ranges::sort(findings, {}, [](const Finding& f) { return rank_of(f); });
+}
+
+Verdict worse(Verdict a, Verdict b) {
+  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang, Verdict::failed, Verdict::slow,
+                                    Verdict::unknown, Verdict::healthy};
+  for (Verdict verdict : kFromWorst)
+    if (a == verdict || b == verdict) return verdict;
+  return Verdict::unknown;
+}
+
+std::string summary_of(const Diagnosis& diagnosis) {
+  if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
+  if (diagnosis.root_causes.empty()) return "No line tells how the job fares.";
+  const Finding& cause = diagnosis.root_causes.front();
+  std::string summary = cause.title + ".";
+  for (const Finding& symptom : diagnosis.symptoms)
+    if (std::ranges::find(cause.explains, symptom.id) != cause.explains.end() &&
+        symptom.cause.starts_with("collective."))
+      summary += " " + symptom.title + ".";
+  return summary;
+}
+
+bool anything_known(const JobState& job) {
+  return !job.progress().members().empty() || !job.hardware().xids().empty() ||
+         std::ranges::any_of(job.sources().all(), [](const SourceState& s) { return s.recognized > 0; });
+}
+
+}  // namespace
+
+Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment) {
+  View view(job, catalog, moment);
+  std::vector<Candidate> candidates = candidates_of(view);
+  link(catalog, candidates);
+  weigh(candidates);
+
+  Diagnosis diagnosis;
+  diagnosis.job = job.name();
+  diagnosis.attempt = kAttempt;
+  diagnosis.as_of = job.last_activity();
+  diagnosis.verdict = anything_known(job) ? Verdict::healthy : Verdict::unknown;
+  std::vector<Finding> unexplained;
+  for (Candidate& candidate : candidates) {
+    if (!candidate.in_question()) {
+      diagnosis.observations.push_back(std::move(candidate.finding()));
+      continue;
+    }
+    diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
+    if (candidate.finding().cause == "collective.rank_behind")
+      for (int rank : candidate.finding().subject.ranks) diagnosis.ranks.behind.push_back(rank);
+    if (!candidate.explained_by.empty()) {
+      diagnosis.symptoms.push_back(std::move(candidate.finding()));
+      continue;
+    }
+    if (candidate.symptom) unexplained.push_back(candidate.finding());
+    diagnosis.root_causes.push_back(std::move(candidate.finding()));
+  }
+  sort(diagnosis.root_causes);
+  sort(diagnosis.symptoms);
+  sort(diagnosis.observations);
+  std::ranges::sort(diagnosis.ranks.behind);
+
+  if (!diagnosis.root_causes.empty()) {
+    diagnosis.chain.push_back(diagnosis.root_causes.front().id);
+    for (const std::string& id : diagnosis.root_causes.front().explains) diagnosis.chain.push_back(id);
+  }
+  diagnosis.checklist = checklist_of(view);
+  diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
+  diagnosis.ranks.expected = view.workers.expected;
+  diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());
+  diagnosis.summary = summary_of(diagnosis);
+  return diagnosis;
+}
+
+std::vector<Finding> findings_of(const Diagnosis& diagnosis) {
+  std::vector<Finding> all = diagnosis.root_causes;
+  all.insert(all.end(), diagnosis.symptoms.begin(), diagnosis.symptoms.end());
+  all.insert(all.end(), diagnosis.observations.begin(), diagnosis.observations.end());
+  return all;
+}
+
+}  // namespace faultline

@@ -1,0 +1,23 @@
+// Which members belong together: a pointer means something only within its process, so the ranks of a
+// communicator are found through what their Init lines share.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "rules/state/progress.h"
+
+namespace faultline {
+
+struct Communicator {
+  std::string id;    // its commId where NCCL prints one, else a name made from its size
+  int nranks = 0;
+  bool matched = true;  // false: nothing but size and host says that these belong together
+  std::vector<std::size_t> members;  // indices into Progress::members(), by rank where it is known
+};
+
+// In the order in which their first member was seen. A member that cannot be placed is left out.
+std::vector<Communicator> communicators_of(const Progress& progress);
+
+}  // namespace faultline

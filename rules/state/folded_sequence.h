@@ -1,0 +1,45 @@
+// A long sequence of small numbers, kept short by folding its repeats: a training loop calls the same
+// collectives in the same order a million times, and that should cost one iteration.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace faultline {
+
+class FoldedSequence {
+ public:
+  void push_back(std::uint32_t symbol);
+  std::uint32_t at(std::uint64_t index) const;  // index < size()
+  std::uint64_t size() const { return size_; }
+
+  // Symbols actually held in memory.
+  std::size_t held() const { return symbols_.size(); }
+
+ private:
+  // Elements start, start+1, … are symbols_[first], symbols_[first+1], … and begin again after
+  // `period` of them. A stretch that does not repeat has period == length.
+  struct Stretch {
+    std::uint64_t start;
+    std::uint64_t length;
+    std::size_t first;
+    std::size_t period;
+  };
+
+  void push_literal(std::uint32_t symbol);
+  void try_fold();
+
+  std::vector<std::uint32_t> symbols_;
+  std::vector<Stretch> stretches_;
+  std::uint64_t size_ = 0;
+  mutable std::size_t last_stretch_ = 0;  // readers go forward: look there first
+
+  // To find repeats in the last stretch: where the symbols before now were last seen in this order,
+  // and how far the sequence has agreed with itself that long ago.
+  std::unordered_map<std::uint64_t, std::size_t> contexts_;
+  std::size_t candidate_ = 0;  // period that is being tried; 0: none
+  std::size_t agreed_ = 0;
+};
+
+}  // namespace faultline

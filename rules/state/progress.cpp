@@ -1,0 +1,158 @@
+#include "rules/state/progress.h"
+
+#include <fmt/format.h>
+
+#include "rules/state/sources.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostDeviations = 4;
+constexpr std::uint32_t kNoSymbol = 0xffffffff;
+
+// Whether two Init lines speak of the same rank of the same communicator.
+bool same_rank(const CommunicatorInit& a, const CommunicatorInit& b) {
+  return a.rank == b.rank && a.nranks == b.nranks && a.communicator_id == b.communicator_id &&
+         a.gpu == b.gpu;
+}
+
+}  // namespace
+
+Progress::ProcessKey Progress::key_of(std::uint32_t source, const Source& origin,
+                                      const Speaker& speaker, std::uint64_t pointer) {
+  std::string host = short_host(speaker.host.empty() ? origin.host : speaker.host);
+  // Without a pid two processes of a host cannot be told apart, but two sources can.
+  if (host.empty() || speaker.pid == 0) host += fmt::format("#{}", source);
+  return {std::move(host), speaker.pid, pointer};
+}
+
+std::size_t Progress::new_member(const ProcessKey& key, std::uint32_t source, const Source& origin,
+                                 const Speaker& speaker, std::uint64_t pointer, int nranks) {
+  std::size_t index = members_.size();
+  Member& member = members_.emplace_back();
+  member.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
+  member.pid = speaker.pid;
+  member.device = speaker.device;
+  member.pointer = pointer;
+  member.nranks = nranks;
+  member.launcher_rank = speaker.rank >= 0 ? speaker.rank : origin.rank;
+  member.source = member.calls_source = source;
+  current_[key] = index;
+  return index;
+}
+
+void Progress::apply(std::uint32_t source, const Source& origin, const Batch& batch,
+                     const Event& event) {
+  if (const auto* init = std::get_if<CommunicatorInit>(&event.fact)) {
+    begin(source, origin, batch, event, *init);
+  } else if (const auto* end = std::get_if<CommunicatorEnd>(&event.fact)) {
+    auto key = key_of(source, origin, batch.speakers[event.speaker], end->communicator);
+    auto known = current_.find(key);
+    if (known != current_.end()) members_[known->second].ending = end->ending;
+  }
+}
+
+void Progress::begin(std::uint32_t source, const Source& origin, const Batch& batch,
+                     const Event& event, const CommunicatorInit& init) {
+  const Speaker& speaker = batch.speakers[event.speaker];
+  auto key = key_of(source, origin, speaker, init.communicator);
+  auto known = current_.find(key);
+  bool continues = false;
+  if (known != current_.end()) {
+    const Member& member = members_[known->second];
+    bool same = member.init && same_rank(*member.init, init) && !member.ending;
+    bool completes = same && init.complete && !member.complete;
+    // The same line in a second file. Where no id is printed, only another file makes it likely.
+    bool told_again = same && (!init.communicator_id.empty() || source != member.source);
+    continues = completes || told_again;
+  }
+  std::size_t index = continues ? known->second
+                                : new_member(key, source, origin, speaker, init.communicator, init.nranks);
+  Member& member = members_[index];
+  if (!member.init) {
+    member.init = init;
+    member.from_start = true;
+  }
+  if (!member.init_line.known() || (init.complete && !member.complete))
+    member.init_line = {source, event.line, event.offset, event.time, event.text};
+  member.complete |= init.complete;
+}
+
+std::uint32_t Progress::symbol_of(const Signature& signature) {
+  std::string key = fmt::format("{} {} {} {} {} {}", signature.function, signature.count,
+                                signature.datatype, signature.operation, signature.root,
+                                signature.count_is_size);
+  auto [known, is_new] =
+      symbols_.try_emplace(std::move(key), static_cast<std::uint32_t>(signatures_.size()));
+  if (is_new) signatures_.push_back(signature);
+  return known->second;
+}
+
+// The batch's numbers for signatures become the job's. Calls that have no place in the common
+// sequence have none.
+void Progress::enter(const Batch& batch) {
+  batch_symbols_.clear();
+  for (const Signature& signature : batch.signatures)
+    batch_symbols_.push_back(signature.point_to_point() || signature.done ? kNoSymbol
+                                                                          : symbol_of(signature));
+}
+
+void Progress::apply(std::uint32_t source, const Source& origin, const Batch& batch,
+                     const CallRun& run) {
+  if (run.communicator == 0 && run.nranks == 0) return finish_calls(source, origin, batch, run);
+  const Speaker& speaker = batch.speakers[run.speaker];
+  auto key = key_of(source, origin, speaker, run.communicator);
+  auto known = current_.find(key);
+  std::size_t index =
+      known != current_.end() && members_[known->second].nranks == run.nranks
+          ? known->second
+          : new_member(key, source, origin, speaker, run.communicator, run.nranks);
+  Member& member = members_[index];
+  if (!member.first_op_count) member.calls_source = source;
+
+  const Call* last = nullptr;
+  for (const Call& call : run.calls) {
+    // A copy of a log tells the same calls again; its op counts do not go on from the first's.
+    if (source != member.calls_source && call.op_count <= member.last_op_count) {
+      ++member.repeated_calls;
+      continue;
+    }
+    member.calls_source = source;
+    if (!member.first_op_count) member.first_op_count = call.op_count;
+    member.last_op_count = call.op_count;
+    ++member.calls;
+    last = &call;
+    std::uint32_t symbol = batch_symbols_[call.signature];
+    if (symbol == kNoSymbol) {
+      ++member.point_to_point;
+      continue;
+    }
+    bool left = history_.advance(member.place, symbol);
+    if (left && member.deviations.size() < kMostDeviations) {
+      bool is_last = &call == &run.calls.back();  // the one line of a run whose text is kept
+      member.deviations.push_back({member.place.position - 1,
+                                   {source, batch.first_line + call.line,
+                                    batch.from_offset + call.offset, EventTime{},
+                                    is_last ? run.last_text : std::string()}});
+    }
+  }
+  if (last == nullptr) return;
+  member.last_line = {source, batch.first_line + last->line, batch.from_offset + last->offset,
+                      run.last_time, run.last_text};
+}
+
+void Progress::finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
+                            const CallRun& run) {
+  // A DONE line names no communicator: it belongs to the process's call with that op count.
+  auto key = key_of(source, origin, batch.speakers[run.speaker], 0);
+  for (auto at = current_.lower_bound(key);
+       at != current_.end() && at->first.host == key.host && at->first.pid == key.pid; ++at) {
+    Member& member = members_[at->second];
+    for (const Call& call : run.calls)
+      if (member.first_op_count && call.op_count >= *member.first_op_count &&
+          call.op_count <= member.last_op_count)
+        member.done_op_count = std::max(member.done_op_count.value_or(0), call.op_count);
+  }
+}
+
+}  // namespace faultline

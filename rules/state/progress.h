@@ -1,0 +1,89 @@
+// Progress: who is a rank of which communicator, and how far each has come.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/history.h"
+#include "rules/state/line_ref.h"
+
+namespace faultline {
+
+// Where a rank left what others had called: the call that differs.
+struct Deviation {
+  std::uint64_t position = 0;
+  LineRef line;  // its text may not have been kept
+};
+
+// One rank of one communicator: a communicator pointer in one process, for as long as it lives.
+struct Member {
+  std::string host;          // empty: not known
+  std::int64_t pid = 0;      // 0: not known
+  int device = -1;           // NCCL's [n]
+  std::uint64_t pointer = 0;
+  int nranks = 0;
+  int launcher_rank = -1;    // what a launcher's prefix or the sender said
+  std::uint32_t source = 0;  // where it was seen first
+
+  std::optional<CommunicatorInit> init;
+  bool complete = false;     // Init COMPLETE was seen
+  LineRef init_line;
+  std::optional<CommunicatorEnding> ending;
+
+  History::Place place;      // collectives entered
+  bool from_start = false;   // its log was read from before its first call
+  std::uint64_t point_to_point = 0;
+  std::optional<std::uint64_t> first_op_count;
+  std::uint64_t last_op_count = 0;
+  std::optional<std::uint64_t> done_op_count;  // the last call it finished, where logs tell
+  std::uint32_t calls_source = 0;              // the source that its calls come from
+  std::uint64_t calls = 0;
+  std::uint64_t repeated_calls = 0;            // found again in another source, and not counted
+  LineRef last_line;                           // the last call
+  std::vector<Deviation> deviations;           // the first few
+};
+
+class Progress {
+ public:
+  // Comes before the events and runs of a batch.
+  void enter(const Batch& batch);
+  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
+  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const CallRun& run);
+
+  // In the order in which they were first seen; an index stays valid.
+  const std::vector<Member>& members() const { return members_; }
+  const History& history() const { return history_; }
+  const Signature& signature(std::uint32_t symbol) const { return signatures_[symbol]; }
+
+ private:
+  struct ProcessKey {
+    std::string host;  // or, where no line names one, the source
+    std::int64_t pid = 0;
+    std::uint64_t pointer = 0;
+    auto operator<=>(const ProcessKey&) const = default;
+  };
+
+  static ProcessKey key_of(std::uint32_t source, const Source& origin, const Speaker& speaker,
+                           std::uint64_t pointer);
+  std::size_t new_member(const ProcessKey& key, std::uint32_t source, const Source& origin,
+                         const Speaker& speaker, std::uint64_t pointer, int nranks);
+  void begin(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event,
+             const CommunicatorInit& init);
+  void finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
+                    const CallRun& run);
+  std::uint32_t symbol_of(const Signature& signature);
+
+  std::vector<Member> members_;
+  std::map<ProcessKey, std::size_t> current_;  // pointers are used again: the latest member counts
+  History history_;
+  std::vector<Signature> signatures_;
+  std::unordered_map<std::string, std::uint32_t> symbols_;
+  std::vector<std::uint32_t> batch_symbols_;  // by the signatures of the batch that was entered
+};
+
+}  // namespace faultline

@@ -1,0 +1,33 @@
+// Workers: the ranks of the job. A process with one GPU is one worker; a process that drives several
+// GPUs is several. A worker's rank is its rank in the largest communicator, the job's world.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rules/state/communicators.h"
+#include "rules/state/progress.h"
+
+namespace faultline {
+
+struct Worker {
+  int rank = -1;  // -1: nothing tells its place in the job
+  std::string host;
+  std::int64_t pid = 0;
+  std::string gpu;  // 0000:3b:00.0; empty if no line tells
+  std::vector<std::size_t> members;  // indices into Progress::members()
+};
+
+struct Workers {
+  std::vector<Worker> all;  // by rank
+  std::vector<std::size_t> of_member;  // worker of Progress::members()[i]
+  int expected = 0;  // the size of the world; 0 if none is known
+};
+
+Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators);
+
+}  // namespace faultline

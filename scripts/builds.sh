@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# Configuring, building and testing a preset of CMakePresets.json in build/PRESET.
+
+# Put in front of every build and test run.
+launcher=()
+
+# How many compilers at once: one a core, and 1.5 GB for each.
+parallelism() {
+  local cores by_memory least
+  cores=$(nproc)
+  by_memory=$(awk '/^MemAvailable:/ { print int($2 / 1572864) }' /proc/meminfo)
+  least=$((by_memory < cores ? by_memory : cores))
+  echo $((least > 1 ? least : 1))
+}
+
+# build PRESET [TARGET...]
+build() {
+  local preset=$1 targets=("${@:2}")
+  configure "$preset"
+  say "building $preset"
+  "${launcher[@]}" cmake --build "build/$preset" --parallel "$(parallelism)" \
+    --target "${targets[@]:-all}" >&2
+}
+
+# Ninja itself configures again when a CMakeLists.txt changes; presets it does not know of.
+configure() {
+  local stamp=build/$1/.configured
+  if [[ ! -e $stamp || CMakePresets.json -nt $stamp ]]; then
+    say "configuring $1"
+    cmake --preset "$1" >&2
+    touch "$stamp"
+  fi
+}
+
+# run_tests PRESET [CTEST-FLAG...]: ends with ctest's summary and status.
+run_tests() {
+  "${launcher[@]}" ctest --test-dir "build/$1" --output-on-failure --no-tests=error \
+    --parallel "$(parallelism)" "${@:2}"
+}
+
+# sanitize_with asan|tsan
+sanitize_with() {
+  case $1 in
+    asan) ;;
+    # The thread sanitizer of g++ 12 dies of the wide address randomisation of newer kernels. The
+    # build needs this as well: it runs each test program to list its tests.
+    tsan) if setarch --addr-no-randomize true 2>/dev/null; then launcher=(setarch --addr-no-randomize); fi ;;
+    *) die "no sanitizer '$1', only asan and tsan" ;;
+  esac
+  build "$1"
+  run_tests "$1"
+  launcher=()
+}

@@ -1,0 +1,47 @@
+# shellcheck shell=bash
+# libFuzzer over tests/fuzz/*_fuzz.cpp.
+
+# fuzz [TARGET] [-runs N]
+fuzz() {
+  local only='' runs=1000000
+  while (($# > 0)); do
+    case $1 in
+      -runs) runs=${2:?-runs needs a number}; shift 2 ;;
+      -runs=*) runs=${1#*=}; shift ;;
+      -*) die "fuzz takes [TARGET] [-runs N], not '$1'" ;;
+      *) only=${1%_fuzz}_fuzz; shift ;;
+    esac
+  done
+
+  build fuzz fuzzers
+  local targets=(build/fuzz/tests/fuzz/*_fuzz) target
+  [[ -z $only ]] || targets=("build/fuzz/tests/fuzz/$only")
+  [[ -x ${targets[0]} ]] || die "no such fuzz target: ${targets[0]##*/}; tests/fuzz has the sources"
+  for target in "${targets[@]}"; do
+    fuzz_one "$target" "$runs"
+  done
+}
+
+# fuzz_one PROGRAM RUNS: starts from the target's own seeds and from what the parser tests read; what
+# it learns stays in build/fuzz/corpus, an input that breaks something in build/fuzz/crashes.
+fuzz_one() {
+  local name=${1##*/} runs=$2
+  local corpus=build/fuzz/corpus/$name inputs=build/fuzz/inputs crashes=build/fuzz/crashes
+  mkdir -p "$corpus" "$crashes"
+  gather_inputs "$inputs"
+  local seeds=("$inputs")
+  [[ -d tests/fuzz/seeds/$name ]] && seeds+=("tests/fuzz/seeds/$name")
+
+  say "$name: $runs inputs"
+  "$1" -runs="$runs" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$crashes/$name-" "$corpus" "${seeds[@]}"
+}
+
+# gather_inputs FOLDER: the golden inputs, which all have names of the form input*.
+gather_inputs() {
+  mkdir -p "$1"
+  local file
+  while IFS= read -r file; do
+    cp "$file" "$1/${file//\//_}"
+  done < <(find tests -name 'input*' -type f -size -256k -not -path 'tests/fuzz/*')
+}

@@ -1,0 +1,78 @@
+# shellcheck shell=bash
+# Everything that is checked without running it. Which layer may include which needs no check here:
+# a wrong include does not build (cmake/layers.cmake).
+
+# our_files PATTERN...: tracked files and new ones that git does not ignore.
+our_files() { git ls-files --cached --others --exclude-standard --deduplicate -- "$@"; }
+
+# lint [--changed [BASE]]
+lint() {
+  local changed_since=
+  case ${1:-} in
+    '') ;;
+    --changed) changed_since=${2:-main} ;;
+    *) die "lint takes --changed [BASE], not '$1'" ;;
+  esac
+
+  configure lint
+  local sources failed=0
+  sources=$(sources_to_lint "$changed_since")
+  lint_format || failed=1
+  lint_scripts || failed=1
+  lint_headers || failed=1
+  lint_co_await "$sources" || failed=1
+  lint_tidy "$sources" || failed=1
+  ((failed == 0)) && say "lint: clean"
+  return $failed
+}
+
+# sources_to_lint [BASE]: compile units, one a line; with BASE those that differ from it.
+sources_to_lint() {
+  local all
+  # tests/fuzz is built by a preset of its own.
+  all=$(our_files '*.cpp' ':!tests/fuzz' | sort)
+  if [[ -z ${1:-} ]]; then
+    echo "$all"
+  else
+    comm -12 <(echo "$all") <({
+      git diff --name-only --diff-filter=d --merge-base "$1"
+      git ls-files --others --exclude-standard
+    } | sort)
+  fi
+}
+
+lint_format() {
+  say "clang-format"
+  our_files '*.h' '*.cpp' | xargs -r clang-format-19 --dry-run --Werror
+}
+
+lint_scripts() {
+  say "shellcheck"
+  our_files dev .ci/run '*.sh' packaging/postinst packaging/prerm | xargs -r shellcheck --external-sources
+}
+
+lint_headers() { build lint all_verify_interface_header_sets; }
+
+# lint_co_await SOURCES: clang-query prints matches and succeeds all the same.
+lint_co_await() {
+  say "co_await"
+  local with_coroutines found
+  with_coroutines=$(echo "$1" | xargs -r grep -l co_await || true)
+  [[ -n $with_coroutines ]] || return 0
+  found=$(echo "$with_coroutines" | each_core clang-query-19 -p build/lint -f scripts/co_await.query) ||
+    { echo "$found"; return 1; }
+  if grep -q '^Match #' <<<"$found"; then
+    grep -v '^0 matches\|^Match #' <<<"$found"
+    return 1
+  fi
+}
+
+# lint_tidy SOURCES
+lint_tidy() {
+  say "clang-tidy"
+  # It also counts on stderr the warnings of other people's headers, which it does not show.
+  echo "$1" | each_core clang-tidy-19 -p build/lint --quiet 2> >(grep -v ' warnings\? generated' >&2)
+}
+
+# each_core COMMAND...: runs it for every file named on stdin, as many at once as there is room for.
+each_core() { xargs -r -n 1 -P "$(parallelism)" "$@"; }

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# Installs groups of packages.txt. Asks dpkg first, so that a second call takes no time and no network.
+
+# need_packages [GROUP...]; no group named: all of them.
+need_packages() {
+  command -v dpkg-query >/dev/null ||
+    die "this is no Debian: install what packages.txt names in your system's way, then cmake --preset release"
+  local wanted missing
+  wanted=$(packages_of "$@")
+  missing=$(missing_of "$wanted")
+  if [[ -n $missing ]]; then
+    say "installing ${missing//$'\n'/ }"
+    install_packages "$missing"
+  fi
+}
+
+# packages_of [GROUP...]: their packages, one a line.
+packages_of() {
+  local known group
+  known=$(sed -n 's/^\[\(.*\)\]$/\1/p' packages.txt)
+  for group in "$@"; do
+    grep -qxF -e "$group" <<<"$known" ||
+      die "packages.txt has no group '$group', only ${known//$'\n'/, }"
+  done
+  awk -v wanted=" $* " '
+    { sub(/#.*/, "") }
+    /^\[/ { group = substr($1, 2, length($1) - 2); next }
+    NF && (wanted == "  " || index(wanted, " " group " ")) { print $1 }
+  ' packages.txt | sort -u
+}
+
+# missing_of PACKAGES: those of them that are not installed. One a line, both.
+missing_of() {
+  local installed
+  # shellcheck disable=SC2016  # dpkg-query's own ${}, not the shell's
+  installed=$(xargs dpkg-query --show --showformat '${db:Status-Status} ${Package}\n' <<<"$1" 2>/dev/null |
+    sed -n 's/^installed //p' | sort -u) || true
+  comm -23 <(echo "$1") <(echo "$installed")
+}
+
+# install_packages PACKAGES: one a line. The system's package lists may be absent (a bare image) or
+# older than the archive; they are fetched only then.
+install_packages() {
+  local packages
+  mapfile -t packages <<<"$1"
+  if ! apt_get install "${packages[@]}"; then
+    say "once more, with fresh package lists"
+    apt_get update
+    apt_get install "${packages[@]}"
+  fi
+}
+
+apt_get() {
+  local as_root=()
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "neither root nor sudo here. As root, run: apt-get $*"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -qy --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" </dev/null >&2
+}

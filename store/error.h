@@ -1,0 +1,24 @@
+// What the store throws.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace faultline {
+
+// The database is out of reach, refuses, or holds what cannot be read. The message names the file.
+struct StoreError : std::runtime_error {
+  using runtime_error::runtime_error;
+};
+
+// A commit does not begin where its source stands: somebody else stored these bytes, or a commit
+// before it failed. Nothing of it was stored. The sender is told the stored offset (409) and goes
+// on from there; a Reader that has read further is of no use any more.
+struct SourceMovedOn : StoreError {
+  SourceMovedOn(const std::string& message, std::uint64_t offset)
+      : StoreError(message), stored_offset(offset) {}
+  std::uint64_t stored_offset;
+};
+
+}  // namespace faultline

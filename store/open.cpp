@@ -1,0 +1,134 @@
+#include "store/open.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "store/migrations.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::int64_t kApplicationId = 0x464C544C;  // as in schema/0001_initial.sql
+
+StoreError foreign(const std::filesystem::path& file) {
+  return StoreError(
+      fmt::format("{}: is not a Faultline database; move it away or choose another data folder",
+                  file.string()));
+}
+
+StoreError damaged(const std::filesystem::path& file, std::string_view how) {
+  return StoreError(fmt::format(
+      "{}: is damaged ({}); restore it from a backup, or move it away and send the logs again",
+      file.string(), how));
+}
+
+// A new database has no tables and no id yet.
+void expect_ours(Database& database) {
+  const std::int64_t id = database.number("PRAGMA application_id");
+  const bool empty = database.number("SELECT count(*) FROM sqlite_schema") == 0;
+  if (id != kApplicationId && !(id == 0 && empty)) throw foreign(database.file());
+}
+
+void expect_sound(Database& database, std::string_view check) {
+  Query answer = database.query(check);
+  if (answer.next() && answer.text(0) != "ok") throw damaged(database.file(), answer.text(0));
+}
+
+void quick_check(Database& database) {
+  if (std::filesystem::file_size(database.file()) <= kMaxFullyChecked) {
+    expect_sound(database, "PRAGMA quick_check(1)");
+    return;
+  }
+  for (const char* check : {"PRAGMA quick_check('sqlite_schema')", "PRAGMA quick_check('sources')",
+                            "PRAGMA quick_check('findings')", "PRAGMA quick_check('probe')"})
+    expect_sound(database, check);
+}
+
+void use_wal(Database& database) {
+  Query mode = database.query("PRAGMA journal_mode = WAL");
+  if (!mode.next() || mode.text(0) != "wal")
+    throw StoreError(fmt::format(
+        "{}: the file system cannot share memory between connections (SQLite's WAL needs that); "
+        "choose a data folder on a local disk",
+        database.file().string()));
+}
+
+std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file) {
+  auto database = std::make_unique<Database>(file, Database::Access::read_write);
+  expect_ours(*database);
+  use_wal(*database);
+  database->execute(
+      // Each commit is on the disk before it is acknowledged.
+      "PRAGMA synchronous = FULL;"
+      "PRAGMA foreign_keys = ON;"
+      // Pages: 16 MB. The log of a busy writer is copied back as often as that, and cut back to
+      // its limit afterwards.
+      "PRAGMA wal_autocheckpoint = 4096;"
+      "PRAGMA journal_size_limit = 67108864;");
+  migrate(*database, migrations());
+  quick_check(*database);
+  return database;
+}
+
+}  // namespace
+
+StoreLock::StoreLock(const std::filesystem::path& database) {
+  const std::string name = database.string() + ".lock";
+  descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (descriptor_ < 0)
+    throw StoreError(
+        fmt::format("{}: cannot be written ({}); choose another data folder or mend "
+                    "its permissions",
+                    name, std::generic_category().message(errno)));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  ::close(descriptor_);
+  throw StoreError(fmt::format(
+      "{}: is in use by another Faultline process; stop that one or choose another data folder",
+      database.string()));
+}
+
+StoreLock::~StoreLock() { ::close(descriptor_); }
+
+void provide_folder(const std::filesystem::path& file) {
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return;
+  if (!std::filesystem::is_directory(folder.parent_path(), error))
+    throw StoreError(
+        fmt::format("{}: its folder {} does not exist; create it or choose another "
+                    "data folder",
+                    file.string(), folder.string()));
+  std::filesystem::create_directory(folder, error);
+  if (error)
+    throw StoreError(
+        fmt::format("{}: its folder cannot be created ({}); choose another data "
+                    "folder",
+                    file.string(), error.message()));
+}
+
+std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file) {
+  try {
+    return open_and_migrate(file);
+  } catch (const SqliteError& error) {
+    if (error.code == SQLITE_NOTADB) throw foreign(file);
+    if (error.code == SQLITE_CORRUPT) throw damaged(file, error.what());
+    if (error.code == SQLITE_CANTOPEN)
+      throw StoreError(
+          fmt::format("{}: cannot be opened for writing; mend its permissions or "
+                      "choose another data folder",
+                      file.string()));
+    throw;
+  }
+}
+
+std::unique_ptr<Database> open_for_reading(const std::filesystem::path& file) {
+  return std::make_unique<Database>(file, Database::Access::read_only);
+}
+
+}  // namespace faultline

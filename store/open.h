@@ -1,0 +1,38 @@
+// Opening the store's file: what must hold before a database is used.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "store/sqlite.h"
+
+namespace faultline {
+
+// While it lives, no other process opens the same store. It is a file beside the database, because
+// SQLite's own locks come and go with each transaction. The file stays when the lock goes.
+class StoreLock {
+ public:
+  explicit StoreLock(const std::filesystem::path& database);
+  ~StoreLock();
+  StoreLock(const StoreLock&) = delete;
+  StoreLock& operator=(const StoreLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+// Creates the folder of `file` if only that is missing.
+void provide_folder(const std::filesystem::path& file);
+
+// A file larger than this is not checked page by page on opening: reading it all would delay the
+// start for long. Its small tables are; and the batches, which are all the rest, are read and
+// compared with their checksums by the replay that follows every start.
+constexpr std::uint64_t kMaxFullyChecked = std::uint64_t{256} << 20;
+
+// Opens or creates the database for writing, checks it and brings its schema up to date. Throws
+// StoreError with one line that says what is wrong with the file and what to do.
+std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file);
+
+std::unique_ptr<Database> open_for_reading(const std::filesystem::path& file);
+
+}  // namespace faultline

@@ -1,0 +1,156 @@
+// SQLite's C interface with owners: a database, its statements, transactions.
+//
+// A Database belongs to one thread at a time; the store gives each its own or a mutex.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/time.h"
+#include "store/error.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace faultline {
+
+// Bytes, as opposed to text.
+struct Blob {
+  std::string_view bytes;
+};
+
+// A StoreError with SQLite's own code, for those who must tell one failure from another.
+struct SqliteError : StoreError {
+  SqliteError(const std::string& message, int sqlite_code)
+      : StoreError(message), code(sqlite_code) {}
+  int code;  // the primary one: SQLITE_CORRUPT, SQLITE_FULL, …
+};
+
+// A running statement: its rows one after the other. Must end before its database; the same SQL
+// must not be asked again while it runs.
+class Query {
+ public:
+  explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
+  ~Query();
+  Query(Query&& other) noexcept : statement_(std::exchange(other.statement_, nullptr)) {}
+  Query& operator=(Query&&) = delete;
+
+  bool next();  // false: there are no more rows
+
+  // Columns of the current row, from 0. Views are valid until next().
+  bool is_null(int column) const;
+  std::int64_t integer(int column) const;
+  std::string_view text(int column) const;  // also a blob's bytes
+  std::optional<std::int64_t> maybe_integer(int column) const;
+  Timestamp time(int column) const;
+  std::optional<Timestamp> maybe_time(int column) const;
+  // 64-bit numbers without a sign are kept as the signed number of the same bits.
+  std::uint64_t bits(int column) const { return static_cast<std::uint64_t>(integer(column)); }
+
+ private:
+  friend class Database;
+  void bind(int index, std::nullopt_t);
+  void bind(int index, std::string_view text);
+  void bind(int index, Blob blob);
+  void bind(int index, Timestamp time);
+  template <std::integral Integer>
+  void bind(int index, Integer value) {
+    bind_integer(index, static_cast<std::int64_t>(value));
+  }
+  template <class T>
+  void bind(int index, const std::optional<T>& value) {
+    value ? bind(index, *value) : bind(index, std::nullopt);
+  }
+  void bind_integer(int index, std::int64_t value);
+  void check(int code) const;
+
+  sqlite3_stmt* statement_;
+};
+
+class Database {
+ public:
+  enum class Access { read_only, read_write };  // read_write creates the file
+
+  Database(const std::filesystem::path& file, Access access);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  // One or more statements without parameters.
+  void execute(const std::string& script);
+
+  // A statement, prepared once. Text and blobs must live until the query ends.
+  template <class... Values>
+  Query query(std::string_view sql, const Values&... values) {
+    Query query(prepared(sql));
+    int index = 0;
+    (query.bind(++index, values), ...);
+    return query;
+  }
+
+  // The same, for statements that give no rows.
+  template <class... Values>
+  void run(std::string_view sql, const Values&... values) {
+    Query running = query(sql, values...);
+    while (running.next()) {
+    }
+  }
+
+  // The first column of the first row; there must be one.
+  std::int64_t number(std::string_view sql);
+
+  std::int64_t last_insert_id() const;
+  int rows_changed() const;     // by the last statement
+  bool in_transaction() const;  // a failure can end one by itself
+  const std::filesystem::path& file() const { return file_; }
+
+ private:
+  sqlite3_stmt* prepared(std::string_view sql);
+
+  struct Close {
+    void operator()(sqlite3* handle) const;
+  };
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const;
+  };
+
+  std::filesystem::path file_;
+  std::unique_ptr<sqlite3, Close> handle_;
+  std::map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>, std::less<>> statements_;
+};
+
+// Rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Database& database_;
+};
+
+// A part of a transaction that can fail alone: undone unless kept.
+class Savepoint {
+ public:
+  explicit Savepoint(Database& database);
+  ~Savepoint();
+  Savepoint(const Savepoint&) = delete;
+  Savepoint& operator=(const Savepoint&) = delete;
+  void keep();
+
+ private:
+  Database& database_;
+  bool kept_ = false;
+};
+
+}  // namespace faultline
