@@ -7,8 +7,8 @@
 namespace faultline {
 namespace {
 
-// A body's first blocks are short, so that two files that only begin alike are told apart early; then
-// they grow until a commit is worth its overhead.
+// A body's first blocks are short, so that two files that only begin alike are told apart early;
+// then they grow until a commit is worth its overhead.
 constexpr std::size_t kFirstBlockBytes = std::size_t{4} << 10;
 constexpr std::size_t kBlockGrowth = 4;
 
@@ -68,9 +68,8 @@ void BlockDigest::add(std::string_view bytes) {
 void BlockDigest::cut(bool everything, Fingerprint& fingerprint) {
   const std::uint64_t bytes = everything ? all_bytes_ : whole_line_bytes();
   fingerprint.digest = XXH3_64bits_digest(everything ? all_ : lines_);
-  fingerprint.head_digest =
-      digest_of(std::string_view(head_).substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(
-                                                      bytes, kHeadBytes))));
+  fingerprint.head_digest = digest_of(std::string_view(head_).substr(
+      0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kHeadBytes))));
   if (everything) {
     XXH3_64bits_reset(tail_);
     tail_bytes_ = 0;
@@ -133,8 +132,8 @@ void FileStream::open_reader() {
   reader_.emplace(cursor, utc_now());
 }
 
-// Blocks end with a line; they are cut when they have reached their target, an overlong first line at
-// its end. See kMaxBlockBytes.
+// Blocks end with a line; they are cut when they have reached their target, an overlong first line
+// at its end. See kMaxBlockBytes.
 void FileStream::read(std::string_view bytes) {
   while (!bytes.empty()) {
     if (!reader_) open_reader();
@@ -148,7 +147,8 @@ void FileStream::read(std::string_view bytes) {
     bytes.remove_prefix(length);
     block_.add(piece);
     reader_->feed(piece);
-    if (block_.bytes() >= block_target_ && block_.whole_line_bytes() > 0) commit_block(false, false);
+    if (block_.bytes() >= block_target_ && block_.whole_line_bytes() > 0)
+      commit_block(false, false);
   }
 }
 
@@ -162,7 +162,8 @@ void FileStream::end(bool complete, bool final) {
   if (filter_) receipt_.duplicate_bytes += filter_->duplicate_bytes();
   if (!reader_ && !final) return;
   if (complete) {
-    if (!reader_) reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now());
+    if (!reader_)
+      reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now());
     if (final)
       reader_->close();
     else
@@ -193,7 +194,8 @@ void FileStream::commit_block(bool everything, bool final) {
   lease_->write([&] {
     tracker_->begin();
     const std::shared_ptr<CommitTracker> tracker = tracker_;
-    jobs_.commit(std::move(commit), [tracker](std::exception_ptr failure) { tracker->end(failure); });
+    jobs_.commit(std::move(commit),
+                 [tracker](std::exception_ptr failure) { tracker->end(failure); });
     position_ = after;
   });
 }

@@ -44,7 +44,8 @@ class BlockDigest {
   std::uint64_t bytes() const { return all_bytes_; }
   std::uint64_t whole_line_bytes() const { return all_bytes_ - tail_bytes_; }
 
-  // Fills in the digests of the whole lines (or of everything) and begins the next block after them.
+  // Fills in the digests of the whole lines (or of everything) and begins the next block after
+  // them.
   void cut(bool everything, Fingerprint& fingerprint);
 
  private:
@@ -73,8 +74,8 @@ class FileStream {
   // The sender has paused: what is complete so far becomes durable.
   void flush();
 
-  // No more bytes. `complete`: the file came whole; otherwise a last line without its newline is left
-  // for the rest of it to come. `final`: nothing will ever follow.
+  // No more bytes. `complete`: the file came whole; otherwise a last line without its newline is
+  // left for the rest of it to come. `final`: nothing will ever follow.
   void end(bool complete, bool final);
 
   bool pending() const;

@@ -1,6 +1,6 @@
 // GET /api/v1/jobs/{job}/diagnosis
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include "http/handlers.h"
 #include "http/page.h"
@@ -19,14 +19,15 @@ std::variant<std::string_view, Problem> wanted_type(const Request& request) {
   if (const auto format = request.query.text("format")) {
     if (*format == "json") return kJson;
     if (*format == "text") return kText;
-    return Problem{.status = 400,
-                   .detail = fmt::format("format must be json or text, not \"{}\"",
-                                         printable_name(*format))};
+    return Problem{
+        .status = 400,
+        .detail = fmt::format("format must be json or text, not \"{}\"", printable_name(*format))};
   }
   const std::string_view type = best_offer(request.header("Accept"), {kJson, kText});
   if (!type.empty()) return type;
-  return Problem{.status = 406,
-                 .detail = "the diagnosis comes as application/json or text/plain; accept one of them"};
+  return Problem{
+      .status = 406,
+      .detail = "the diagnosis comes as application/json or text/plain; accept one of them"};
 }
 
 }  // namespace
@@ -39,9 +40,9 @@ Response show_diagnosis(const Request& request, Services& services) {
   const auto diagnosis = services.jobs.diagnosis(request.path_value("job"));
   if (!diagnosis) return no_such_job(request.path_value("job"));
   if (*attempt && **attempt != static_cast<std::uint64_t>(diagnosis->attempt))
-    return problem_response(Error{Error::Kind::not_found,
-                                  fmt::format("the job has no attempt {}; its latest is {}", **attempt,
-                                              diagnosis->attempt)});
+    return problem_response(Error{
+        Error::Kind::not_found,
+        fmt::format("the job has no attempt {}; its latest is {}", **attempt, diagnosis->attempt)});
   Response response = std::get<std::string_view>(type) == kText
                           ? Response::text(to_text(*diagnosis))
                           : Response::json(to_json(*diagnosis));

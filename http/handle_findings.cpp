@@ -1,9 +1,9 @@
 // GET /api/v1/jobs/{job}/findings, /api/v1/findings/{id}
+#include <fmt/format.h>
 #include <boost/describe/enum_from_string.hpp>
 #include <boost/describe/enumerators.hpp>
 #include <boost/json.hpp>
 #include <boost/mp11/algorithm.hpp>
-#include <fmt/format.h>
 
 #include "http/handlers.h"
 #include "http/page.h"
@@ -24,8 +24,8 @@ Result<std::optional<Enum>> enumerator(const Query& query, std::string_view name
   boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>([&](auto enumerator) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", enumerator.name);
   });
-  return Error{Error::Kind::invalid_input, fmt::format("{} must be one of {}, not \"{}\"", name, known,
-                                                       printable_name(*text))};
+  return Error{Error::Kind::invalid_input,
+               fmt::format("{} must be one of {}, not \"{}\"", name, known, printable_name(*text))};
 }
 
 json::value json_of(const StoredFinding& stored) {
@@ -84,10 +84,10 @@ Response show_finding(const Request& request, Services& services) {
   filter.limit = 1;
   const FindingPage page = services.store.findings(filter);
   if (!page.findings.empty()) return Response::json(json_of(page.findings.front()));
-  return problem_response(Error{
-      Error::Kind::not_found,
-      fmt::format("no finding has the id \"{}\"; /api/v1/jobs/{{job}}/findings lists a job's",
-                  printable_name(filter.id))});
+  return problem_response(
+      Error{Error::Kind::not_found,
+            fmt::format("no finding has the id \"{}\"; /api/v1/jobs/{{job}}/findings lists a job's",
+                        printable_name(filter.id))});
 }
 
 }  // namespace faultline

@@ -1,6 +1,6 @@
 // PUT, POST /api/v1/ingest
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -28,19 +28,18 @@ constexpr std::chrono::milliseconds kPause{200};
 constexpr std::chrono::milliseconds kLongestUncommitted{1000};
 constexpr std::chrono::milliseconds kBetweenFlushes{500};
 
-Problem bad_request(const Error& error) { return problem_from(error); }
-
 std::variant<Encoding, Problem> encoding_of(const Request& request) {
   const std::string_view encoding = request.header("Content-Encoding");
   if (encoding.empty() || equal_ignoring_case(encoding, "identity")) return Encoding::detect;
   if (equal_ignoring_case(encoding, "gzip") || equal_ignoring_case(encoding, "x-gzip"))
     return Encoding::gzip;
   if (equal_ignoring_case(encoding, "zstd")) return Encoding::zstd;
-  return Problem{.status = 415,
-                 .detail = fmt::format("Content-Encoding \"{}\" is not read here; send gzip, zstd or "
-                                       "none",
-                                       printable_name(encoding)),
-                 .headers = {{"Accept-Encoding", "gzip, zstd"}}};
+  return Problem{
+      .status = 415,
+      .detail = fmt::format("Content-Encoding \"{}\" is not read here; send gzip, zstd or "
+                            "none",
+                            printable_name(encoding)),
+      .headers = {{"Accept-Encoding", "gzip, zstd"}}};
 }
 
 std::variant<IngestParameters, Problem> parameters_of(const Request& request,
@@ -51,27 +50,28 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
   if (parameters.source.job.empty())
     return Problem{.status = 400, .detail = "say which job the logs are of: ?job=NAME"};
   if (const auto good = check_name("job", parameters.source.job); !good)
-    return bad_request(good.error());
+    return problem_from(good.error());
   if (const auto host = query.text("host")) {
-    if (const auto good = check_name("host", *host); !good) return bad_request(good.error());
+    if (const auto good = check_name("host", *host); !good) return problem_from(good.error());
     parameters.source.host = *host;
   }
   const auto rank = query.number("rank", 0, 10'000'000);
-  if (!rank) return bad_request(rank.error());
+  if (!rank) return problem_from(rank.error());
   if (*rank) parameters.source.rank = static_cast<int>(**rank);
   if (const auto source = query.text("source")) {
-    if (const auto good = check_name("source", *source); !good) return bad_request(good.error());
+    if (const auto good = check_name("source", *source); !good) return problem_from(good.error());
     parameters.source.name = *source;
     parameters.source_given = true;
   } else {
     const std::string& host = parameters.source.host;
-    parameters.source.name = fmt::format("{}/{}", host.empty() ? "unknown-host" : host, request.peer);
+    parameters.source.name =
+        fmt::format("{}/{}", host.empty() ? "unknown-host" : host, request.peer);
   }
   const auto offset = query.number("offset");
-  if (!offset) return bad_request(offset.error());
+  if (!offset) return problem_from(offset.error());
   parameters.offset = *offset;
   const auto final = query.boolean("final");
-  if (!final) return bad_request(final.error());
+  if (!final) return problem_from(final.error());
   parameters.final = *final;
 
   auto encoding = encoding_of(request);
@@ -83,11 +83,13 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
     if (!parameters.boundary)
       return Problem{.status = 400, .detail = "multipart/form-data must name its boundary"};
     if (parameters.encoding != Encoding::detect)
-      return Problem{.status = 415,
-                     .detail = "a multipart body cannot be compressed as a whole; compress its files"};
+      return Problem{
+          .status = 415,
+          .detail = "a multipart body cannot be compressed as a whole; compress its files"};
     if (parameters.offset)
-      return Problem{.status = 400,
-                     .detail = "offset names a place in one file; a multipart body may hold several"};
+      return Problem{
+          .status = 400,
+          .detail = "offset names a place in one file; a multipart body may hold several"};
   }
   return parameters;
 }
@@ -172,7 +174,8 @@ class BodyPump {
 
   // Everything handed to the store is on the disk, or refused.
   asio::awaitable<void> settle() {
-    while (stream_.commits_in_flight() > 0) co_await exchange_.connection.pause(steady_now() + kPause);
+    while (stream_.commits_in_flight() > 0)
+      co_await exchange_.connection.pause(steady_now() + kPause);
   }
 
  private:
@@ -215,19 +218,22 @@ class BodyPump {
     }
     if (exchange_.connection.asked_to_stop())
       return Problem{.status = 503,
-                     .detail = "the server is stopping; whole lines received so far are kept, send the "
-                               "rest from next_offset",
+                     .detail =
+                         "the server is stopping; whole lines received so far are kept, send the "
+                         "rest from next_offset",
                      .retry_after_seconds = 5};
     if (now - last_bytes_ >= exchange_.body_idle_limit)
-      return Problem{.status = 408,
-                     .detail = fmt::format("no byte of the body came for {} s; whole lines received so "
-                                           "far are kept",
-                                           exchange_.body_idle_limit.count())};
+      return Problem{
+          .status = 408,
+          .detail = fmt::format("no byte of the body came for {} s; whole lines received so "
+                                "far are kept",
+                                exchange_.body_idle_limit.count())};
     return std::nullopt;
   }
 
   SteadyTime flush_time() const {
-    const bool held_back = held_back_shown_ != last_bytes_;  // a pause may also decide on held bytes
+    const bool held_back =
+        held_back_shown_ != last_bytes_;  // a pause may also decide on held bytes
     if (!first_pending_ && !held_back) return SteadyTime::max();
     SteadyTime due = last_bytes_ + kPause;
     if (first_pending_) due = std::min(due, *first_pending_ + kLongestUncommitted);
@@ -250,13 +256,15 @@ class BodyPump {
 }  // namespace
 
 asio::awaitable<Response> ingest(const Request& request, Services& services, Exchange& exchange) {
+  const Response nobody{.status = kClientLeft};
   auto parameters = parameters_of(request, services);
-  if (const Problem* problem = std::get_if<Problem>(&parameters)) co_return problem_response(*problem);
+  if (const Problem* problem = std::get_if<Problem>(&parameters))
+    co_return problem_response(*problem);
   const std::string job = std::get<IngestParameters>(parameters).source.job;
   IngestStream stream(std::get<IngestParameters>(std::move(parameters)), services,
                       exchange.connection.waker());
   if (const auto problem = stream.obstacle()) co_return problem_response(*problem);
-  if (!co_await exchange.reader.invite_body()) co_return Response{.close = true};
+  if (!co_await exchange.reader.invite_body()) co_return nobody;
 
   BodyPump pump(stream, services, exchange);
   Ending ending = co_await pump.run();
@@ -273,7 +281,7 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
       ending.problem->next_offset = stream.next_offset();
     co_return problem_response(*ending.problem);
   }
-  if (ending.client_left) co_return Response{.close = true};
+  if (ending.client_left) co_return nobody;
   co_return receipt_for(stream, job, opened);
 }
 

@@ -1,6 +1,6 @@
 // GET /api/v1/jobs, /api/v1/jobs/{job}, /api/v1/jobs/{job}/ranks, /api/v1/sources
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include <algorithm>
 

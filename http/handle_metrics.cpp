@@ -10,7 +10,8 @@ void write_service(Exposition& out, Services& services) {
     out.family(name, "gauge", help);
     out.sample({}, value);
   };
-  gauge("faultline_ready", "1 once stored jobs have been read back.", services.jobs.ready() ? 1 : 0);
+  gauge("faultline_ready", "1 once stored jobs have been read back.",
+        services.jobs.ready() ? 1 : 0);
   gauge("faultline_jobs", "Jobs known.", services.jobs.count());
   gauge("faultline_streams_open", "Sources being received.", services.jobs.open_sources().count());
   gauge("faultline_commits_pending", "Batches on their way to the disk.", services.store.pending());

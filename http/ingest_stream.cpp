@@ -24,11 +24,12 @@ Problem store_problem(const std::exception_ptr& failure) {
     reason = error.what();
   } catch (...) {
   }
-  return {.status = 503,
-          .detail = fmt::format("the store does not take the data ({}); nothing after the last receipt "
-                                "is promised: send the same bytes again later",
-                                reason),
-          .retry_after_seconds = kRetryAfterSeconds};
+  return {
+      .status = 503,
+      .detail = fmt::format("the store does not take the data ({}); nothing after the last receipt "
+                            "is promised: send the same bytes again later",
+                            reason),
+      .retry_after_seconds = kRetryAfterSeconds};
 }
 
 }  // namespace
@@ -49,7 +50,8 @@ IngestStream::IngestStream(IngestParameters parameters, Services& services,
     multipart_.emplace(*parameters_.boundary, static_cast<PartVisitor&>(*this));
     return;
   }
-  unpacker_.emplace(parameters_.source.name, parameters_.encoding, static_cast<FileVisitor&>(*this));
+  unpacker_.emplace(parameters_.source.name, parameters_.encoding,
+                    static_cast<FileVisitor&>(*this));
   // A gap is better said before the body is sent than after.
   if (parameters_.offset) open_file(parameters_.source.name);
 }
@@ -60,11 +62,12 @@ std::optional<Problem> IngestStream::obstacle() const {
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if (lease_->lost() || (file_ && file_->lease_lost()))
-    return Problem{.status = 409,
-                   .detail = fmt::format("another connection is sending the source \"{}\" now; whole "
-                                         "lines received until then are kept",
-                                         printable_name(source())),
-                   .next_offset = next_offset()};
+    return Problem{
+        .status = 409,
+        .detail = fmt::format("another connection is sending the source \"{}\" now; whole "
+                              "lines received until then are kept",
+                              printable_name(source())),
+        .next_offset = next_offset()};
   return std::nullopt;
 }
 
@@ -108,16 +111,17 @@ void IngestStream::keep(Result<void> outcome) {
 void IngestStream::open_file(std::string name) {
   if (file_ || problem_) return;  // opened ahead for its offset, or past caring
   if (receipts_.size() >= kMaxFiles) {
-    problem_ = Problem{.status = 413,
-                       .detail = fmt::format("the body holds more than {} files; send fewer at once",
-                                             kMaxFiles)};
+    problem_ = Problem{
+        .status = 413,
+        .detail = fmt::format("the body holds more than {} files; send fewer at once", kMaxFiles)};
     return;
   }
   const bool own = name == source();
   if (!own && parameters_.offset) {
     problem_ = Problem{.status = 400,
-                       .detail = "offset names a place in one file, but the body holds several; leave "
-                                 "offset away"};
+                       .detail =
+                           "offset names a place in one file, but the body holds several; leave "
+                           "offset away"};
     return;
   }
   try {
@@ -133,11 +137,12 @@ void IngestStream::open_file(std::string name) {
   }
   if (file_->offset_fits()) return;
   next_offset_ = file_->next_offset();
-  problem_ = Problem{.status = 409,
-                     .detail = fmt::format("offset {} leaves a gap: the server holds {} bytes of this "
-                                           "source; send from there",
-                                           *parameters_.offset, *next_offset_),
-                     .next_offset = next_offset_};
+  problem_ =
+      Problem{.status = 409,
+              .detail = fmt::format("offset {} leaves a gap: the server holds {} bytes of this "
+                                    "source; send from there",
+                                    *parameters_.offset, *next_offset_),
+              .next_offset = next_offset_};
   file_.reset();
 }
 

@@ -1,5 +1,5 @@
-// IngestStream: one body of /api/v1/ingest, of whatever make (plain, compressed, archive, multipart),
-// taken apart into its files. Knows nothing of the network.
+// IngestStream: one body of /api/v1/ingest, of whatever make (plain, compressed, archive,
+// multipart), taken apart into its files. Knows nothing of the network.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ class IngestStream : FileVisitor, PartVisitor {
   IngestStream(IngestParameters parameters, Services& services, std::function<void()> wake);
   ~IngestStream() override;
 
-  // How many bytes to feed before looking again whether too many commits wait: few while they inflate.
+  // How many bytes to feed before looking again whether too many commits wait: few while they
+  // inflate.
   std::size_t slice() const;
 
   // A problem ends the body: call abandon() then, not finish().

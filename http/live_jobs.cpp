@@ -9,7 +9,8 @@
 namespace faultline {
 namespace {
 
-// A diagnosis depends on the moment it is made; after this long it is made anew even if no line came.
+// A diagnosis depends on the moment it is made; after this long it is made anew even if no line
+// came.
 constexpr std::chrono::seconds kFresh{1};
 
 }  // namespace
@@ -29,7 +30,8 @@ struct LiveJobs::Job {
 
   // Findings reach the store in the order of the states they were read off.
   std::mutex reconcile_mutex;
-  std::optional<std::pair<int, std::vector<Finding>>> reconciled;  // by attempt, as the store has them
+  std::optional<std::pair<int, std::vector<Finding>>>
+      reconciled;  // by attempt, as the store has them
 };
 
 LiveJobs::LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics)
@@ -37,13 +39,21 @@ LiveJobs::LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics)
 
 LiveJobs::~LiveJobs() = default;
 
-void LiveJobs::replay() {
-  store_.replay([this](const Source& source, const Batch& batch, Timestamp received) {
-    fold(source, batch, received);
-  });
-  // What the last run committed without getting to judge it.
-  for (const std::string& job : names()) reconcile(job);
-  ready_ = true;
+void LiveJobs::replay(const std::atomic<bool>& stop) {
+  struct Stopped {};
+  try {
+    store_.replay([&](const Source& source, const Batch& batch, Timestamp received) {
+      if (stop) throw Stopped{};
+      fold(source, batch, received);
+    });
+    // What the last run committed without getting to judge it.
+    for (const std::string& job : names()) {
+      if (stop) throw Stopped{};
+      reconcile(job);
+    }
+    ready_ = true;
+  } catch (const Stopped&) {
+  }
 }
 
 std::shared_ptr<LiveJobs::Job> LiveJobs::find(std::string_view name) const {
@@ -169,8 +179,7 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   const auto diagnosis = diagnose_now(*job);
   std::pair found(diagnosis->attempt, findings_of(*diagnosis));
   if (job->reconciled == found) return 0;
-  const std::size_t opened =
-      store_.reconcile_findings(name, found.first, found.second, utc_now());
+  const std::size_t opened = store_.reconcile_findings(name, found.first, found.second, utc_now());
   job->reconciled = std::move(found);
   return opened;
 }

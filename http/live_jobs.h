@@ -1,7 +1,7 @@
 // LiveJobs: the state of every job in memory, always what folding the stored batches gives.
 //
-// A batch goes to the store first and is folded once it is on the disk, on the store's own thread, so
-// the order of commits and of folding is one. Readers see a job as of its last durable batch.
+// A batch goes to the store first and is folded once it is on the disk, on the store's own thread,
+// so the order of commits and of folding is one. Readers see a job as of its last durable batch.
 #pragma once
 
 #include <atomic>
@@ -30,11 +30,12 @@ class LiveJobs {
   ~LiveJobs();
 
   // Folds and judges all that is stored. Nothing may be committed or asked before it has returned.
-  void replay();
+  // Given up, without an error, once `stop` is set: ready() stays false.
+  void replay(const std::atomic<bool>& stop);
   bool ready() const { return ready_; }
 
-  // `done` is called on the store's thread when the commit is durable and part of its job's state, or
-  // with the reason why it is not. Blocks nobody.
+  // `done` is called on the store's thread when the commit is durable and part of its job's state,
+  // or with the reason why it is not. Blocks nobody.
   void commit(Commit commit, std::function<void(std::exception_ptr)> done);
 
   // Where a source stands, everything committed to it included: waits for the disk if some of it is
@@ -74,7 +75,8 @@ class LiveJobs {
   std::atomic<bool> ready_{false};
 
   std::mutex in_flight_mutex_;
-  std::map<std::pair<std::string, std::string>, std::size_t> in_flight_;  // commits by job and source
+  std::map<std::pair<std::string, std::string>, std::size_t>
+      in_flight_;  // commits by job and source
 
   mutable std::shared_mutex mutex_;  // guards the map, not the jobs in it
   std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs_;

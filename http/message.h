@@ -30,6 +30,9 @@ struct Request {
   const std::string& path_value(std::string_view name) const;
 };
 
+// The status of an answer that nobody is there to get; never sent, only counted.
+inline constexpr unsigned kClientLeft = 499;
+
 struct Response {
   unsigned status = 200;
   std::string content_type;
@@ -45,8 +48,8 @@ std::string_view reason_of(unsigned status);  // "Not Found"
 
 bool equal_ignoring_case(std::string_view a, std::string_view b);
 
-// Which of `offered` the Accept header likes best; the first if it has no preference, "" if it wants
-// none of them.
+// Which of `offered` the Accept header likes best; the first if it has no preference, "" if it
+// wants none of them.
 std::string_view best_offer(std::string_view accept, const std::vector<std::string_view>& offered);
 
 }  // namespace faultline

@@ -64,7 +64,8 @@ std::optional<std::string> multipart_boundary(std::string_view content_type) {
   return boundary;
 }
 
-// The body is read as if a line break stood before it, so that the first boundary looks like all others.
+// The body is read as if a line break stood before it, so that the first boundary looks like all
+// others.
 MultipartParser::MultipartParser(std::string_view boundary, PartVisitor& visitor)
     : delimiter_("\r\n--" + std::string(boundary)), visitor_(visitor), buffer_("\r\n") {}
 
@@ -104,12 +105,12 @@ bool MultipartParser::step(Result<void>& outcome) {
       }
       const std::size_t line_end = text.find("\r\n");
       if (line_end == std::string_view::npos && text.size() < kMaxPartHeaderBytes) return false;
-      if (line_end == std::string_view::npos ||
-          !without_blanks(text.substr(0, line_end)).empty()) {
+      if (line_end == std::string_view::npos || !without_blanks(text.substr(0, line_end)).empty()) {
         outcome = malformed("text follows a boundary on its line");
         return false;
       }
-      // Its line break stays, so that the end of the headers is a blank line even if there are none.
+      // Its line break stays, so that the end of the headers is a blank line even if there are
+      // none.
       at_ += line_end;
       place_ = Place::part_headers;
       return true;

@@ -15,8 +15,8 @@ boost::asio::awaitable<std::invoke_result_t<Call&>> invoke_in_coroutine(Call& ca
   co_return call();
 }
 
-// The call is used until the returned coroutine ends; taking it by reference keeps temporary lambdas
-// out, which g++ 12 destroys twice in a co_await expression.
+// The call is used until the returned coroutine ends; taking it by reference keeps temporary
+// lambdas out, which g++ 12 destroys twice in a co_await expression.
 template <class Call>
 boost::asio::awaitable<std::invoke_result_t<Call&>> offload(boost::asio::thread_pool& pool,
                                                             Call& call) {

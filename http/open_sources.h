@@ -1,5 +1,5 @@
-// OpenSources: which sources are being received right now, and by whom. A source has one writer at a
-// time, for its bytes have one order.
+// OpenSources: which sources are being received right now, and by whom. A source has one writer at
+// a time, for its bytes have one order.
 #pragma once
 
 #include <atomic>
@@ -43,7 +43,8 @@ class SourceLease {
 
 class OpenSources {
  public:
-  // Takes the source from whoever is writing to it; that one's `on_loss` is called (from this thread).
+  // Takes the source from whoever is writing to it; that one's `on_loss` is called (from this
+  // thread).
   std::shared_ptr<SourceLease> take(const std::string& job, const std::string& name,
                                     std::function<void()> on_loss);
 

@@ -1,7 +1,7 @@
 #include "http/openapi.h"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <string>
@@ -53,10 +53,10 @@ json::object operation_of(const Route& route) {
       {"responses",
        json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
   if (std::holds_alternative<Stream>(route.handler))
-    operation["requestBody"] = json::object{
-        {"required", true},
-        {"content", json::object{{"application/octet-stream", json::object{}},
-                                 {"multipart/form-data", json::object{}}}}};
+    operation["requestBody"] =
+        json::object{{"required", true},
+                     {"content", json::object{{"application/octet-stream", json::object{}},
+                                              {"multipart/form-data", json::object{}}}}};
   return operation;
 }
 

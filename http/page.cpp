@@ -1,7 +1,7 @@
 #include "http/page.h"
 
-#include <boost/json.hpp>
 #include <fmt/format.h>
+#include <boost/json.hpp>
 
 #include <charconv>
 

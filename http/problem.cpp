@@ -6,10 +6,14 @@ namespace faultline {
 
 Problem problem_from(const Error& error) {
   switch (error.kind) {
-    case Error::Kind::invalid_input: return {.status = 400, .detail = error.message};
-    case Error::Kind::not_found: return {.status = 404, .detail = error.message};
-    case Error::Kind::conflict: return {.status = 409, .detail = error.message};
-    case Error::Kind::too_large: return {.status = 413, .detail = error.message};
+    case Error::Kind::invalid_input:
+      return {.status = 400, .detail = error.message};
+    case Error::Kind::not_found:
+      return {.status = 404, .detail = error.message};
+    case Error::Kind::conflict:
+      return {.status = 409, .detail = error.message};
+    case Error::Kind::too_large:
+      return {.status = 413, .detail = error.message};
   }
   return {.status = 500, .detail = error.message};
 }

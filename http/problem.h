@@ -1,4 +1,5 @@
-// Errors as clients get them: RFC 9457, application/problem+json, with a detail that says what to do.
+// Errors as clients get them: RFC 9457, application/problem+json, with a detail that says what to
+// do.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,8 @@ Response problem_response(const Problem& problem);
 
 // 400, 404, 409 or 413, as its kind says.
 Problem problem_from(const Error& error);
-inline Response problem_response(const Error& error) { return problem_response(problem_from(error)); }
+inline Response problem_response(const Error& error) {
+  return problem_response(problem_from(error));
+}
 
 }  // namespace faultline

@@ -56,9 +56,10 @@ Result<std::string> percent_decoded(std::string_view text) {
     const int high = i + 1 < text.size() ? hex_digit(text[i + 1]) : -1;
     const int low = i + 2 < text.size() ? hex_digit(text[i + 2]) : -1;
     if (high < 0 || low < 0)
-      return invalid(fmt::format("\"{}\" has a % that two hexadecimal digits do not follow; write %25 "
-                                 "for the sign itself",
-                                 printable_name(text)));
+      return invalid(
+          fmt::format("\"{}\" has a % that two hexadecimal digits do not follow; write %25 "
+                      "for the sign itself",
+                      printable_name(text)));
     out += static_cast<char>(high * 16 + low);
     i += 2;
   }
@@ -86,7 +87,8 @@ Result<Query> Query::parse(std::string_view text) {
 }
 
 bool Query::has(std::string_view name) const {
-  return std::any_of(values_.begin(), values_.end(), [&](const auto& v) { return v.first == name; });
+  return std::any_of(values_.begin(), values_.end(),
+                     [&](const auto& v) { return v.first == name; });
 }
 
 std::optional<std::string> Query::text(std::string_view name) const {
@@ -105,8 +107,8 @@ Result<std::optional<std::uint64_t>> Query::number(std::string_view name, std::u
   if (error == std::errc{} && stop == end && number >= smallest && number <= largest)
     return std::optional{number};
   const std::string upto = largest == UINT64_MAX ? "up" : fmt::format("to {}", largest);
-  return invalid(fmt::format("{} must be a whole number from {} {}, not \"{}\"", name, smallest, upto,
-                             printable_name(*value)));
+  return invalid(fmt::format("{} must be a whole number from {} {}, not \"{}\"", name, smallest,
+                             upto, printable_name(*value)));
 }
 
 Result<bool> Query::boolean(std::string_view name) const {
@@ -171,7 +173,8 @@ Result<std::string> last_seen_of(std::string_view cursor) {
     out += static_cast<char>(high * 16 + low);
   }
   if (!good)
-    return invalid("cursor is not one of ours; pass next_cursor of the last answer as it was given");
+    return invalid(
+        "cursor is not one of ours; pass next_cursor of the last answer as it was given");
   return out;
 }
 

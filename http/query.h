@@ -25,7 +25,8 @@ class Query {
   bool has(std::string_view name) const;
   std::optional<std::string> text(std::string_view name) const;
 
-  // Nothing when the parameter is absent; an error when it is there and is none of what it should be.
+  // Nothing when the parameter is absent; an error when it is there and is none of what it should
+  // be.
   Result<std::optional<std::uint64_t>> number(std::string_view name, std::uint64_t smallest = 0,
                                               std::uint64_t largest = UINT64_MAX) const;
   Result<bool> boolean(std::string_view name) const;  // absent: false

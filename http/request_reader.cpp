@@ -1,8 +1,8 @@
 #include "http/request_reader.h"
 
+#include <fmt/format.h>
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <fmt/format.h>
 
 #include <utility>
 #include <vector>
@@ -57,7 +57,8 @@ Problem malformed(std::string_view what) {
 }
 
 Problem too_long_a_target() {
-  return {.status = 414, .detail = fmt::format("the target is longer than {} bytes", kMaxTargetBytes)};
+  return {.status = 414,
+          .detail = fmt::format("the target is longer than {} bytes", kMaxTargetBytes)};
 }
 
 Problem too_large_a_head() {
@@ -130,12 +131,12 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
 
   if (message.version() != 10 && message.version() != 11)
     return Problem{.status = 505, .detail = "only HTTP/1.0 and HTTP/1.1 are spoken here"};
-  if (request.target.size() > kMaxTargetBytes)
-    return too_long_a_target();
+  if (request.target.size() > kMaxTargetBytes) return too_long_a_target();
   if (message.count(http::field::host) != 1 && message.version() == 11)
     return malformed("it must have one Host header");
   const std::string_view transfer = view(message[http::field::transfer_encoding]);
-  if (message.count(http::field::transfer_encoding) > 0 && !equal_ignoring_case(transfer, "chunked"))
+  if (message.count(http::field::transfer_encoding) > 0 &&
+      !equal_ignoring_case(transfer, "chunked"))
     return Problem{.status = 501, .detail = "the only Transfer-Encoding known here is chunked"};
   const std::string_view expect = view(message[http::field::expect]);
   if (!expect.empty() && !equal_ignoring_case(expect, "100-continue"))
@@ -167,11 +168,16 @@ asio::awaitable<BodyEvent> RequestReader::read_body(SteadyTime deadline) {
       input.consume(std::exchange(consume_later_, 0));
     }
     switch (co_await connection_.fill(deadline)) {
-      case Fill::data: break;
-      case Fill::closed: co_return BodyEvent::closed;
-      case Fill::timeout: co_return BodyEvent::timeout;
-      case Fill::woken: co_return BodyEvent::woken;
-      case Fill::full: co_return BodyEvent::malformed;  // a chunk's header without end
+      case Fill::data:
+        break;
+      case Fill::closed:
+        co_return BodyEvent::closed;
+      case Fill::timeout:
+        co_return BodyEvent::timeout;
+      case Fill::woken:
+        co_return BodyEvent::woken;
+      case Fill::full:
+        co_return BodyEvent::malformed;  // a chunk's header without end
     }
   }
 }

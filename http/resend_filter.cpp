@@ -110,8 +110,8 @@ std::string_view ResendFilter::finish() {
   while (!rest().empty() && match_block(true)) {
   }
   if (rest().empty()) return {};
-  const bool inside_block = std::any_of(
-      candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
+  const bool inside_block =
+      std::any_of(candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
         const bool follows = last_matched_ && candidate.block == *last_matched_ + 1;
         const bool too_short_to_tell =
             rest().size() < std::min(size_of(blocks_[candidate.block]), kHeadBytes);

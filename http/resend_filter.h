@@ -2,10 +2,10 @@
 // the source already holds, so that the same bytes sent again change nothing and a grown file adds
 // only what it grew by.
 //
-// Bytes are known by the fingerprints of the blocks they were committed in: whole lines, except where
-// a body ended without a newline. A body is compared block by block from the start of any earlier
-// body; it is held back meanwhile, never by more than one block and one piece. From the first block
-// that differs all is new.
+// Bytes are known by the fingerprints of the blocks they were committed in: whole lines, except
+// where a body ended without a newline. A body is compared block by block from the start of any
+// earlier body; it is held back meanwhile, never by more than one block and one piece. From the
+// first block that differs all is new.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace faultline {
 
-// Blocks are cut before they exceed this, unless their first line is longer; then that line alone is
-// the block, and no reader keeps any of it (Reader::kMaxLineBytes).
+// Blocks are cut before they exceed this, unless their first line is longer; then that line alone
+// is the block, and no reader keeps any of it (Reader::kMaxLineBytes).
 inline constexpr std::size_t kMaxBlockBytes = std::size_t{1} << 20;
 // Fingerprint::head_digest covers at most this many.
 inline constexpr std::size_t kHeadBytes = 256;
@@ -67,7 +67,7 @@ class ResendFilter {
   std::vector<std::size_t> body_starts_;
   std::vector<Candidate> candidates_;  // what the next bytes may be, longest block first
   std::optional<std::size_t> last_matched_;
-  std::string buffer_;     // held back; from start_ on undecided
+  std::string buffer_;  // held back; from start_ on undecided
   std::size_t start_ = 0;
   std::uint64_t skipping_ = 0;  // bytes of an overlong line still to pass over
   std::uint64_t duplicate_bytes_ = 0;

@@ -23,19 +23,23 @@ const std::vector<Parameter> kIngestQuery{
 
 const std::vector<Route> kRoutes{
     {"POST", "/api/v1/ingest", ingest,
-     "Takes logs: plain, gzip, zstd, tar or multipart/form-data, read while they arrive. Answers when "
+     "Takes logs: plain, gzip, zstd, tar or multipart/form-data, read while they arrive. Answers "
+     "when "
      "all is durable.",
      kIngestQuery},
     {"PUT", "/api/v1/ingest", ingest, "The same as POST.", kIngestQuery},
     {"GET", "/api/v1/jobs", list_jobs, "Every job in one line each.", {kLimit, kCursor}},
-    {"GET", "/api/v1/jobs/{job}", show_job,
-     "One job: hosts, GPUs, communicators, sources.", {}},
-    {"GET", "/api/v1/jobs/{job}/diagnosis", show_diagnosis,
+    {"GET", "/api/v1/jobs/{job}", show_job, "One job: hosts, GPUs, communicators, sources.", {}},
+    {"GET",
+     "/api/v1/jobs/{job}/diagnosis",
+     show_diagnosis,
      "Why the job hangs, fails or crawls.",
      {{"format", "string", "json or text; by default what Accept asks for."},
       {"attempt", "integer", "An attempt of a restarted job; by default the latest."}}},
     {"GET", "/api/v1/jobs/{job}/ranks", list_ranks, "Where every rank stands.", {kLimit, kCursor}},
-    {"GET", "/api/v1/jobs/{job}/findings", list_findings,
+    {"GET",
+     "/api/v1/jobs/{job}/findings",
+     list_findings,
      "Causes and symptoms found in the job, also past ones.",
      {{"class", "string", "Only of this class, as gpu.off_bus."},
       {"severity", "string", "Only of this severity: info, warning, error, critical."},
@@ -46,13 +50,19 @@ const std::vector<Route> kRoutes{
       kLimit,
       kCursor}},
     {"GET", "/api/v1/findings/{id}", show_finding, "One finding with its evidence.", {}},
-    {"GET", "/api/v1/sources", list_sources,
+    {"GET",
+     "/api/v1/sources",
+     list_sources,
      "The sources of a job and how far each is held, so that a sender can resume.",
      {kJob, kLimit, kCursor}},
     {"GET", "/openapi.json", show_openapi, "This description.", {}},
     {"GET", "/metrics", show_metrics, "What the service counts, for Prometheus.", {}, true},
     {"GET", "/healthz", show_health, "200 while the process lives.", {}, true},
-    {"GET", "/readyz", show_readiness, "200 when requests are served and the store takes writes.", {},
+    {"GET",
+     "/readyz",
+     show_readiness,
+     "200 when requests are served and the store takes writes.",
+     {},
      true},
 };
 
@@ -111,8 +121,8 @@ Response unroutable(const Request& request) {
   if (request.method == "OPTIONS") return {.status = 204, .headers = std::move(allow)};
   return problem_response(
       Problem{.status = 405,
-              .detail = fmt::format("{} does not take {}; it takes {}", printable_name(request.path),
-                                    request.method, allowed),
+              .detail = fmt::format("{} does not take {}; it takes {}",
+                                    printable_name(request.path), request.method, allowed),
               .headers = std::move(allow)});
 }
 

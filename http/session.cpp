@@ -17,12 +17,13 @@ namespace asio = boost::asio;
 namespace {
 
 std::string head_of(const Response& response, bool close, bool old_client) {
-  std::string head = fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n",
-                                 response.status, reason_of(response.status),
-                                 fmt::gmtime(std::chrono::system_clock::now()));
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n", response.status,
+                  reason_of(response.status), fmt::gmtime(std::chrono::system_clock::now()));
   if (response.status != 204)
-    head += fmt::format("Content-Type: {}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\n",
-                        response.content_type, response.body.size());
+    head +=
+        fmt::format("Content-Type: {}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\n",
+                    response.content_type, response.body.size());
   for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
   if (close)
     head += "Connection: close\r\n";
@@ -36,9 +37,10 @@ Response failed(const Request& request, const std::exception& error) {
   fmt::print(stderr, "{} {}: {}\n", request.method, printable_name(request.path), error.what());
   const bool store = dynamic_cast<const StoreError*>(&error) != nullptr;
   if (store)
-    return problem_response(Problem{.status = 503,
-                                    .detail = fmt::format("the store is out of reach: {}", error.what()),
-                                    .retry_after_seconds = 5});
+    return problem_response(
+        Problem{.status = 503,
+                .detail = fmt::format("the store is out of reach: {}", error.what()),
+                .retry_after_seconds = 5});
   return problem_response(
       Problem{.status = 500, .detail = "the server failed on this request; its log says why"});
 }
@@ -66,9 +68,9 @@ class Session {
       }
       Request& request = std::get<Request>(head);
       Response response = co_await respond(request, reader);
-      if (response.status == 0) co_return;
-      const bool close = response.close || !reader.keep_alive() || !reader.done() ||
-                         connection_->asked_to_stop();
+      if (response.status == kClientLeft) co_return;
+      const bool close =
+          response.close || !reader.keep_alive() || !reader.done() || connection_->asked_to_stop();
       const std::string text = head_of(response, close, reader.old_client());
       const std::string_view body = request.method == "HEAD" ? std::string_view{} : response.body;
       if (!co_await connection_->send(text, body)) co_return;

@@ -18,6 +18,7 @@ struct SessionOptions {
 
 // Handlers that may block run on `blocking`.
 boost::asio::awaitable<void> run_session(std::shared_ptr<Connection> connection, Services& services,
-                                         boost::asio::thread_pool& blocking, SessionOptions options);
+                                         boost::asio::thread_pool& blocking,
+                                         SessionOptions options);
 
 }  // namespace faultline
