@@ -1,10 +1,12 @@
 #include "parsers/kernel_xid.h"
+#include "parsers/nccl.h"
 #include "parsers/parser.h"
 
 namespace faultline {
 namespace {
 
 constexpr Parser kParsers[] = {
+    {"nccl", "NCCL ", parse_nccl},
     {"kernel", "NVRM: ", parse_nvrm},
     {"kernel", "Linux ", parse_boot},
 };

@@ -1,6 +1,8 @@
 // xid.csv: a row says what one Xid means.
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <span>
 
 #include "rules/catalog_files.h"
 #include "rules/catalog_words.h"
@@ -9,8 +11,8 @@
 namespace faultline {
 namespace {
 
-const std::vector<std::string> kColumns{"code",     "name",   "meaning", "class",
-                                        "severity", "impact", "action",  "escalation"};
+constexpr std::array<std::string_view, 8> kColumns{"code",     "name",   "meaning", "class",
+                                                   "severity", "impact", "action",  "escalation"};
 constexpr std::array<std::string_view, 6> kImpacts{"none",      "degrades", "kills_process",
                                                    "kills_gpu", "hang",     "varies"};
 
@@ -43,7 +45,7 @@ XidMeaning meaning_of(const CatalogPlace& place, const std::vector<std::string>&
 
 std::map<int, XidMeaning> read_xids(std::string_view file, std::string_view text) {
   const std::vector<CsvRow> rows = read_csv(file, text);
-  if (rows.empty() || rows.front().fields != kColumns)
+  if (rows.empty() || !std::ranges::equal(rows.front().fields, kColumns))
     CatalogPlace{file, 1}.refuse(
         fmt::format("the first line must be {}", fmt::join(kColumns, ",")));
 

@@ -80,12 +80,13 @@ double confidence_of(const View& view, const Alignment& alignment, bool circular
 
 Suspicion describe(const View& view, const Alignment& alignment,
                    const std::vector<std::size_t>& culprits,
-                   const std::vector<std::string>& communicators, bool circular) {
+                   const std::vector<std::string>& communicators, const WaitFor& relation) {
   const std::size_t peer = first_waiting(view, alignment);
   const Progress& progress = view.job.progress();
   const Signature& call = progress.signature(
       progress.history().call_at(view.member(peer).place, alignment.slowest));
-  std::size_t waiting = alignment.members.size() - alignment.behind.size();
+  const std::size_t waiting = alignment.members.size() - alignment.behind.size();
+  const std::size_t all_waiting = relation.circular() ? 0 : relation.waiting.size();
 
   Suspicion suspicion;
   suspicion.stops_job = true;
@@ -97,8 +98,9 @@ Suspicion describe(const View& view, const Alignment& alignment,
                               people_of(view, culprits), call.function, alignment.slowest + 1,
                               view.communicators[alignment.communicator].id, waiting,
                               waiting == 1 ? "peer waits" : "peers wait");
+  if (all_waiting > waiting) finding.title += fmt::format("; {} ranks wait in all", all_waiting);
   finding.severity = Severity::critical;
-  finding.confidence = confidence_of(view, alignment, circular);
+  finding.confidence = confidence_of(view, alignment, relation.circular());
   finding.subject = subject_of(view, culprits);
   finding.subject.communicators = communicators;
   for (std::size_t member : culprits) {
@@ -115,7 +117,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
 
 std::vector<Suspicion> find_ranks_behind(const View& view) {
   WaitFor relation = wait_for(view);
-  // The same ranks may be missed in several communicators: one finding, told by the largest.
+  // The same ranks may be missed in several communicators: one finding.
   std::map<WorkerSet, std::vector<const Alignment*>> by_culprits;
   for (const Alignment& alignment : view.alignments) {
     if (!counts(view, alignment)) continue;
@@ -127,15 +129,17 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
 
   std::vector<Suspicion> found;
   for (const auto& [workers, alignments] : by_culprits) {
-    const Alignment* largest = *std::ranges::max_element(
-        alignments, {}, [](const Alignment* alignment) { return alignment->members.size(); });
+    // Where only these are behind, their peers wait for them and not for those who wait for them.
+    const Alignment* telling = *std::ranges::max_element(alignments, {}, [&](const Alignment* a) {
+      return std::make_pair(a->behind.size() == workers.size(), a->members.size());
+    });
     std::vector<std::size_t> culprits;
-    for (std::size_t member : largest->behind)
+    for (std::size_t member : telling->behind)
       if (workers.contains(view.workers.of_member[member])) culprits.push_back(member);
     std::vector<std::string> ids;
     for (const Alignment* alignment : alignments)
       ids.push_back(view.communicators[alignment->communicator].id);
-    found.push_back(describe(view, *largest, culprits, ids, relation.circular()));
+    found.push_back(describe(view, *telling, culprits, ids, relation));
   }
   return found;
 }

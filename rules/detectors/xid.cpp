@@ -7,6 +7,8 @@
 #include <optional>
 #include <set>
 
+#include "rules/advice.h"
+
 namespace faultline {
 namespace {
 
@@ -98,12 +100,24 @@ Verdict verdict_of(const XidMeaning& meaning) {
   return meaning.impact == "degrades" ? Verdict::slow : Verdict::failed;
 }
 
+std::string title_of(const Catalog& catalog, const Finding& finding, const std::string& gpu) {
+  const Subject& subject = finding.subject;
+  AdviceSubject about{.host = subject.hosts.empty() ? "a host that no line names" : subject.hosts.front(),
+                      .gpu = gpu,
+                      .rank = std::nullopt};
+  if (subject.ranks.size() == 1) about.rank = subject.ranks.front();
+  const Advice* advice = catalog.advice_for(finding.cause);
+  // A title that speaks of a rank is no use where the rank is not known.
+  bool tells = advice != nullptr && (about.rank || advice->title.find("{rank}") == std::string::npos);
+  return tells ? fill_in(advice->title, about)
+               : fmt::format("GPU {} on {} reported {}", gpu, about.host, finding.cause);
+}
+
 Suspicion describe(const View& view, const std::string& host, const std::string& gpu,
                    const Group& group) {
   Membership membership = membership_of(view, host, gpu);
   settle_by_who_is_behind(view, membership);
   const XidIncident& first = *group.incidents.front();
-  const std::string where = host.empty() ? "an unnamed host" : host;
 
   Suspicion suspicion;
   suspicion.since = first.first.time;
@@ -117,7 +131,6 @@ Suspicion describe(const View& view, const std::string& host, const std::string&
   for (const XidIncident* incident : group.incidents)
     if (distinct.insert(incident->code).second)
       codes += fmt::format("{}{}", codes.empty() ? "" : ", ", incident->code);
-  finding.title = fmt::format("GPU {} on {}: {} (Xid {})", gpu, where, group.worst->meaning, codes);
 
   finding.count = 0;
   bool booted_since = false;
@@ -145,6 +158,7 @@ Suspicion describe(const View& view, const std::string& host, const std::string&
                      {gpu_name(named_host, gpu)},
                      {},
                      {}};
+  finding.title = fmt::format("{} (Xid {})", title_of(view.catalog, finding, gpu), codes);
   bool old = starts_before_job(view, first);
   finding.part_of_job = membership.kind != Membership::Kind::bystander && !old;
   if (old) finding.title += ", before the job began";

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -78,6 +80,16 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
   member.complete |= init.complete;
 }
 
+// Where a process wrote into another's unfinished line, the end of that line sticks to its host's
+// name: "…channel 1node2". Taken for a host of its own, it would make node2's rank lose a call.
+Progress::Current::iterator Progress::written_into_another_line(const ProcessKey& key) {
+  return std::ranges::find_if(current_, [&](const auto& entry) {
+    const ProcessKey& whole = entry.first;
+    return whole.pid == key.pid && whole.pointer == key.pointer &&
+           key.host.ends_with(whole.host) && !whole.host.empty();
+  });
+}
+
 std::uint32_t Progress::symbol_of(const Signature& signature) {
   std::string key = fmt::format("{} {} {} {} {} {}", signature.function, signature.count,
                                 signature.datatype, signature.operation, signature.root,
@@ -103,6 +115,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
   const Speaker& speaker = batch.speakers[run.speaker];
   auto key = key_of(source, origin, speaker, run.communicator);
   auto known = current_.find(key);
+  if (known == current_.end()) known = written_into_another_line(key);
   std::size_t index =
       known != current_.end() && members_[known->second].nranks == run.nranks
           ? known->second

@@ -68,6 +68,8 @@ class Progress {
     auto operator<=>(const ProcessKey&) const = default;
   };
 
+  using Current = std::map<ProcessKey, std::size_t>;
+
   static ProcessKey key_of(std::uint32_t source, const Source& origin, const Speaker& speaker,
                            std::uint64_t pointer);
   std::size_t new_member(const ProcessKey& key, std::uint32_t source, const Source& origin,
@@ -76,10 +78,11 @@ class Progress {
              const CommunicatorInit& init);
   void finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
                     const CallRun& run);
+  Current::iterator written_into_another_line(const ProcessKey& key);
   std::uint32_t symbol_of(const Signature& signature);
 
   std::vector<Member> members_;
-  std::map<ProcessKey, std::size_t> current_;  // pointers are used again: the latest member counts
+  Current current_;  // pointers are used again: the latest member counts
   History history_;
   std::vector<Signature> signatures_;
   std::unordered_map<std::string, std::uint32_t> symbols_;

@@ -103,7 +103,7 @@ TEST(FindingJson, RefusesWhatItDidNotWrite) {
 TEST(DiagnosisJson, HasThePromisedFormWithEmptyListsAndNullTimes) {
   EXPECT_EQ(compact(to_json(Diagnosis{.job = "llama"})),
             R"({"job":"llama","attempt":1,"as_of":null,"verdict":"unknown","summary":"",)"
-            R"("root_causes":[],"symptoms":[],"bystanders":[],"chain":[],"checklist":[],)"
+            R"("root_causes":[],"symptoms":[],"observations":[],"chain":[],"checklist":[],)"
             R"("missing_evidence":[],"ranks":{"expected":0,"seen":0,"behind":[],"silent":[]}})");
 }
 

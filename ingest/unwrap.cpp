@@ -1,0 +1,317 @@
+// The layers, and the order in which they are looked for. Each has its own file in ingest/unwrap/.
+#include "ingest/unwrap.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ingest/unwrap/container.h"
+#include "ingest/unwrap/dmesg_json.h"
+#include "ingest/unwrap/escapes.h"
+#include "ingest/unwrap/journal_export.h"
+#include "ingest/unwrap/journal_json.h"
+#include "ingest/unwrap/kernel.h"
+#include "ingest/unwrap/launcher.h"
+#include "ingest/unwrap/nccl_prefix.h"
+#include "ingest/unwrap/scan.h"
+#include "ingest/unwrap/syslog.h"
+
+namespace faultline {
+
+namespace {
+
+// Real lines have five layers at most.
+constexpr int kMaxLayers = 16;
+
+// A line can hold lines (a record of several, a progress bar's carriage returns), and those again.
+constexpr int kMaxNesting = 4;
+
+// A progress bar may draw itself many times; what it draws is not worth more than this.
+constexpr std::size_t kMaxInnerLines = 4096;
+
+constexpr std::int64_t kFormat = 1;  // of save()
+
+Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
+
+}  // namespace
+
+class Unwrapper::Impl {
+ public:
+  explicit Impl(Timestamp reference) : reference_(reference) {}
+
+  std::span<const Message> unwrap(std::string_view line);
+  std::span<const Message> finish();
+  std::string save() const;
+  void restore(std::string_view bytes);
+
+ private:
+  // Peels until nothing matches and gives what is left, unless a layer keeps it.
+  void read(Peeled line, int nesting);
+  Step peel(Peeled& line);
+  Step peel_at_bracket(Peeled& line);
+  Step peel_at_digit(Peeled& line);
+  Step peel_at_brace(Peeled& line);
+  Step peel_at_blank(Peeled& line);
+  Step peel_at_letter(Peeled& line);
+  Step peel_in_kernel(Peeled& line);
+  Step feed_dmesg_json(Peeled& line);
+
+  void give(const Peeled& line, int nesting);
+  void give_inner_lines(const Peeled& line, int nesting);
+  void give_export_record();
+  void leave_dmesg_json();
+  bool feed_export(std::string_view line);
+  bool at_rest() const;
+
+  Timestamp reference_;
+  TextPool pool_;
+  JsonText json_;
+  std::vector<Message> messages_;
+
+  // What is remembered between lines.
+  Pieces pieces_;
+  JournalExport export_;
+  DmesgJson dmesg_json_;
+  RelativeStamps relative_;
+  bool after_kmsg_record_ = false;
+
+  // About the line in hand.
+  bool kmsg_record_before_ = false;
+  bool in_dmesg_json_ = false;
+};
+
+std::span<const Message> Unwrapper::Impl::unwrap(std::string_view line) {
+  messages_.clear();
+  pool_.clear();
+  kmsg_record_before_ = std::exchange(after_kmsg_record_, false);
+  in_dmesg_json_ = false;
+  if (!feed_export(line)) {
+    Peeled whole;
+    whole.text = line;
+    read(whole, 0);
+  }
+  if (dmesg_json_.in_document() && !in_dmesg_json_) leave_dmesg_json();
+  return messages_;
+}
+
+// True: the line belongs to an export record.
+bool Unwrapper::Impl::feed_export(std::string_view line) {
+  Step step = export_.feed(line);
+  if (step == Step::not_mine && export_.in_record()) {
+    give_export_record();
+    step = export_.feed(line);
+  }
+  if (step == Step::peeled) give_export_record();
+  return step != Step::not_mine;
+}
+
+void Unwrapper::Impl::give_export_record() {
+  Peeled line;
+  if (export_.take().give(line, pool_)) read(line, 0);
+}
+
+void Unwrapper::Impl::read(Peeled line, int nesting) {
+  line.text = without_control_bytes(line.text, pool_);
+  for (int layer = 0; layer < kMaxLayers; ++layer) {
+    const Step step = peel(line);
+    if (step == Step::held) return;
+    if (step == Step::not_mine) break;
+  }
+  give(line, nesting);
+}
+
+// One layer, told by its first byte wherever that can tell.
+Step Unwrapper::Impl::peel(Peeled& line) {
+  if (line.text.empty()) return Step::not_mine;
+  if (dmesg_json_.in_document()) {
+    const Step step = feed_dmesg_json(line);
+    if (step != Step::not_mine) return step;
+  }
+  if (line.in_kernel) return peel_in_kernel(line);
+  const char first = line.text.front();
+  switch (first) {
+    case '[':
+      return peel_at_bracket(line);
+    case '{':
+      return peel_at_brace(line);
+    case '"':
+      return feed_dmesg_json(line);
+    case '<':
+      return stepped(peel_priority(line));
+    case '(':
+      return stepped(peel_ray(line));
+    case '>':
+      return stepped(take(line.text, "> "));
+    case ' ':
+    case '\t':
+      return peel_at_blank(line);
+    default:
+      if (is_digit(first)) return peel_at_digit(line);
+      return is_letter(first) ? peel_at_letter(line) : Step::not_mine;
+  }
+}
+
+Step Unwrapper::Impl::peel_at_bracket(Peeled& line) {
+  return stepped(peel_kernel_stamp(line) || peel_torch_label(line) || peel_open_mpi(line) ||
+                 peel_hydra(line) || peel_kubectl_prefix(line) || relative_.peel(line, reference_));
+}
+
+Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
+  if (peel_kmsg_record(line, pool_)) {
+    after_kmsg_record_ = true;
+    return Step::peeled;
+  }
+  const Step step = peel_cri(line, pieces_, pool_);
+  if (step != Step::not_mine) return step;
+  return stepped(peel_iso_stamp(line) || peel_srun_label(line) || peel_rfc5424(line) ||
+                 peel_unix_stamp(line) || peel_host_label(line));
+}
+
+Step Unwrapper::Impl::peel_at_brace(Peeled& line) {
+  Step step = peel_docker_json(line, json_, pieces_, pool_);
+  if (step == Step::not_mine) step = peel_journal_json(line, json_, pool_);
+  if (step == Step::not_mine) step = feed_dmesg_json(line);
+  if (step != Step::not_mine) return step;
+  const std::vector<DmesgRecord> records = read_dmesg_document(line.text, json_);
+  for (const DmesgRecord& record : records) {
+    Peeled inner = line;
+    if (record.give(inner, pool_)) read(inner, kMaxNesting);
+  }
+  return records.empty() ? Step::not_mine : Step::held;
+}
+
+// Indentation comes off with the layer behind it, and before what is known to be no layer's. In
+// other texts (tables, stack traces) it means something.
+Step Unwrapper::Impl::peel_at_blank(Peeled& line) {
+  if (kmsg_record_before_ && is_kmsg_dictionary(line.text)) {
+    after_kmsg_record_ = true;
+    return Step::held;
+  }
+  Peeled inner = line;
+  take_blanks(inner.text);
+  Step step = peel(inner);
+  if (step == Step::not_mine && (starts_like_nccl(inner.text) || inner.text.starts_with("NVRM: ")))
+    step = Step::peeled;
+  if (step == Step::peeled) line = inner;
+  return step;
+}
+
+Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
+  const bool word_of_three = line.text.size() > 3 && line.text[3] == ' ';
+  if (word_of_three &&
+      (peel_bsd_syslog(line, reference_) || peel_open_mpi_stamp(line) || peel_weekday_stamp(line)))
+    return Step::peeled;
+  if (is_pstore_header(line.text)) return Step::held;
+  return stepped(peel_facility(line) || peel_repeated(line) || peel_handmade(line) ||
+                 peel_host_label(line));
+}
+
+// A kernel's message is in no layers but the kernel's own.
+Step Unwrapper::Impl::peel_in_kernel(Peeled& line) {
+  const bool stamped = line.time.uptime_us.has_value();
+  if (!stamped && (peel_kernel_stamp(line) || relative_.peel(line, reference_)))
+    return Step::peeled;
+  return stepped(peel_repeated(line) || peel_host_after_uptime(line));
+}
+
+Step Unwrapper::Impl::feed_dmesg_json(Peeled& line) {
+  const Step step = dmesg_json_.feed(line, json_, pool_);
+  if (step != Step::not_mine) in_dmesg_json_ = true;
+  return step;
+}
+
+void Unwrapper::Impl::give(const Peeled& line, int nesting) {
+  const bool one_line = line.text.find('\r') == std::string_view::npos &&
+                        line.text.find('\n') == std::string_view::npos;
+  if (!one_line && nesting < kMaxNesting) return give_inner_lines(line, nesting + 1);
+  messages_.push_back({.text = line.text,
+                       .host = line.host,
+                       .time = line.time,
+                       .rank = line.rank,
+                       .repeated = line.repeated,
+                       .from_user_space = line.from_user_space});
+}
+
+void Unwrapper::Impl::give_inner_lines(const Peeled& line, int nesting) {
+  std::string_view rest = line.text;
+  for (std::size_t count = 1; !rest.empty(); ++count) {
+    Peeled inner = line;
+    const std::size_t end = count < kMaxInnerLines ? rest.find_first_of("\r\n") : rest.size();
+    inner.text = rest.substr(0, end);
+    rest.remove_prefix(std::min(inner.text.size() + 1, rest.size()));
+    std::string_view visible = inner.text;
+    take_blanks(visible);
+    if (!visible.empty()) read(inner, nesting);
+  }
+}
+
+std::span<const Message> Unwrapper::Impl::finish() {
+  messages_.clear();
+  pool_.clear();
+  if (export_.in_record()) give_export_record();
+  if (dmesg_json_.in_document()) leave_dmesg_json();
+  // A piece can hold a piece of an inner layer.
+  for (int layer = 0; layer < kMaxNesting && !pieces_.empty(); ++layer) {
+    pieces_.finish([this](Peeled line) {
+      line.host = pool_.copy(line.host);
+      line.text = pool_.copy(line.text);
+      read(line, 0);
+    });
+  }
+  pieces_ = {};
+  return messages_;
+}
+
+void Unwrapper::Impl::leave_dmesg_json() {
+  Peeled line;
+  if (dmesg_json_.take().give(line, pool_)) read(line, 0);
+}
+
+bool Unwrapper::Impl::at_rest() const {
+  return pieces_.empty() && !export_.in_record() && !dmesg_json_.in_document() &&
+         relative_.minute_us < 0 && !after_kmsg_record_;
+}
+
+std::string Unwrapper::Impl::save() const {
+  if (at_rest()) return {};
+  SavedWriter saved;
+  saved.number(kFormat);
+  pieces_.save(saved);
+  export_.save(saved);
+  dmesg_json_.save(saved);
+  saved.number(relative_.minute_us);
+  saved.number(relative_.passed_us);
+  saved.number(after_kmsg_record_ ? 1 : 0);
+  return saved.take();
+}
+
+void Unwrapper::Impl::restore(std::string_view bytes) {
+  SavedReader saved(bytes);
+  if (saved.number() == kFormat) {
+    pieces_.restore(saved);
+    export_.restore(saved);
+    dmesg_json_.restore(saved);
+    relative_.minute_us = saved.number();
+    relative_.passed_us = saved.number();
+    after_kmsg_record_ = saved.number() != 0;
+    if (saved.ok() && saved.at_end()) return;
+  }
+  // Nothing, or not ours.
+  pieces_ = {};
+  export_ = {};
+  dmesg_json_ = {};
+  relative_ = {};
+  after_kmsg_record_ = false;
+}
+
+Unwrapper::Unwrapper(Timestamp reference) : impl_(std::make_unique<Impl>(reference)) {}
+Unwrapper::~Unwrapper() = default;
+Unwrapper::Unwrapper(Unwrapper&&) noexcept = default;
+Unwrapper& Unwrapper::operator=(Unwrapper&&) noexcept = default;
+
+std::span<const Message> Unwrapper::unwrap(std::string_view line) { return impl_->unwrap(line); }
+std::span<const Message> Unwrapper::finish() { return impl_->finish(); }
+std::string Unwrapper::save() const { return impl_->save(); }
+void Unwrapper::restore(std::string_view saved) { impl_->restore(saved); }
+
+}  // namespace faultline

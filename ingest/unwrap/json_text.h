@@ -1,0 +1,36 @@
+// Opens one line as a JSON document.
+#pragma once
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace faultline {
+
+// Whether all of the document has been read; what follows its last brace would make it something
+// else.
+inline bool at_end(simdjson::ondemand::document& document) {
+  const char* location = nullptr;
+  return document.current_location().get(location) == simdjson::OUT_OF_BOUNDS;
+}
+
+class JsonText {
+ public:
+  // Strings read from the document are valid until the next call. False: this is no JSON.
+  bool open(std::string_view text, simdjson::ondemand::document& document) {
+    // The reader looks at whole blocks, beyond the end of the text.
+    padded_.assign(text.size() + simdjson::SIMDJSON_PADDING, ' ');
+    std::copy(text.begin(), text.end(), padded_.begin());
+    return !parser_
+                .iterate(simdjson::padded_string_view(padded_.data(), text.size(), padded_.size()))
+                .get(document);
+  }
+
+ private:
+  simdjson::ondemand::parser parser_;
+  std::vector<char> padded_;
+};
+
+}  // namespace faultline

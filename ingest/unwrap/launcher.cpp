@@ -1,0 +1,189 @@
+#include "ingest/unwrap/launcher.h"
+
+#include <algorithm>
+
+#include "ingest/unwrap/kernel.h"
+#include "ingest/unwrap/nccl_prefix.h"
+#include "ingest/unwrap/scan.h"
+#include "ingest/unwrap/stamps.h"
+
+namespace faultline {
+
+namespace {
+
+// More ranks than any job has; a longer number is something else.
+constexpr std::size_t kMaxRankDigits = 6;
+
+// Names of actors are class names; a longer parenthesis is prose.
+constexpr std::size_t kMaxActorBytes = 256;
+
+void label_with_rank(Peeled& line, std::int64_t rank, std::string_view rest) {
+  line.rank = static_cast<int>(rank);
+  line.labelled = true;
+  line.text = rest;
+}
+
+// "<stdout>:"
+bool take_stream(std::string_view& rest) {
+  return take(rest, "<stdout>:") || take(rest, "<stderr>:") || take(rest, "<stddiag>:");
+}
+
+// "[1,5]<stdout>:" or "[prterun-node7-123@1,5]<stdout>:"
+bool take_open_mpi_tag(std::string_view& rest, std::int64_t& rank) {
+  std::string_view text = rest;
+  std::int64_t job = 0;
+  if (!take(text, '[')) return false;
+  if (std::string_view named = text; !take_while(named, is_name).empty() && take(named, '@'))
+    text = named;
+  if (!take_number(text, job) || !take(text, ',') || !take_number(text, rank, kMaxRankDigits) ||
+      !take(text, ']') || !take_stream(text))
+    return false;
+  rest = text;
+  return true;
+}
+
+// Whether text is what stands behind a label, rather than a sentence that began with a word and a
+// colon ("nvidia-nvswitch2: SXid ...").
+bool begins_a_line(std::string_view text) {
+  Peeled trial;
+  trial.text = text;
+  std::string_view rest = text;
+  return starts_like_nccl(text) || peel_torch_label(trial) || peel_hydra(trial) ||
+         peel_kernel_stamp(trial) || take_iso_stamp(rest);
+}
+
+bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
+
+// Ray prints a line once and then, if others said the same, how many did.
+void take_off_ray_count(Peeled& line) {
+  constexpr std::string_view kBefore = " [repeated ";
+  const std::size_t begin = line.text.rfind(kBefore);
+  if (begin == std::string_view::npos) return;
+  std::string_view rest = line.text.substr(begin + kBefore.size());
+  std::int64_t times = 0;
+  if (!take_number(rest, times) || !take(rest, "x across cluster]")) return;
+  line.text = line.text.substr(0, begin);
+  line.repeat(times);
+}
+
+}  // namespace
+
+bool peel_ray(Peeled& line) {
+  std::string_view rest = line.text;
+  if (!take(rest, '(')) return false;
+  const std::size_t end = rest.substr(0, kMaxActorBytes).find(')');
+  if (end == std::string_view::npos) return false;
+  const std::string_view actor = rest.substr(0, end);
+  const std::size_t pid = actor.find("pid=");
+  if (pid == std::string_view::npos || (pid > 0 && actor[pid - 1] != ' ')) return false;
+  std::string_view after_pid = actor.substr(pid + 4);
+  std::int64_t number = 0;
+  if (!take_number(after_pid, number) || (!after_pid.empty() && after_pid.front() != ','))
+    return false;
+  rest.remove_prefix(end + 1);
+  if (!rest.empty() && !take(rest, ' ')) return false;
+  // The address says on which node it ran, but is not the name that other sources give that node.
+  line.text = rest;
+  line.labelled = true;
+  take_off_ray_count(line);
+  return true;
+}
+
+bool peel_open_mpi(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t rank = 0;
+  if (!take_open_mpi_tag(rest, rank)) return false;
+  label_with_rank(line, rank, rest);
+  return true;
+}
+
+bool peel_open_mpi_stamp(Peeled& line) {
+  std::string_view rest = line.text;
+  const auto stamp = take_ctime_stamp(rest);
+  if (!stamp) return false;
+  take(rest, ' ');
+  std::int64_t rank = line.rank;
+  if (!take_open_mpi_tag(rest, rank) && !take_stream(rest)) return false;
+  line.stamped(*stamp);
+  label_with_rank(line, rank, rest);
+  return true;
+}
+
+bool peel_torch_label(Peeled& line) {
+  std::string_view rest = line.text;
+  if (!take(rest, '[')) return false;
+  const std::string_view role =
+      take_while(rest, [](char c) { return is_letter(c) || c == '_' || c == '-'; });
+  std::int64_t number = 0;
+  if (role.empty() || !take_number(rest, number, kMaxRankDigits) || !take(rest, "]:")) return false;
+  take(rest, ' ');
+  // Whoever has local ranks was started once a node, so a label outside counts nodes.
+  label_with_rank(line, role == "rank" ? number : -1, rest);
+  return true;
+}
+
+bool peel_hydra(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t rank = 0;
+  if (!take(rest, '[') || !take_number(rest, rank, kMaxRankDigits) || !take(rest, "] "))
+    return false;
+  const bool nccl = starts_with_nccl_speaker(rest) || rest.starts_with("NCCL version ");
+  if (!nccl && !rest.starts_with("[rank")) return false;
+  label_with_rank(line, rank, rest);
+  return true;
+}
+
+bool peel_srun_label(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t rank = 0;
+  take_blanks(rest);
+  if (line.labelled || !take_number(rest, rank, kMaxRankDigits) || !take(rest, ": ")) return false;
+  label_with_rank(line, rank, rest);
+  return true;
+}
+
+bool peel_handmade(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t number = 0;
+  if (take(rest, "RANK")) {
+    if (!take_number(rest, number, kMaxRankDigits) || !take(rest, ": ")) return false;
+    label_with_rank(line, number, rest);
+    return true;
+  }
+  if (!take(rest, "Node ") || !take_number(rest, number, kMaxRankDigits) || !take(rest, ": ") ||
+      !begins_a_line(rest))
+    return false;
+  line.text = rest;
+  return true;
+}
+
+bool peel_host_label(Peeled& line) {
+  std::string_view rest = line.text;
+  const std::string_view name = take_while(rest, is_name);
+  if (name.empty()) return false;
+  if (take(rest, ": ")) {
+    // NCCL begins a warning with a line break, so a label may stand alone.
+    if (rest.empty() ? !has_digit(name) : !begins_a_line(rest)) return false;
+  } else {
+    if (take_blanks(rest) == 0 || !take(rest, '|')) return false;
+    if (!rest.empty() && !take(rest, ' ')) return false;
+    if (!has_digit(name) && !begins_a_line(rest)) return false;
+  }
+  line.named_by_label(name);
+  line.text = rest;
+  return true;
+}
+
+bool peel_kubectl_prefix(Peeled& line) {
+  std::string_view rest = line.text;
+  if (!take(rest, "[pod/")) return false;
+  const std::string_view pod = take_while(rest, is_name);
+  if (pod.empty() || !take(rest, '/') || take_while(rest, is_name).empty() || !take(rest, ']'))
+    return false;
+  take(rest, ' ');
+  line.named_by_label(pod);
+  line.text = rest;
+  return true;
+}
+
+}  // namespace faultline

@@ -1,0 +1,36 @@
+// What launchers put before the lines of the processes they start. The ranks are global ones; a
+// number that counts only within a host is taken off and not believed.
+#pragma once
+
+#include "ingest/unwrap/peeled.h"
+
+namespace faultline {
+
+// (RayTrainWorker pid=615, ip=10.72.7.6) msg [repeated 7x across cluster]
+bool peel_ray(Peeled& line);
+
+// [1,5]<stdout>:msg, Open MPI's tag; newer ones name the job: [prterun-node7-123@1,5]<stderr>:msg
+bool peel_open_mpi(Peeled& line);
+
+// Mon Jan 13 10:11:12 2020[1,5]<stdout>:msg, the same with --timestamp-output.
+bool peel_open_mpi_stamp(Peeled& line);
+
+// [rank3]: msg and [rank3]:[E816 ...] of PyTorch; [default0]:msg and [trainer3]:msg of torchrun.
+bool peel_torch_label(Peeled& line);
+
+// [0] node7:4242:4243 [0] NCCL INFO ...: MPICH's. NCCL's own [0] looks the same and stays.
+bool peel_hydra(Peeled& line);
+
+// " 3: msg" of srun --label
+bool peel_srun_label(Peeled& line);
+
+// "RANK3: msg", "Node 0: msg", made by hand.
+bool peel_handmade(Peeled& line);
+
+// "worker-0: msg" of pdsh and MPIJob, "trainer-1  | msg" of docker-compose.
+bool peel_host_label(Peeled& line);
+
+// [pod/NAME/CONTAINER] msg
+bool peel_kubectl_prefix(Peeled& line);
+
+}  // namespace faultline

@@ -1,0 +1,28 @@
+// A line on its way through the layers: what is left of it, and what the layers knew.
+#pragma once
+
+#include <string_view>
+
+#include "model/time.h"
+
+namespace faultline {
+
+struct Peeled {
+  std::string_view text;
+  std::string_view host;
+  bool host_is_label = false;  // a pod's or container's name; gives way to a host's own
+  EventTime time;
+  int rank = -1;
+  int repeated = 1;
+  bool from_user_space = false;
+  bool in_kernel = false;  // the rest is a kernel's message: no launcher has labelled that
+  bool labelled = false;   // a launcher's label is off; "3: " after it is the program's own text
+
+  // Layers come off from the outside in, and inner ones are nearer to the event.
+  void named_by_host(std::string_view name);
+  void named_by_label(std::string_view name);
+  void stamped(const EventTime& stamp);
+  void repeat(std::int64_t times);
+};
+
+}  // namespace faultline

@@ -1,0 +1,205 @@
+#include "ingest/unwrap/syslog.h"
+
+#include <algorithm>
+
+#include "ingest/unwrap/scan.h"
+#include "ingest/unwrap/stamps.h"
+
+namespace faultline {
+
+namespace {
+
+constexpr std::string_view kKernel = "kernel";
+
+// How sure it is that a host and a tag come next.
+enum class Expect {
+  header,         // nothing else prints such a stamp: "sudo: " is a tag
+  perhaps_header  // only the kernel's tag or one with a process id is proof
+};
+
+struct Tag {
+  std::string_view program;
+  bool has_pid = false;
+};
+
+// "kernel: ", "python3[4242]: "
+bool take_tag(std::string_view& rest, Tag& tag) {
+  std::string_view text = rest;
+  tag.program = take_while(
+      text, [](char c) { return is_name(c) || c == '/' || c == '@' || c == '(' || c == ')'; });
+  tag.has_pid = false;
+  if (tag.program.empty()) return false;
+  if (take(text, '[')) {
+    std::int64_t pid = 0;
+    if (!take_number(text, pid) || !take(text, ']')) return false;
+    tag.has_pid = true;
+  }
+  if (!take(text, ':') || (!text.empty() && !is_blank(text.front()))) return false;
+  take(text, ' ');
+  rest = text;
+  return true;
+}
+
+void name_program(Peeled& line, std::string_view program) {
+  if (program == kKernel)
+    line.in_kernel = true;
+  else
+    line.from_user_space = true;
+}
+
+// "gpu-node-17 kernel: "
+bool peel_host_and_tag(Peeled& line, Expect expect) {
+  std::string_view rest = line.text;
+  Tag tag;
+  const std::string_view host = take_while(rest, is_name);
+  if (host.empty() || !take(rest, ' ')) return false;
+  take_blanks(rest);
+  if (!take_tag(rest, tag)) return false;
+  if (expect == Expect::perhaps_header && tag.program != kKernel && !tag.has_pid) return false;
+  line.named_by_host(host);
+  name_program(line, tag.program);
+  line.text = rest;
+  return true;
+}
+
+// Some collectors leave the host out.
+bool peel_bare_tag(Peeled& line) {
+  std::string_view rest = line.text;
+  Tag tag;
+  if (!take_tag(rest, tag) || (tag.program != kKernel && !tag.has_pid)) return false;
+  name_program(line, tag.program);
+  line.text = rest;
+  return true;
+}
+
+// One or more "[id key="value"]", or "-".
+bool take_structured_data(std::string_view& rest) {
+  std::string_view text = rest;
+  if (!take(text, '-')) {
+    if (!text.starts_with('[')) return false;
+    while (take(text, '[')) {
+      bool quoted = false;
+      std::size_t end = 0;
+      for (; end < text.size() && (quoted || text[end] != ']'); ++end) {
+        if (quoted && text[end] == '\\')
+          ++end;
+        else if (text[end] == '"')
+          quoted = !quoted;
+      }
+      if (end >= text.size()) return false;
+      text.remove_prefix(end + 1);
+    }
+  }
+  if (!text.empty() && !take(text, ' ')) return false;
+  rest = text;
+  return true;
+}
+
+}  // namespace
+
+bool peel_bsd_syslog(Peeled& line, Timestamp reference) {
+  std::string_view rest = line.text;
+  const auto stamp = take_syslog_stamp(rest, reference);
+  if (!stamp || (!rest.empty() && !take(rest, ' '))) return false;
+  line.text = rest;
+  line.stamped(*stamp);
+  if (!peel_host_and_tag(line, Expect::header)) peel_bare_tag(line);
+  return true;
+}
+
+bool peel_rfc5424(Peeled& line) {
+  std::string_view rest = line.text;
+  if (!take(rest, "1 ")) return false;
+  std::optional<IsoStamp> stamp;
+  if (!take(rest, '-')) {
+    stamp = take_iso_stamp(rest);
+    if (!stamp) return false;
+  }
+  if (!take(rest, ' ')) return false;
+  const std::string_view host = take_word(rest);
+  take(rest, ' ');
+  const std::string_view program = take_word(rest);
+  take(rest, ' ');
+  const std::string_view process_id = take_word(rest);
+  take(rest, ' ');
+  const std::string_view message_id = take_word(rest);
+  if (host.empty() || program.empty() || process_id.empty() || message_id.empty() ||
+      !take(rest, ' ') || !take_structured_data(rest))
+    return false;
+  take(rest, "\xef\xbb\xbf");
+  if (stamp) line.stamped(stamp->time);
+  line.named_by_host(host);
+  if (program != "-") name_program(line, program);
+  line.text = rest;
+  return true;
+}
+
+bool peel_iso_stamp(Peeled& line) {
+  std::string_view rest = line.text;
+  const auto stamp = take_iso_stamp(rest);
+  if (!stamp || (!rest.empty() && !take(rest, ' '))) return false;
+  line.text = rest;
+  line.stamped(stamp->time);
+  if (stamp->comma) {
+    line.in_kernel = !stamp->time.zone_assumed;  // without a zone it is Python's logging, not dmesg
+    return true;
+  }
+  if (!peel_host_and_tag(line, stamp->offset_zone ? Expect::header : Expect::perhaps_header))
+    peel_bare_tag(line);
+  return true;
+}
+
+bool peel_weekday_stamp(Peeled& line) {
+  if (!starts_with_weekday(line.text)) return false;
+  std::string_view rest = line.text.substr(3);
+  if (!take(rest, ' ')) return false;
+  auto stamp = take_iso_stamp(rest);
+  if (!stamp || !take(rest, ' ')) return false;
+  if (take(rest, "UTC ")) {
+    stamp->time.zone_assumed = false;
+  } else {
+    const std::string_view zone = take_word(rest);
+    if (zone.empty() || !take(rest, ' ')) return false;
+  }
+  Peeled after = line;
+  after.text = rest;
+  after.stamped(stamp->time);
+  if (!peel_host_and_tag(after, Expect::header)) return false;
+  line = after;
+  return true;
+}
+
+bool peel_unix_stamp(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t seconds = 0;
+  std::int64_t micros = 0;
+  if (!take_number(rest, seconds, 10) || !take(rest, '.') || !take_number(rest, micros, 6) ||
+      !take(rest, ' '))
+    return false;
+  Peeled after = line;
+  after.text = rest;
+  after.stamped(
+      EventTime::at(Timestamp{std::chrono::seconds{seconds} + std::chrono::microseconds{micros}}));
+  if (!peel_host_and_tag(after, Expect::perhaps_header)) return false;
+  line = after;
+  return true;
+}
+
+bool peel_host_after_uptime(Peeled& line) {
+  return line.time.uptime_us && line.host.empty() &&
+         peel_host_and_tag(line, Expect::perhaps_header);
+}
+
+bool peel_repeated(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t times = 0;
+  if (!take(rest, "message repeated ") || !take_number(rest, times) || !take(rest, " times: ["))
+    return false;
+  take(rest, ' ');
+  if (rest.ends_with(']')) rest.remove_suffix(1);
+  line.repeat(times);
+  line.text = rest;
+  return true;
+}
+
+}  // namespace faultline

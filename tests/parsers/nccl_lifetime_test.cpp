@@ -1,0 +1,97 @@
+#include "parsers/nccl_lifetime.h"
+
+#include <gtest/gtest.h>
+
+#include "model/json.h"
+
+namespace faultline {
+namespace {
+
+using Init = CommunicatorInit;
+
+TEST(NcclLifetime, ReadsTheBeginningOfACommunicatorInEveryVersion) {
+  struct Case {
+    const char* why;
+    const char* message;
+    Init expected;
+  };
+  const Case cases[] = {
+      {"2.3", "comm 0x10 rank 1 nranks 4", {.communicator = 16, .rank = 1, .nranks = 4}},
+      {"2.3.7", "comm 0x10 rank 1 nranks 4 - COMPLETE",
+       {.communicator = 16, .rank = 1, .nranks = 4, .complete = true}},
+      {"2.4", "comm 0x10 rank 1 nranks 4 cudaDev 1 nvmlDev 5 - Init COMPLETE",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .nvml_device = 5, .complete = true}},
+      {"2.5 to 2.15", "comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .gpu = "0000:3b:00.0", .complete = true}},
+      {"2.16", "comm 0x10 rank 1 nranks 4 cudaDev 1 busId 100000 commId 0xfa - Init COMPLETE",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .gpu = "0001:00:00.0",
+        .communicator_id = "0xfa", .complete = true}},
+      {"2.18",
+       "comm 0x10 rank 1 nranks 4 cudaDev 1 nvmlDev 1 busId 3b000 commId 0xfa - Init START",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .nvml_device = 1,
+        .gpu = "0000:3b:00.0", .communicator_id = "0xfa"}},
+      {"2.21",
+       "ncclCommSplit comm 0x10 rank 1 nranks 4 cudaDev 1 nvmlDev 1 busId 3b000 parent 0x20 color 2 "
+       "key 1 commId 0xfa - Init COMPLETE",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .nvml_device = 1,
+        .gpu = "0000:3b:00.0", .communicator_id = "0xfa", .parent = 32, .color = 2, .key = 1,
+        .function = "ncclCommSplit", .complete = true}},
+      {"2.23, without a blank before the dash",
+       "ncclCommSplit comm 0x10 rank 1 nranks 4 cudaDev 1 nvmlDev 1 busId 3b000 parent 0x20 color 2 "
+       "key 1- Init START",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .nvml_device = 1,
+        .gpu = "0000:3b:00.0", .parent = 32, .color = 2, .key = 1, .function = "ncclCommSplit"}},
+      {"2.29",
+       "[Rank 1] ncclCommInitRankConfig comm 0x10 rank 1 nranks 4 cudaDev 1 nvmlDev 1 busId 3b000 "
+       "commId 0xfa - Init START",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .nvml_device = 1,
+        .gpu = "0000:3b:00.0", .communicator_id = "0xfa", .function = "ncclCommInitRankConfig"}},
+      {"2.29, a split",
+       "ncclCommSplit comm 0x10 rank 1 nranks 4 cudaDev 1 nvmlDev 1 busId 3b000 parent 0x20 "
+       "childCount 3 color 2 key 1 - Init COMPLETE",
+       {.communicator = 16, .rank = 1, .nranks = 4, .cuda_device = 1, .nvml_device = 1,
+        .gpu = "0000:3b:00.0", .parent = 32, .child = 3, .color = 2, .key = 1,
+        .function = "ncclCommSplit", .complete = true}},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    auto fact = parse_nccl_lifetime(c.message);
+    ASSERT_TRUE(fact);
+    EXPECT_EQ(fact_to_json(*fact), fact_to_json(Fact(c.expected)));
+  }
+}
+
+TEST(NcclLifetime, ReadsTheEndOfACommunicator) {
+  struct Case {
+    const char* message;
+    CommunicatorEnding expected;
+  };
+  const Case cases[] = {
+      {"comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Destroy COMPLETE", CommunicatorEnding::destroyed},
+      {"comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Abort COMPLETE", CommunicatorEnding::aborted},
+      {"comm 0x10 rank 1 nRanks 4 cudaDev 1 busId 3b000 - Abort START", CommunicatorEnding::abort_started},
+      {"comm 0x10 rank 1 nRanks 4 cudaDev 1 busId 3b000 - Revoke START", CommunicatorEnding::revoke_started},
+      {"comm 0x10 rank 1 nRanks 4 cudaDev 1 busId 3b000 - Revoke COMPLETE, result 0", CommunicatorEnding::revoked},
+  };
+  for (const Case& c : cases) {
+    auto fact = parse_nccl_lifetime(c.message);
+    ASSERT_TRUE(fact) << c.message;
+    EXPECT_EQ(*fact, Fact(CommunicatorEnd{16, 1, 4, "0000:3b:00.0", c.expected})) << c.message;
+  }
+}
+
+TEST(NcclLifetime, LeavesLinesThatOnlyLookAlike) {
+  const char* const left[] = {
+      "comm 0x10 rank 1 nRanks 4 nNodes 1 localRanks 4 localRank 1 MNNVL 0",
+      "comm 0x10 rank 1",
+      "comm rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
+      "comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COM",
+      "comm 0x10 rank x nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
+      "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.50",
+      "nothing comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
+  };
+  for (const char* message : left) EXPECT_FALSE(parse_nccl_lifetime(message)) << message;
+}
+
+}  // namespace
+}  // namespace faultline

@@ -1,0 +1,414 @@
+#include "rules/catalog.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <stdexcept>
+
+#include "model/cause.h"
+#include "rules/embedded.h"
+
+namespace faultline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::Not;
+
+// A folder of overriding files that goes with the test.
+class OverrideFolder {
+ public:
+  OverrideFolder() {
+    std::string name = (fs::temp_directory_path() / "faultline-catalog-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~OverrideFolder() { fs::remove_all(path_); }
+  OverrideFolder(const OverrideFolder&) = delete;
+  OverrideFolder& operator=(const OverrideFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  void write(const std::string& name, std::string_view text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// What the loader says of a catalog with this file in it, without the folder's name.
+std::string complaint_about(const std::string& name, std::string_view text) {
+  const OverrideFolder folder;
+  folder.write(name, text);
+  try {
+    load_catalog(folder.path());
+  } catch (const std::runtime_error& error) {
+    const std::string prefix = folder.path().string() + "/";
+    const std::string what = error.what();
+    EXPECT_TRUE(what.starts_with(prefix)) << what;
+    return what.substr(std::min(prefix.size(), what.size()));
+  }
+  return "none";
+}
+
+const Catalog& shipped() {
+  static const Catalog catalog = load_catalog();
+  return catalog;
+}
+
+TEST(Catalog, ShipsTheThreeFilesAndNoOthers) {
+  std::set<std::string_view> names;
+  for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
+  EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "xid.csv"}));
+}
+
+TEST(Catalog, KnowsEveryXidUpTo177) {
+  EXPECT_EQ(shipped().xids.size(), 177u);
+  for (int code = 1; code <= 177; ++code) {
+    const XidMeaning* xid = shipped().xid(code);
+    ASSERT_NE(xid, nullptr) << code;
+    EXPECT_EQ(xid->code, code);
+    EXPECT_FALSE(xid->name.empty()) << code;
+    EXPECT_FALSE(xid->action.empty()) << code;
+  }
+  EXPECT_EQ(shipped().xid(0), nullptr);
+  EXPECT_EQ(shipped().xid(178), nullptr);
+}
+
+TEST(Catalog, MeansByAWellKnownXidWhatTheFieldMeans) {
+  struct Case {
+    const char* why;
+    int code;
+    const char* cause;
+    Severity severity;
+    const char* impact;
+  };
+  const Case cases[] = {
+      {"a program's illegal access", 13, "software.gpu_memory_fault", Severity::error,
+       "kills_process"},
+      {"a program's page fault", 31, "software.gpu_memory_fault", Severity::error, "kills_process"},
+      {"command stream: application, driver or PCIe", 32, "gpu.hang", Severity::error,
+       "kills_process"},
+      {"a channel stopped; the GPU is healthy", 43, "software.gpu_memory_fault", Severity::warning,
+       "kills_process"},
+      {"clean-up, never a cause", 45, "gpu.teardown", Severity::warning, "kills_process"},
+      {"double-bit error", 48, "gpu.ecc_uncorrectable", Severity::critical, "kills_process"},
+      {"controller halted", 62, "gpu.hang", Severity::critical, "kills_gpu"},
+      {"a remapping is pending: nothing stops", 63, "gpu.row_remap", Severity::info, "none"},
+      {"a remapping failed", 64, "gpu.row_remap", Severity::critical, "kills_gpu"},
+      {"NVLink", 74, "gpu.nvlink_error", Severity::critical, "hang"},
+      {"off the bus", 79, "gpu.off_bus", Severity::critical, "kills_gpu"},
+      {"corrected errors say nothing yet", 92, "", Severity::warning, "none"},
+      {"contained memory error", 94, "gpu.ecc_uncorrectable", Severity::error, "kills_process"},
+      {"uncontained memory error", 95, "gpu.ecc_uncorrectable", Severity::critical, "kills_gpu"},
+      {"context switch timeout", 109, "gpu.hang", Severity::error, "hang"},
+      {"firmware timeout", 119, "gpu.gsp_timeout", Severity::critical, "hang"},
+      {"firmware crash", 120, "gpu.gsp_timeout", Severity::critical, "kills_gpu"},
+      {"a peer's refused access", 137, "software.gpu_memory_fault", Severity::error,
+       "kills_process"},
+      {"NVLink 5", 149, "gpu.nvlink_error", Severity::error, "varies"},
+      {"a notice about the recovery, no fault", 154, "", Severity::info, "none"},
+      {"79's kin", 167, "gpu.off_bus", Severity::critical, "kills_gpu"},
+      {"too many correctable PCIe errors", 176, "pcie.degraded", Severity::warning, "degrades"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    const XidMeaning* xid = shipped().xid(c.code);
+    ASSERT_NE(xid, nullptr);
+    EXPECT_EQ(xid->cause, c.cause);
+    EXPECT_EQ(xid->severity, c.severity);
+    EXPECT_EQ(xid->impact, c.impact);
+  }
+}
+
+TEST(Catalog, NeverBlamesTheGpuForAProgramsFault) {
+  // One sighting of these is the program's, whatever fleets do about them.
+  for (int code : {11, 13, 25, 31, 43, 45, 68, 69, 108, 137}) {
+    const std::string& cause = shipped().xid(code)->cause;
+    EXPECT_TRUE(cause == "software.gpu_memory_fault" || cause == "gpu.teardown") << code;
+  }
+  for (const auto& [cause, advice] : shipped().advice) {
+    if (!cause.starts_with("software.")) continue;
+    for (const Action& action : advice.actions)
+      EXPECT_THAT(action.what + action.command, Not(HasSubstr("eplac"))) << cause;
+  }
+}
+
+TEST(Catalog, CallsCriticalOnlyWhatStops) {
+  for (const auto& [code, xid] : shipped().xids) {
+    if (xid.severity == Severity::critical) {
+      EXPECT_TRUE(xid.impact == "kills_process" || xid.impact == "kills_gpu" ||
+                  xid.impact == "hang")
+          << code;
+    }
+    if (xid.impact == "none") {
+      EXPECT_LE(xid.severity, Severity::warning) << code;
+    }
+  }
+}
+
+TEST(Catalog, HasAdviceForWhateverAnXidMayMean) {
+  for (const auto& [code, xid] : shipped().xids)
+    if (!xid.cause.empty()) {
+      EXPECT_NE(shipped().advice_for(xid.cause), nullptr) << xid.cause;
+    }
+  for (const CauseClass& known : cause_classes()) {
+    const bool emitted = known.is_symptom || known.family() == "gpu" || known.family() == "pcie";
+    if (emitted) {
+      EXPECT_NE(shipped().advice_for(known.name), nullptr) << known.name;
+    }
+  }
+  for (const char* cause :
+       {"software.collective_skipped", "software.collective_mismatch", "launch.rank_missing"})
+    EXPECT_NE(shipped().advice_for(cause), nullptr) << cause;
+  EXPECT_EQ(shipped().advice_for("no.class"), nullptr);
+}
+
+TEST(Catalog, SaysWhatAResetOrAPowerCycleEnds) {
+  for (const auto& [cause, advice] : shipped().advice)
+    for (const Action& action : advice.actions) {
+      const std::string all = action.what + " " + action.command;
+      const bool destroys = all.find("gpu-reset") != std::string::npos ||
+                            all.find("power-cycle") != std::string::npos ||
+                            all.find("reboot it") != std::string::npos;
+      if (destroys) {
+        EXPECT_THAT(action.what, testing::ContainsRegex("kills|ends")) << cause;
+      }
+    }
+}
+
+TEST(Catalog, KnowsWhatExplainsWhat) {
+  struct Case {
+    const char* why;
+    const char* cause;
+    const char* effect;
+    Relation relation;
+    bool expected;
+  };
+  const Case cases[] = {
+      {"a lost GPU holds up its rank", "gpu.off_bus", "collective.rank_behind", Relation::same_rank,
+       true},
+      {"but not another rank of its host", "gpu.off_bus", "collective.rank_behind",
+       Relation::same_host, false},
+      {"everybody's timeout comes of it", "gpu.off_bus", "collective.timeout", Relation::same_job,
+       true},
+      {"79 first, 119 after", "gpu.off_bus", "gpu.gsp_timeout", Relation::same_gpu, true},
+      {"never on another GPU", "gpu.off_bus", "gpu.gsp_timeout", Relation::same_host, false},
+      {"the switches of its host see it go", "gpu.off_bus", "gpu.nvswitch_error",
+       Relation::same_host, true},
+      {"48 is followed by 63", "gpu.ecc_uncorrectable", "gpu.row_remap", Relation::same_gpu, true},
+      {"the port dies before the GPU", "pcie.error", "gpu.off_bus", Relation::same_host, true},
+      {"45 and 43 follow a fault", "gpu.off_bus", "gpu.teardown", Relation::same_gpu, true},
+      {"45 follows a kill", "process.aborted", "gpu.teardown", Relation::same_rank, true},
+      {"clean-up explains nothing", "gpu.teardown", "collective.timeout", Relation::same_gpu,
+       false},
+      {"the rank behind is why others wait", "collective.rank_behind", "collective.timeout",
+       Relation::same_communicator, true},
+      {"those who wait are not why it is behind", "collective.timeout", "collective.rank_behind",
+       Relation::same_communicator, false},
+      {"a dead host", "host.down", "process.silent", Relation::same_host, true},
+      {"a skipped collective", "software.collective_skipped", "collective.rank_behind",
+       Relation::same_rank, true},
+  };
+  for (const Case& c : cases)
+    EXPECT_EQ(shipped().explains(c.cause, c.effect, c.relation), c.expected) << c.why;
+}
+
+TEST(Catalog, LetsEveryStoppingCauseExplainTheSymptoms) {
+  for (const CauseClass& known : cause_classes()) {
+    const std::string_view family = known.family();
+    const bool stops =
+        !known.is_symptom && (family == "gpu" || family == "host" || family == "software" ||
+                              family == "network" || family == "launch");
+    if (!stops) continue;
+    for (const char* symptom :
+         {"collective.stalled", "collective.timeout", "process.aborted", "nccl.error"})
+      EXPECT_TRUE(shipped().explains(known.name, symptom, Relation::same_job))
+          << known.name << " -> " << symptom;
+    for (const char* symptom : {"collective.rank_behind", "process.silent"})
+      EXPECT_TRUE(shipped().explains(known.name, symptom, Relation::same_rank))
+          << known.name << " -> " << symptom;
+  }
+}
+
+TEST(Catalog, LetsNoSymptomExplainAFaultOfHardware) {
+  for (const CausalLink& link : shipped().causality) {
+    if (!cause_class(link.cause)->is_symptom) continue;
+    const std::string_view family = cause_class(link.effect)->family();
+    EXPECT_TRUE(link.effect == "gpu.teardown" ||
+                (family != "gpu" && family != "pcie" && family != "host"))
+        << link.cause << " -> " << link.effect;
+  }
+}
+
+TEST(CatalogOverride, ReplacesAFileByItsName) {
+  const OverrideFolder folder;
+  folder.write("xid.csv",
+               "code,name,meaning,class,severity,impact,action,escalation\n"
+               "79,OURS,\"Gone, as ever.\",gpu.off_bus,warning,kills_gpu,wait,none\n");
+  folder.write("README.md", "Notes may lie beside the files.");
+  const Catalog catalog = load_catalog(folder.path());
+  ASSERT_EQ(catalog.xids.size(), 1u);
+  EXPECT_EQ(catalog.xid(79)->meaning, "Gone, as ever.");
+  EXPECT_EQ(catalog.xid(79)->severity, Severity::warning);
+  EXPECT_EQ(catalog.advice.size(), shipped().advice.size());
+  EXPECT_EQ(catalog.causality.size(), shipped().causality.size());
+}
+
+TEST(CatalogOverride, RefusesAFolderThatIsNotThere) {
+  const OverrideFolder folder;
+  const std::string missing = (folder.path() / "missing").string();
+  try {
+    load_catalog(missing);
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_EQ(error.what(), missing + ": is not a folder; name one that holds catalog files");
+  }
+}
+
+TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
+  EXPECT_EQ(complaint_about("xids.csv", ""),
+            "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml or "
+            "xid.csv");
+}
+
+TEST(XidFile, IsRefusedWithTheLineAndTheMend) {
+  struct Case {
+    const char* why;
+    std::string rows;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"a code twice", "79,N,m,,info,none,a,e\n80,N,m,,info,none,a,e\n79,N,m,,info,none,a,e\n",
+       "xid.csv:4: Xid 79 is listed twice, first in line 2; remove one of the two"},
+      {"no number", "7x,N,m,,info,none,a,e\n",
+       "xid.csv:2: code \"7x\" is not the number of an Xid; write a number from 1"},
+      {"not a code", "0,N,m,,info,none,a,e\n",
+       "xid.csv:2: code \"0\" is not the number of an Xid; write a number from 1"},
+      {"no meaning", "79,N,,,info,none,a,e\n",
+       "xid.csv:2: Xid 79 has no meaning; say what it tells"},
+      {"a severity of somebody else's", "79,N,m,,fatal,none,a,e\n",
+       "xid.csv:2: severity \"fatal\" is unknown; use info, warning, error or critical"},
+      {"an impact that is none", "79,N,m,,info,bad,a,e\n",
+       "xid.csv:2: impact \"bad\" is unknown; use none, degrades, kills_process, kills_gpu, hang "
+       "or varies"},
+      {"a misspelled class", "79,N,m,pcie.eror,info,none,a,e\n",
+       "xid.csv:2: class \"pcie.eror\" is unknown; use pcie.error or pcie.degraded"},
+      {"a class of no family", "79,N,m,hardware,info,none,a,e\n",
+       "xid.csv:2: class \"hardware\" is unknown; begin with software, launch, host, gpu, pcie, "
+       "network, config, performance, corruption, collective, process or nccl"},
+      {"a comma without quotes", "79,N,m,n,gpu.off_bus,info,none,a,e\n",
+       "xid.csv:2: 9 fields stand where 8 belong; quote a field that holds a comma"},
+      {"an open quote", "79,\"N,m,,info,none,a,e\n",
+       "xid.csv:2: a quoted field is not closed; add the missing quote"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    EXPECT_EQ(
+        complaint_about("xid.csv",
+                        "code,name,meaning,class,severity,impact,action,escalation\n" + c.rows),
+        c.expected);
+  }
+  const char* columns =
+      "xid.csv:1: the first line must be code,name,meaning,class,severity,impact,action,escalation";
+  EXPECT_EQ(complaint_about("xid.csv", ""), columns);
+  EXPECT_EQ(complaint_about("xid.csv", "code,name\n"), columns);
+  EXPECT_EQ(complaint_about("xid.csv",
+                            "code,name,meaning,class,severity,impact,action,escalation,colour\n"),
+            columns);
+}
+
+TEST(CausalityFile, IsRefusedWithTheLineAndTheMend) {
+  struct Case {
+    const char* why;
+    const char* text;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"empty", "",
+       "causality.yaml:1: this is not a list; write entries of causes, effects and relations"},
+      {"a mapping", "a: b\n",
+       "causality.yaml:1: this is not a list; write entries of causes, effects and relations"},
+      {"an entry that is none", "- gpu.off_bus\n",
+       "causality.yaml:1: this is not a mapping; an entry has the fields causes, effects, "
+       "relations"},
+      {"no YAML", "- causes: [a\n- b: c\n",
+       "causality.yaml:2: end of sequence flow not found; mend the YAML there"},
+      {"a misspelled field",
+       "- cause: [gpu.off_bus]\n  effects: [gpu.hang]\n  relations: [same_gpu]\n",
+       "causality.yaml:1: field \"cause\" is unknown; an entry has the fields causes, effects, "
+       "relations"},
+      {"a field twice",
+       "- causes: [gpu.off_bus]\n  causes: [gpu.hang]\n  effects: [gpu.hang]\n"
+       "  relations: [same_gpu]\n",
+       "causality.yaml:2: causes is given twice; remove one of the two"},
+      {"a missing field", "\n- causes: [gpu.off_bus]\n  effects: [gpu.hang]\n",
+       "causality.yaml:2: relations is missing; add \"relations:\" to this entry"},
+      {"a word for a list",
+       "- causes: gpu.off_bus\n  effects: [gpu.hang]\n  relations: [same_gpu]\n",
+       "causality.yaml:1: causes is not a list; write causes: [one, another]"},
+      {"an empty list", "- causes: [gpu.off_bus]\n  effects: []\n  relations: [same_gpu]\n",
+       "causality.yaml:2: effects is not a list; write effects: [one, another]"},
+      {"a list in a list",
+       "- causes: [gpu.off_bus]\n  effects: [[gpu.hang]]\n  relations: [same_gpu]\n",
+       "causality.yaml:2: an item of effects is not a text; write one"},
+      {"a class that is none",
+       "- causes: [pcie.broken]\n  effects: [gpu.hang]\n  relations: [same_gpu]\n",
+       "causality.yaml:1: class \"pcie.broken\" is unknown; use pcie.error or pcie.degraded"},
+      {"a relation that is none",
+       "- causes: [gpu.off_bus]\n  effects: [gpu.hang]\n  relations: [same_rack]\n",
+       "causality.yaml:3: relation \"same_rack\" is unknown; use same_gpu, same_host, same_rank, "
+       "same_communicator or same_job"},
+      {"a pair twice",
+       "- causes: [gpu.off_bus]\n  effects: [gpu.hang]\n  relations: [same_gpu]\n"
+       "- causes: [gpu.off_bus, gpu.thermal]\n  effects: [gpu.teardown, gpu.hang]\n"
+       "  relations: [same_host]\n",
+       "causality.yaml:4: gpu.off_bus -> gpu.hang is listed twice, first in line 1; join their "
+       "relations"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    EXPECT_EQ(complaint_about("causality.yaml", c.text), c.expected);
+  }
+}
+
+TEST(AdviceFile, IsRefusedWithTheLineAndTheMend) {
+  struct Case {
+    const char* why;
+    const char* text;
+    const char* expected;
+  };
+  const Case cases[] = {
+      {"a list", "- a\n", "advice.yaml:1: this is not a mapping; write an advice under each class"},
+      {"a class twice",
+       "gpu.hang:\n  title: t\n  actions: [{do: x}]\ngpu.hang:\n  title: t\n"
+       "  actions: [{do: x}]\n",
+       "advice.yaml:4: gpu.hang is listed twice, first in line 1; remove one of the two"},
+      {"a class that is none", "pcie.slow:\n  title: t\n  actions: [{do: x}]\n",
+       "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded"},
+      {"no title", "gpu.hang:\n  actions: [{do: x}]\n",
+       "advice.yaml:2: title is missing; add \"title:\" to this entry"},
+      {"an empty title", "gpu.hang:\n  title: ''\n  actions: [{do: x}]\n",
+       "advice.yaml:2: title is not a text; write one"},
+      {"no action", "gpu.hang:\n  title: t\n  actions: []\n",
+       "advice.yaml:3: actions is not a list; write at least one \"- do:\""},
+      {"an action without a deed", "gpu.hang:\n  title: t\n  actions:\n    - where: x\n",
+       "advice.yaml:4: do is missing; add \"do:\" to this entry"},
+      {"a misspelled field of an action",
+       "gpu.hang:\n  title: t\n  actions:\n    - do: x\n      comand: y\n",
+       "advice.yaml:5: field \"comand\" is unknown; an action has the fields do, where, command"},
+      {"a placeholder that means nothing",
+       "gpu.hang:\n  title: t\n  actions:\n    - do: x\n      command: nvidia-smi -i {gpuid}\n",
+       "advice.yaml:5: placeholder {gpuid} is unknown; use {host}, {gpu}, {gpu_smi} or {rank}"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    EXPECT_EQ(complaint_about("advice.yaml", c.text), c.expected);
+  }
+}
+
+}  // namespace
+}  // namespace faultline
