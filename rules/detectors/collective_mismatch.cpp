@@ -77,8 +77,12 @@ Suspicion describe(const View& view, const Alignment& alignment) {
   const History::Place& most_place = view.member(most.members.front()).place;
   const std::string odd_call = to_text(progress.signature(odd.call));
   const std::string most_call = to_text(progress.signature(most.call));
-  const bool missed = left_one_out(progress, odd_place, most_place, position);
-  const bool extra = left_one_out(progress, most_place, odd_place, position);
+  bool missed = left_one_out(progress, odd_place, most_place, position);
+  bool extra = left_one_out(progress, most_place, odd_place, position);
+  if (missed && extra) {  // where two calls alternate, only the number of calls made tells
+    missed = odd_place.position < most_place.position;
+    extra = odd_place.position > most_place.position;
+  }
   if (camps.size() == 2 && !equal && missed != extra) {
     finding.cause = "software.collective_skipped";
     finding.title =

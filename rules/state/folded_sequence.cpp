@@ -6,9 +6,9 @@
 namespace faultline {
 namespace {
 
-// A repeat is believed when it has lasted a whole period and at least this long: folding "aaaa" as
-// soon as it shows would hide the longer period it is part of.
-constexpr std::size_t kLeastRepeat = 64;
+// A repeat is believed when it has lasted a whole period and at least this long. Loops are nested:
+// folding the layers of an iteration as soon as they show would hide that iterations repeat.
+constexpr std::size_t kLeastRepeat = 1024;
 constexpr std::size_t kContext = 8;
 // A sequence with no repeats would otherwise remember every context it ever had.
 constexpr std::size_t kMostContexts = std::size_t{1} << 16;
@@ -62,7 +62,8 @@ void FoldedSequence::try_fold() {
     auto known = contexts_.find(context_at(symbols_, end));
     if (known != contexts_.end()) {
       candidate_ = end - known->second;
-      std::size_t most = end - last.first - candidate_;
+      std::size_t most =
+          std::min(end - last.first - candidate_, std::max(candidate_, kLeastRepeat));
       while (agreed_ < most && symbols_[end - 1 - agreed_] == symbols_[end - 1 - agreed_ - candidate_])
         ++agreed_;
     }

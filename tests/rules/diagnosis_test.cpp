@@ -1,0 +1,312 @@
+#include "rules/diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> causes(const std::vector<Finding>& findings) {
+  std::vector<std::string> all;
+  for (const Finding& finding : findings) all.push_back(finding.cause);
+  return all;
+}
+
+EventTime at(int second) { return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second))); }
+
+TEST(Diagnosis, RanksInStepAreHealthy) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_EQ(diagnosis.ranks.expected, 16);
+  EXPECT_EQ(diagnosis.ranks.seen, 16);
+}
+
+TEST(Diagnosis, NamesTheRankThatOthersWaitFor) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_gather());
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding& finding = diagnosis.root_causes.front();
+  EXPECT_THAT(finding.subject.ranks, ElementsAre(11));
+  EXPECT_THAT(finding.subject.hosts, ElementsAre("node-1"));
+  EXPECT_EQ(finding.title, "Rank 11 on node-1 never entered AllGather #101 of communicator world, in which 15 peers wait");
+  EXPECT_EQ(finding.evidence.front().source, "rank-11.log");
+  EXPECT_THAT(diagnosis.missing_evidence.front().what, HasSubstr("kernel log of node-1"));
+}
+
+TEST(Diagnosis, RawOpCountsThatDifferMeanNothing) {
+  Job job;
+  job.join_all(4);
+  for (int call = 0; call < 20; ++call)
+    for (int rank = 0; rank < 4; ++rank) {
+      // On NCCL 2.27 and later only ranks with network traffic count; Sends count where they are made.
+      if (rank == 0) job.call({0}, send_to(1));
+      job.call_once(rank, all_reduce(), "world", rank == 0 ? 2U * static_cast<unsigned>(call) : 0U);
+    }
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, EqualOpCountsDoNotHideARankThatIsBehind) {
+  Job job;
+  job.join_all(4);
+  for (int call = 0; call < 20; ++call)
+    for (int rank = 0; rank < 4; ++rank)
+      if (rank != 2 || call < 19) job.call_once(rank, all_reduce(), "world", 0);
+  EXPECT_THAT(job.diagnosis().ranks.behind, ElementsAre(2));
+}
+
+TEST(Diagnosis, FollowsNestedCommunicatorsToWhoeverEverybodyWaitsFor) {
+  // Tensor parallel inside a host, data parallel across: rank 9 stops; its host waits for it, and the
+  // other host waits for its host.
+  Job job;
+  job.join_all(16);
+  for (int rank = 0; rank < 16; ++rank)
+    job.join(rank, fmt::format("tensor-{}", rank / 8), rank % 8, 8);
+  for (int rank = 0; rank < 16; ++rank) {
+    job.call({rank}, all_reduce(), 10);
+    if (rank != 9) job.call({rank}, all_reduce(), 1, fmt::format("tensor-{}", rank / 8));
+    if (rank / 8 == 0) job.call({rank}, all_gather());
+  }
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(diagnosis.ranks.behind, ElementsAre(9));
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("tensor-1"));
+}
+
+TEST(Diagnosis, AGpuThatFellOffTheBusExplainsItsRank) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_reduce());
+  job.xid("node-1", Job::gpu_of(11), 79);
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  const Finding& cause = diagnosis.root_causes.front();
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(11));
+  EXPECT_THAT(cause.subject.gpus, ElementsAre("node-1/" + Job::gpu_of(11)));
+  EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(diagnosis.chain, ElementsAre(cause.id, diagnosis.symptoms.front().id));
+  EXPECT_GE(cause.confidence, 0.95);
+  EXPECT_EQ(cause.evidence.front().text, "Xid 79");
+  EXPECT_FALSE(cause.actions.empty());
+}
+
+TEST(Diagnosis, TheSameAddressOnAnotherHostIsNotAccused) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_reduce());
+  job.xid("node-7", Job::gpu_of(11), 79);
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(causes(diagnosis.observations), ElementsAre("gpu.off_bus"));
+}
+
+TEST(Diagnosis, AnotherRanksGpuDoesNotExplainTheOneThatIsBehind) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_reduce());
+  job.xid("node-0", Job::gpu_of(2), 63);
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+}
+
+TEST(Diagnosis, AnXidFromBeforeTheJobIsNotAccused) {
+  Job job;
+  for (int rank = 0; rank < 8; ++rank)
+    job.say(Job::source_of(rank), Job::speaker_of(rank),
+            CommunicatorInit{.communicator = 1, .rank = rank, .nranks = 8, .gpu = Job::gpu_of(rank),
+                             .communicator_id = "w", .complete = true},
+            "init", at(5000));
+  job.xid("node-0", Job::gpu_of(3), 79, at(10));
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+  ASSERT_THAT(causes(diagnosis.observations), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(diagnosis.observations.front().title, HasSubstr("before the job began"));
+}
+
+TEST(Diagnosis, AKernelLogWithoutAHostIsTiedByTheRankThatIsBehindAndLessSurely) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_reduce());
+  job.xid("", Job::gpu_of(11), 79);  // ranks 3 and 11 have this address
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(11));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.8);
+  EXPECT_THAT(diagnosis.missing_evidence.back().what, HasSubstr("host of dmesg.txt"));
+}
+
+TEST(Diagnosis, AUserProgramsFaultIsNeverCalledHardware) {
+  for (int code : {13, 31, 43}) {
+    Job job;
+    job.join_all(8);
+    job.call(ranks(0, 8), all_reduce(), 10);
+    job.xid("node-0", Job::gpu_of(3), code);
+    Diagnosis diagnosis = job.diagnosis();
+    ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault")) << code;
+    for (const Action& action : diagnosis.root_causes.front().actions)
+      EXPECT_THAT(action.what, testing::Not(HasSubstr("eplace the GPU"))) << code;
+  }
+}
+
+TEST(Diagnosis, NamesTheMinorityThatCalledSomethingElse) {
+  Job job;
+  job.join_all(8);
+  job.call(ranks(0, 8), all_reduce(), 10);
+  job.call({5}, all_gather(77));
+  job.call(all_but(5, 8), all_reduce());
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.collective_mismatch"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(5));
+  EXPECT_EQ(diagnosis.root_causes.front().evidence.front().source, "rank-5.log");
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+}
+
+TEST(Diagnosis, TheMinorityIsNamedAlsoWhenItIsReadFirst) {
+  Job job;
+  job.join_all(8);
+  job.call({0}, all_gather(77));
+  job.call(all_but(0, 8), all_reduce(), 3);
+  EXPECT_THAT(job.diagnosis().root_causes.front().subject.ranks, ElementsAre(0));
+}
+
+TEST(Diagnosis, WithTwoEqualCampsBothAreNamedAndNobodyIsSure) {
+  Job job;
+  job.join_all(4);
+  job.call({0, 1}, all_reduce());
+  job.call({2, 3}, all_gather());
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.collective_mismatch"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(0, 1, 2, 3));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.5);
+}
+
+TEST(Diagnosis, ARankThatSkippedACallIsSaidToHaveSkippedIt) {
+  Job job;
+  job.join_all(8);
+  for (int step = 0; step < 10; ++step) {
+    job.call(all_but(step == 4 ? 6 : -1, 8), all_gather(5));
+    job.call(ranks(0, 8), all_reduce());
+  }
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "software.collective_skipped");
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(6));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("#9 of communicator world"));
+}
+
+TEST(Diagnosis, ASourceThatIsStillBeingWrittenIsNotBehind) {
+  Job job;
+  job.join_all(4);
+  job.call(ranks(0, 4), all_reduce(), 10);
+  job.call(all_but(2, 4), all_reduce());
+  job.moment.live_sources = {"rank-2.log"};
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, ACommunicatorThatAllLeftInGoodOrderIsOver) {
+  Job job;
+  job.join_all(4);
+  job.call(ranks(0, 4), all_reduce(), 10);
+  job.call(all_but(2, 4), all_reduce());  // rank 2's last line was lost
+  for (int rank = 0; rank < 4; ++rank) job.end(rank, "world", CommunicatorEnding::destroyed);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, ACopyOfALogChangesNothing) {
+  Job job;
+  job.join_all(4);
+  job.call(ranks(0, 4), all_reduce(), 10);
+  // The same ten calls of rank 1 once more, from another file.
+  Source copy{"j", "rank-1.log.bak", "", -1};
+  for (std::uint64_t op = 0; op < 10; ++op) {
+    Batch batch;
+    batch.to_offset = 100;
+    batch.speakers = {Job::speaker_of(1)};
+    batch.signatures = {all_reduce()};
+    CallRun run;
+    run.communicator = 0x1000;
+    run.nranks = 4;
+    run.calls = {{op, 0, 0, 0}};
+    batch.runs = {run};
+    job.state.apply(copy, batch, Timestamp{});
+  }
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, ALogThatBeginsInMidRunIsAskedForAndNotAccused) {
+  Job job;
+  for (int rank = 0; rank < 3; ++rank) job.join(rank, "world", rank, 4);
+  job.call(ranks(0, 3), all_reduce(), 10);
+  job.call({3}, all_reduce(), 2);  // rank 3's log has no Init line and two calls
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, AllEnteredAndNoneFinishedIsAStall) {
+  Signature done = all_reduce(0);
+  done.done = true;
+  Job job;
+  job.join_all(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    job.call_once(rank, all_reduce(), "world", 1);
+    job.call_once(rank, done, "world", 1);
+    job.call_once(rank, all_reduce(), "world", 2);
+  }
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.stalled"));
+  job.call_once(0, done, "world", 2);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy) << "one finished it, so the others may yet";
+}
+
+TEST(Diagnosis, NothingToLookAtIsNotHealth) {
+  Job job;
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown);
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+}
+
+TEST(Diagnosis, TheTextIsShortAndHarmless) {
+  Job job;
+  job.join_all(64);
+  job.call(ranks(0, 64), all_reduce(), 10);
+  job.call(all_but(27, 64), all_reduce());
+  job.say(Job::kernel_of("node-3"), Speaker{}, GpuXid{.gpu = Job::gpu_of(27), .code = 79},
+          "\x1b[31mXid\x07 79\x1b[0m" + std::string(9000, 'x'));
+  std::string text = to_text(job.diagnosis());
+  EXPECT_LE(text.size(), 2048U);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("HANG"));
+  EXPECT_THAT(text, HasSubstr("gpu.off_bus"));
+}
+
+TEST(Diagnosis, TheSameInputGivesTheSameFindings) {
+  auto build = [] {
+    Job job;
+    job.join_all(16);
+    job.call(ranks(0, 16), all_reduce(), 3);
+    job.call(all_but(11, 16), all_reduce());
+    job.xid("node-1", Job::gpu_of(11), 79);
+    job.xid("node-1", Job::gpu_of(11), 45);
+    return job.diagnosis();
+  };
+  EXPECT_EQ(findings_of(build()), findings_of(build()));
+}
+
+}  // namespace
+}  // namespace faultline

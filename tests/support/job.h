@@ -1,0 +1,135 @@
+// A job in a few words, for tests of rules: its ranks join, call, stop; its kernels report.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "rules/diagnosis.h"
+
+namespace faultline {
+
+inline Signature all_reduce(std::uint64_t count = 1024) {
+  return {.function = "AllReduce", .count = count, .datatype = 7};
+}
+inline Signature all_gather(std::uint64_t count = 1024) {
+  return {.function = "AllGather", .count = count, .datatype = 7};
+}
+inline Signature send_to(int peer) { return {.function = "Send", .count = 8, .datatype = 7, .root = peer}; }
+
+// One source per rank, "rank-N.log"; one per host's kernel, "HOST/dmesg.txt".
+class Job {
+ public:
+  explicit Job(std::string name = "j") : state(std::move(name)) {}
+
+  static std::string host_of(int rank) { return fmt::format("node-{}", rank / 8); }
+  static std::string gpu_of(int rank) { return fmt::format("0000:{:02x}:00.0", 0x10 + rank % 8); }
+
+  // A rank of the job becomes rank `as` of a communicator of `nranks`.
+  void join(int rank, const std::string& communicator, int as, int nranks) {
+    CommunicatorInit init{.communicator = pointer(communicator),
+                          .rank = as,
+                          .nranks = nranks,
+                          .cuda_device = rank % 8,
+                          .nvml_device = rank % 8,
+                          .gpu = gpu_of(rank),
+                          .communicator_id = communicator,
+                          .complete = true};
+    say(source_of(rank), speaker_of(rank), init, fmt::format("rank {} joins {}", rank, communicator));
+    sizes_[communicator] = nranks;
+  }
+
+  void join_all(int ranks, const std::string& communicator = "world") {
+    for (int rank = 0; rank < ranks; ++rank) join(rank, communicator, rank, ranks);
+  }
+
+  // Ranks that call the same thing `times` times.
+  void call(const std::vector<int>& ranks, const Signature& signature, int times = 1,
+            const std::string& communicator = "world") {
+    for (int rank : ranks)
+      for (int i = 0; i < times; ++i) call_once(rank, signature, communicator, op_count_[rank]++);
+  }
+  void call_once(int rank, const Signature& signature, const std::string& communicator,
+                 std::uint64_t op_count) {
+    Batch batch = next(source_of(rank));
+    batch.speakers = {speaker_of(rank)};
+    batch.signatures = {signature};
+    CallRun run;
+    run.communicator = signature.done ? 0 : pointer(communicator);
+    run.nranks = signature.done ? 0 : sizes_[communicator];
+    run.calls = {{op_count, 0, 0, 0}};
+    run.last_text = fmt::format("rank {} calls {}", rank, to_text(signature));
+    batch.runs = {run};
+    apply(source_of(rank), batch);
+  }
+
+  void end(int rank, const std::string& communicator, CommunicatorEnding how) {
+    say(source_of(rank), speaker_of(rank),
+        CommunicatorEnd{.communicator = pointer(communicator), .ending = how}, "ends");
+  }
+
+  void xid(const std::string& host, const std::string& gpu, int code, EventTime time = {}) {
+    say(kernel_of(host), Speaker{}, GpuXid{.gpu = gpu, .code = code}, fmt::format("Xid {}", code), time);
+  }
+
+  void say(const Source& source, const Speaker& speaker, Fact fact, std::string text,
+           EventTime time = {}) {
+    Batch batch = next(source);
+    batch.speakers = {speaker};
+    batch.events = {{.order = 0, .speaker = 0, .line = batch.first_line, .offset = batch.from_offset,
+                     .time = time, .fact = std::move(fact), .text = std::move(text)}};
+    apply(source, batch);
+  }
+
+  Diagnosis diagnosis() const {
+    static const Catalog catalog = load_catalog();
+    return diagnose(state, catalog, moment);
+  }
+
+  static Source source_of(int rank) { return {"j", fmt::format("rank-{}.log", rank), "", -1}; }
+  static Source kernel_of(const std::string& host) {
+    return {"j", host.empty() ? std::string("dmesg.txt") : host + "/dmesg.txt", host, -1};
+  }
+  static Speaker speaker_of(int rank) { return {host_of(rank), 1000 + rank, rank % 8, -1}; }
+
+  JobState state;
+  Moment moment{};
+
+ private:
+  std::uint64_t pointer(const std::string& communicator) {
+    return pointers_.try_emplace(communicator, 0x1000 + pointers_.size()).first->second;
+  }
+  Batch next(const Source& source) {
+    std::uint64_t line = lines_[source.name]++;
+    Batch batch;
+    batch.from_offset = line * 100;
+    batch.to_offset = batch.from_offset + 100;
+    batch.first_line = line + 1;
+    batch.lines = batch.recognized = 1;
+    batch.dialects = {{source.name.find("dmesg") == std::string::npos ? "nccl" : "kernel", 1}};
+    return batch;
+  }
+  void apply(const Source& source, const Batch& batch) { state.apply(source, batch, Timestamp{}); }
+
+  std::map<std::string, std::uint64_t> pointers_;
+  std::map<std::string, int> sizes_;
+  std::map<std::string, std::uint64_t> lines_;
+  std::map<int, std::uint64_t> op_count_;
+};
+
+inline std::vector<int> ranks(int from, int to) {
+  std::vector<int> all;
+  for (int rank = from; rank < to; ++rank) all.push_back(rank);
+  return all;
+}
+
+inline std::vector<int> all_but(int out, int of) {
+  std::vector<int> others;
+  for (int rank = 0; rank < of; ++rank)
+    if (rank != out) others.push_back(rank);
+  return others;
+}
+
+}  // namespace faultline
