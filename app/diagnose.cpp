@@ -31,7 +31,7 @@ constexpr std::chrono::milliseconds kRedraw{100};
 
 // What folding all inputs came to.
 struct Folded {
-  std::size_t opened = 0;
+  std::size_t readable = 0;
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
   Timestamp newest;  // change of an input
@@ -66,8 +66,8 @@ Folded fold(const std::vector<InputFile>& files, const Source& said, JobState& j
         const auto& end = std::get<InputEnd>(item->what);
         if (!end.trouble.empty())
           progress.say(fmt::format("faultline: warning: {}: {}", file.path, end.trouble));
-        if (end.opened) {
-          ++folded.opened;
+        if (end.readable) {
+          ++folded.readable;
           folded.newest = std::max(folded.newest, file.changed);
         }
       }
@@ -79,7 +79,9 @@ Folded fold(const std::vector<InputFile>& files, const Source& said, JobState& j
 
 std::string known_dialects() {
   std::vector<std::string_view> names;
-  for (const Parser& parser : all_parsers()) names.push_back(parser.dialect);
+  for (const Parser& parser : all_parsers())
+    if (std::find(names.begin(), names.end(), parser.dialect) == names.end())
+      names.push_back(parser.dialect);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -110,9 +112,9 @@ int run_diagnose(const DiagnoseOptions& options) {
   const Source said{.job = options.job, .name = "", .host = options.host};
   const Folded folded = fold(inputs->files, said, job, progress);
   progress.erase();
-  if (folded.opened == 0) return fail("none of the files could be read");
+  if (folded.readable == 0) return fail("none of the files could be read");
   if (folded.recognized == 0) {
-    fmt::print(stderr, "faultline: none of {} lines was recognised; looked for: {}\n", folded.lines,
+    fmt::print(stderr, "faultline: not one of {} lines is of a known dialect ({})\n", folded.lines,
                known_dialects());
   }
 
@@ -127,10 +129,10 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DiagnoseOptions>();
   const auto format = std::make_shared<std::string>("text");
   command
-      ->add_option("paths", options->paths,
+      ->add_option("PATH", options->paths,
                    "Files, folders or - for stdin; gzip, zstd and tar are read as they are")
       ->required()
-      ->type_name("PATH");
+      ->type_name("");
   command->add_option("--job", options->job, "What to call the job")->capture_default_str();
   command->add_option("--host", options->host, "The host of lines that name none");
   command->add_option("--format", *format, "How to print the diagnosis")

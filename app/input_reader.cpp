@@ -108,14 +108,16 @@ InputEnd read_input(const InputFile& input, const Source& said,
   SourceReading sources(said, input.changed, deliver);
   Unpacker unpacker(input.name, Encoding::detect, sources);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
+  bool readable = false;
   while (sources.wanted()) {
     const std::size_t size = file.read_some(buffer.get(), kBuffer);
+    readable = readable || file.ok();  // an empty file is readable, too
     if (size == 0) break;
     bytes_read += size;
     if (auto fed = unpacker.feed({buffer.get(), size}); !fed) return {true, fed.error().message};
   }
   auto finished = unpacker.finish();
-  if (!file.ok()) return {true, file.reason()};
+  if (!file.ok()) return {readable, file.reason()};
   if (!finished) return {true, finished.error().message};
   return {true, ""};
 }

@@ -23,8 +23,8 @@ struct SourceBatch {
 using Deliver = std::function<bool(SourceBatch)>;
 
 struct InputEnd {
-  bool opened = false;
-  std::string trouble;  // why not all of it was read; empty: it was
+  bool readable = false;  // not a byte could be read otherwise
+  std::string trouble;    // why not all of it was read; empty: it was
 };
 
 // `said` is what the caller knows of every source: job and host. Bytes are counted as they stand in

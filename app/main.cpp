@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -18,7 +18,11 @@ constexpr void (*kCommands[])(CLI::App& app, int& exit_code) = {
 
 int main(int argc, char** argv) {
   CLI::App app("Tells why a multi-GPU training job hangs, from its logs.", "faultline");
-  app.require_subcommand(1);
+  // Zero is allowed for CLI11's sake: it would call an unknown command a missing one.
+  app.require_subcommand(0, 1);
+  app.failure_message([](const CLI::App*, const CLI::Error& error) {
+    return fmt::format("faultline: {}\nfaultline --help says more.\n", error.what());
+  });
   int exit_code = 0;
   for (const auto add : kCommands) add(app, exit_code);
   try {
@@ -29,5 +33,7 @@ int main(int argc, char** argv) {
     fmt::print(stderr, "faultline: {}\n", error.what());
     return faultline::kExitError;
   }
-  return exit_code;
+  if (!app.get_subcommands().empty()) return exit_code;
+  fmt::print(stderr, "{}", app.help());
+  return faultline::kExitError;
 }

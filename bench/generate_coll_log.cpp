@@ -10,10 +10,11 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
+#include <exception>
 #include <filesystem>
-#include <memory>
+#include <fstream>
+#include <iostream>
+#include <iterator>
 #include <numeric>
 #include <random>
 #include <stdexcept>
@@ -198,26 +199,29 @@ class Output {
     for (int rank = 0; rank < kRanks; ++rank) {
       const std::string name = "gpu-node-" + std::to_string(rank / kGpusPerHost + 1) + ".rank" +
                                std::to_string(rank) + ".log";
-      files_.emplace_back(std::fopen((std::filesystem::path(options.files) / name).c_str(), "w"));
-      if (!files_.back()) throw std::runtime_error("cannot write " + options.files + "/" + name);
+      files_.emplace_back(std::filesystem::path(options.files) / name, std::ios::binary);
     }
   }
 
   void write(int rank, const std::string& text) {
-    std::FILE* file = files_.empty() ? stdout : files_[static_cast<std::size_t>(rank)].get();
-    if (std::fwrite(text.data(), 1, text.size(), file) != text.size())
-      throw std::runtime_error("cannot write: is the disk full?");
+    check(stream_of(rank).write(text.data(), std::ssize(text)));
   }
 
   void flush() {
-    if (std::fflush(nullptr) != 0) throw std::runtime_error("cannot write: is the disk full?");
+    for (int rank = 0; rank < kRanks; ++rank) check(stream_of(rank).flush());
   }
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  std::vector<std::unique_ptr<std::FILE, Close>> files_;
+  std::ostream& stream_of(int rank) {
+    if (files_.empty()) return std::cout;
+    return files_[static_cast<std::size_t>(rank)];
+  }
+
+  static void check(const std::ostream& stream) {
+    if (!stream) throw std::runtime_error("cannot write: is the disk full, the folder read-only?");
+  }
+
+  std::vector<std::ofstream> files_;
 };
 
 // How many iterations make up the size: opCount grows slowly, so one from the middle will do.
@@ -303,11 +307,12 @@ Options parse(const std::vector<std::string_view>& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);
   try {
     generate(parse({argv + 1, argv + argc}));
     return 0;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "generate_coll_log: %s\n", error.what());
+    std::cerr << "generate_coll_log: " << error.what() << '\n';
     return 1;
   }
 }

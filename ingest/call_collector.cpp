@@ -6,6 +6,9 @@
 namespace faultline {
 namespace {
 
+// Evidence is shown to people; the rest of a longer line tells them nothing.
+constexpr std::size_t kMaxTextBytes = 4096;
+
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
   std::uint64_t x = (a ^ (b + 0x9e3779b97f4a7c15U + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdU;
   return x ^ (x >> 32);
@@ -20,6 +23,11 @@ int comparable_operation(int operation) {
 }
 
 }  // namespace
+
+std::string_view evidence_text(std::string_view line) {
+  while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
+  return line.substr(0, kMaxTextBytes);
+}
 
 void IndexTable::grow() {
   std::vector<Slot> old(slots_.size() * 2);
@@ -91,11 +99,9 @@ void CallCollector::add(Batch& batch, std::uint32_t speaker, const NcclCall& cal
     last_lines_.emplace_back();
   }
   CallRun& run = batch.runs[index];
-  // The rest of a line that an earlier batch began stands before this batch's first byte.
-  std::uint64_t offset = line.offset > batch.from_offset ? line.offset - batch.from_offset : 0;
   run.calls.push_back({call.op_count, signature(batch, call),
                        static_cast<std::uint32_t>(line.number - batch.first_line),
-                       static_cast<std::uint32_t>(offset)});
+                       static_cast<std::uint32_t>(line.offset - batch.from_offset)});
   run.last_time = time;
   if (last_lines_[index].empty()) grown_.push_back(index);
   last_lines_[index] = line.text;
@@ -103,7 +109,7 @@ void CallCollector::add(Batch& batch, std::uint32_t speaker, const NcclCall& cal
 
 void CallCollector::keep_texts(Batch& batch) {
   for (std::uint32_t index : grown_) {
-    batch.runs[index].last_text = last_lines_[index];
+    batch.runs[index].last_text = evidence_text(last_lines_[index]);
     last_lines_[index] = {};
   }
   grown_.clear();

@@ -57,6 +57,9 @@ struct LinePlace {
   std::string_view text;
 };
 
+// A line as it is kept to be shown: without its end, and not at any length.
+std::string_view evidence_text(std::string_view line);
+
 class CallCollector {
  public:
   // The index of this speaker in the batch; it is added if it is new.

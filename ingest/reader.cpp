@@ -13,9 +13,6 @@
 namespace faultline {
 namespace {
 
-// Evidence is shown to people; the rest of a longer line tells them nothing.
-constexpr std::size_t kMaxTextBytes = 4096;
-
 // The carry: a byte of flags, the unfinished line with its length, then the wrappers' own memory.
 constexpr unsigned char kDiscarding = 1;
 constexpr unsigned char kTailCounted = 2;
@@ -30,11 +27,6 @@ std::uint64_t read_length(std::string_view bytes) {
   for (std::size_t i = 0; i < 8; ++i)
     length |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
   return length;
-}
-
-std::string_view without_line_end(std::string_view line) {
-  while (!line.empty() && (line.back() == '\r' || line.back() == '\n')) line.remove_suffix(1);
-  return line;
 }
 
 }  // namespace
@@ -257,7 +249,7 @@ class Reader::Impl {
       event.time = reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true)
                                 : message.time;
       event.fact = std::move(reading.fact);
-      event.text = without_line_end(place.text).substr(0, kMaxTextBytes);
+      event.text = evidence_text(place.text);
       ++facts_;
       calls_.seal();
     }

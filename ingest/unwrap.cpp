@@ -175,7 +175,7 @@ Step Unwrapper::Impl::peel_at_brace(Peeled& line) {
   const std::vector<DmesgRecord> records = read_dmesg_document(line.text, json_);
   for (const DmesgRecord& record : records) {
     Peeled inner = line;
-    if (record.give(inner, pool_)) read(inner, kMaxNesting);
+    if (record.give(inner, pool_)) read(inner, 0);  // in_kernel: it cannot hold a document again
   }
   return records.empty() ? Step::not_mine : Step::held;
 }
@@ -236,12 +236,13 @@ void Unwrapper::Impl::give_inner_lines(const Peeled& line, int nesting) {
   std::string_view rest = line.text;
   for (std::size_t count = 1; !rest.empty(); ++count) {
     Peeled inner = line;
-    const std::size_t end = count < kMaxInnerLines ? rest.find_first_of("\r\n") : rest.size();
+    const bool too_many = count == kMaxInnerLines;  // the rest stays one text
+    const std::size_t end = too_many ? rest.size() : rest.find_first_of("\r\n");
     inner.text = rest.substr(0, end);
     rest.remove_prefix(std::min(inner.text.size() + 1, rest.size()));
     std::string_view visible = inner.text;
     take_blanks(visible);
-    if (!visible.empty()) read(inner, nesting);
+    if (!visible.empty()) read(inner, too_many ? kMaxNesting : nesting);
   }
 }
 

@@ -16,8 +16,8 @@ struct Message {
   std::string_view text;
   std::string_view host;  // empty: the wrapping names none
   EventTime time;
-  int rank = -1;          // a launcher's prefix
-  int repeated = 1;       // "message repeated 3 times"
+  int rank = -1;                 // the global one, from a launcher's prefix
+  int repeated = 1;              // "message repeated 3 times"
   bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
 };
 
@@ -30,7 +30,9 @@ class Unwrapper {
   Unwrapper& operator=(Unwrapper&&) noexcept;
 
   // The messages that are complete with this line: usually one; none while pieces are missing;
-  // several when one line is a whole document. Valid until the next call.
+  // several when one line is a whole document. Valid until the next call, and no longer than
+  // `line`. The line comes without its newline and otherwise as it lies in the source, empty ones
+  // too: some layers count bytes.
   std::span<const Message> unwrap(std::string_view line);
 
   // At the end of the source: what was still waiting for its other pieces.

@@ -63,6 +63,12 @@ struct Batch {
   bool operator==(const Batch&) const = default;
 };
 
+// Where a call's line begins in the source. It may be before the batch's first byte, if an earlier
+// batch took the line's beginning: Call::offset is counted modulo 2^32.
+inline std::uint64_t offset_of(const Batch& batch, const Call& call) {
+  return batch.from_offset + static_cast<std::uint64_t>(static_cast<std::int32_t>(call.offset));
+}
+
 // Calls `event(const Event&)` and `run(const CallRun&)` in the order of the source.
 template <class OnEvent, class OnRun>
 void for_each_in_order(const Batch& batch, OnEvent&& on_event, OnRun&& on_run) {

@@ -41,7 +41,7 @@ struct Call {
   std::uint64_t op_count = 0;
   std::uint32_t signature = 0;  // index into the batch's signatures
   std::uint32_t line = 0;       // after the batch's first line
-  std::uint32_t offset = 0;     // after the batch's first byte
+  std::uint32_t offset = 0;     // from the batch's first byte; see offset_of in model/batch.h
   bool operator==(const Call&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "parsers/nccl_line.h"
 
+#include <cctype>
 #include <optional>
 
 #include "model/time.h"
@@ -39,6 +40,10 @@ std::optional<Token> next_token(std::string_view text, std::size_t from) {
   return std::nullopt;
 }
 
+bool is_host_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+}
+
 // "node1:615:18953"
 bool read_speaker(std::string_view word, NcclLine& line) {
   std::size_t tid = word.rfind(':');
@@ -52,10 +57,10 @@ bool read_speaker(std::string_view word, NcclLine& line) {
   if (!pid_digits.decimal(line.pid) || !pid_digits.done()) return false;
   // A launcher's prefix may stick to the name: "[1,5]<stdout>:node1".
   std::string_view host = word.substr(0, pid);
-  std::size_t stuck = host.find_last_of(":>)]|");
-  if (stuck != std::string_view::npos) host.remove_prefix(stuck + 1);
-  line.host = host;
-  return !host.empty();
+  std::size_t begin = host.size();
+  while (begin > 0 && is_host_character(host[begin - 1])) --begin;
+  line.host = host.substr(begin);
+  return !line.host.empty();
 }
 
 std::string_view last_word(std::string_view text) {

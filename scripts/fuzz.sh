@@ -13,19 +13,21 @@ fuzz() {
     esac
   done
 
-  build fuzz fuzzers
-  local targets=(build/fuzz/tests/fuzz/*_fuzz) target
-  [[ -z $only ]] || targets=("build/fuzz/tests/fuzz/$only")
-  [[ -x ${targets[0]} ]] || die "no such fuzz target: ${targets[0]##*/}; tests/fuzz has the sources"
-  for target in "${targets[@]}"; do
-    fuzz_one "$target" "$runs"
+  local sources=(tests/fuzz/*_fuzz.cpp) names name
+  [[ -z $only ]] || sources=("tests/fuzz/$only.cpp")
+  [[ -e ${sources[0]} ]] || die "there is no ${sources[0]}"
+  mapfile -t names < <(basename --suffix .cpp --multiple "${sources[@]}")
+
+  build fuzz "${names[@]}"
+  for name in "${names[@]}"; do
+    fuzz_one "$name" "$runs"
   done
 }
 
-# fuzz_one PROGRAM RUNS: starts from the target's own seeds and from what the parser tests read; what
+# fuzz_one NAME RUNS: starts from the target's own seeds and from what the parser tests read; what
 # it learns stays in build/fuzz/corpus, an input that breaks something in build/fuzz/crashes.
 fuzz_one() {
-  local name=${1##*/} runs=$2
+  local name=$1 runs=$2
   local corpus=build/fuzz/corpus/$name inputs=build/fuzz/inputs crashes=build/fuzz/crashes
   mkdir -p "$corpus" "$crashes"
   gather_inputs "$inputs"
@@ -33,7 +35,7 @@ fuzz_one() {
   [[ -d tests/fuzz/seeds/$name ]] && seeds+=("tests/fuzz/seeds/$name")
 
   say "$name: $runs inputs"
-  "$1" -runs="$runs" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+  "build/fuzz/tests/fuzz/$name" -runs="$runs" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$crashes/$name-" "$corpus" "${seeds[@]}"
 }
 

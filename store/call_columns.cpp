@@ -115,7 +115,7 @@ std::int64_t difference(std::uint32_t value, std::uint32_t expected) {
 void write_calls(const std::vector<CallRun>& runs, ByteWriter& out) {
   std::size_t calls = 0;
   for (const CallRun& run : runs) calls += run.calls.size();
-  out.number(calls);
+  for (const CallRun& run : runs) out.number(run.calls.size());
   if (calls == 0) return;
 
   History history(runs.size(), calls);
@@ -155,12 +155,18 @@ void write_calls(const std::vector<CallRun>& runs, ByteWriter& out) {
 }
 
 void read_calls(ByteReader& in, std::vector<CallRun>& runs) {
-  const std::size_t calls = in.count(1);
+  std::vector<std::size_t> sizes;
+  sizes.reserve(runs.size());
+  std::size_t calls = 0;
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    sizes.push_back(in.count(1));
+    calls += sizes.back();
+  }
   if (calls == 0) return;
   if (calls > kMaxCallsPerBatch) throw BadBytes("has too many calls");
-  if (runs.empty()) throw BadBytes("has calls of nobody");
   const std::string_view surprises = in.text();
   if (surprises.size() != calls) throw BadBytes("contradicts itself about its number of calls");
+  for (std::size_t run = 0; run < runs.size(); ++run) runs[run].calls.reserve(sizes[run]);
   std::array<ByteReader, kColumns> columns = {ByteReader(in.text()), ByteReader(in.text()),
                                               ByteReader(in.text()), ByteReader(in.text()),
                                               ByteReader(in.text())};
@@ -181,6 +187,8 @@ void read_calls(ByteReader& in, std::vector<CallRun>& runs) {
     runs[run].calls.push_back(call);
     history.learn(run, call);
   }
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    if (runs[run].calls.size() != sizes[run]) throw BadBytes("gives a run the calls of another");
   for (const ByteReader& column : columns)
     if (!column.at_end()) throw BadBytes("has more than its calls need");
 }

@@ -117,7 +117,7 @@ std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file) {
     return open_and_migrate(file);
   } catch (const SqliteError& error) {
     if (error.code == SQLITE_NOTADB) throw foreign(file);
-    if (error.code == SQLITE_CORRUPT) throw damaged(file, error.what());
+    if (error.code == SQLITE_CORRUPT) throw damaged(file, sqlite3_errstr(error.code));
     if (error.code == SQLITE_CANTOPEN)
       throw StoreError(
           fmt::format("{}: cannot be opened for writing; mend its permissions or "

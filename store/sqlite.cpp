@@ -9,10 +9,9 @@ namespace faultline {
 namespace {
 
 [[noreturn]] void fail(sqlite3* handle, int code) {
-  const char* name = sqlite3_db_filename(handle, "main");
-  throw SqliteError(fmt::format("{}: {}", name != nullptr ? name : "database",
-                                handle != nullptr ? sqlite3_errmsg(handle) : sqlite3_errstr(code)),
-                    code & 0xff);
+  throw SqliteError(
+      fmt::format("{}: {}", sqlite3_db_filename(handle, "main"), sqlite3_errmsg(handle)),
+      code & 0xff);
 }
 
 }  // namespace
@@ -93,7 +92,8 @@ Database::Database(const std::filesystem::path& file, Access access) : file_(fil
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   handle_.reset(handle);  // even a failed open must be closed
-  if (code != SQLITE_OK) fail(handle, code);
+  if (code != SQLITE_OK)
+    throw SqliteError(fmt::format("{}: {}", file.string(), sqlite3_errstr(code)), code & 0xff);
   sqlite3_extended_result_codes(handle, 1);
   // Only a person with a shell can hold a lock against us; that is worth a wait, but not a long
   // one.

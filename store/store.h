@@ -9,19 +9,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/batch.h"
 #include "model/finding.h"
+#include "store/error.h"
 
 namespace faultline {
-
-struct StoreError : std::runtime_error {
-  using runtime_error::runtime_error;
-};
 
 // How far a source has been read: ingest's Cursor, kept opaque here.
 struct SourcePosition {
@@ -38,6 +34,7 @@ struct StoredSource {
   std::uint64_t facts = 0;
   bool complete = false;  // final=true was said
   Timestamp last_received;
+  bool operator==(const StoredSource&) const = default;
 };
 
 // The bytes a batch was read from, so that the same bytes sent again are known.
@@ -47,6 +44,7 @@ struct Fingerprint {
   std::uint64_t digest = 0;       // XXH3-64 of exactly these bytes
   std::uint64_t head_digest = 0;  // of the first min(256, size) of them
   bool starts_body = false;       // a sender's body began with this batch
+  bool operator==(const Fingerprint&) const = default;
 };
 
 // A batch and where its source stands after it: saved together or not at all.
@@ -89,13 +87,18 @@ class Store {
  public:
   // Opens or creates the file, checks it, brings its schema up to date. A file that is no database,
   // is damaged, is of a newer version or is in use by another process is refused with one clear
-  // line.
+  // line (StoreError). Creates the file's folder if only that is missing.
   explicit Store(const std::filesystem::path& file);
   ~Store();
 
   // Queues a commit. `done` is called on the writer's thread, in the order of submission, once the
   // commit is on the disk, or with the reason why it is not. Commits that wait together share one
-  // fsync. Blocks nobody: how many may wait is the caller's business (see pending()).
+  // fsync. Blocks nobody: how many may wait is the caller's business (see pending()). `done` must
+  // not throw, nor wait for the store.
+  //
+  // A commit begins where its source stands (batch.from_offset is the stored offset; 0 for a new
+  // source) or is refused with SourceMovedOn, so that no byte is ever stored twice or left out.
+  // Throws StoreError at once if the batch is too large to store at all.
   void submit(Commit commit, std::function<void(const Commit&, std::exception_ptr)> done);
   std::size_t pending() const;
 
@@ -107,18 +110,21 @@ class Store {
   std::vector<StoredSource> sources(std::string_view job);
   std::vector<Fingerprint> fingerprints(std::string_view job, std::string_view source);
 
-  // Every batch ever committed, in the order of commits.
+  // Every batch ever committed, in the order of commits, one in memory at a time. What is committed
+  // after it began may be left out. `visit` may use the store.
   void replay(const std::function<void(const Source&, const Batch&, Timestamp received)>& visit);
 
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known
-  // ones updated, missing ones resolved. Returns how many were opened. Durable when it returns.
+  // ones updated, missing ones resolved, those that come back reopened. Returns how many were
+  // opened or reopened. Durable when it returns.
   std::size_t reconcile_findings(std::string_view job, int attempt,
                                  const std::vector<Finding>& found, Timestamp now);
-  FindingPage findings(const FindingFilter& filter);
+  FindingPage findings(const FindingFilter& filter);  // oldest first
 
   // For /readyz: throws if a small write does not go through.
   void probe();
   std::uint64_t bytes_on_disk() const;
+  std::uint64_t transactions() const;  // since the start: how well commits share them
 
  private:
   class Impl;

@@ -44,10 +44,18 @@ bool begins_with_log_key(std::string_view text) {
   return take(text, '{') && (take_blanks(text), take(text, "\"log\""));
 }
 
+// Whether the word after a stamp can be a stream's name: cheaper to see than the stamp is to read.
+bool names_a_stream(std::string_view text) {
+  constexpr std::size_t kShortestStamp = 19;
+  const std::size_t blank = text.find(' ', kShortestStamp);
+  return blank != std::string_view::npos && text.substr(blank + 1).starts_with("std");
+}
+
 }  // namespace
 
 Step peel_cri(Peeled& line, Pieces& pieces, TextPool& pool) {
   std::string_view rest = line.text;
+  if (!names_a_stream(rest)) return Step::not_mine;
   const auto stamp = take_iso_stamp(rest);
   if (!stamp || !take(rest, ' ')) return Step::not_mine;
   const bool to_stdout = take(rest, kStdout);

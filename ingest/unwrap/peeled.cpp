@@ -1,6 +1,7 @@
 #include "ingest/unwrap/peeled.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace faultline {
 
@@ -11,11 +12,29 @@ constexpr std::int64_t kCollectorLagUs = 2'000'000;
 
 constexpr std::int64_t kMaxRepeated = 1'000'000;
 
+// Zones differ by quarters of an hour, and by no more than this from UTC.
+constexpr std::int64_t kZoneStepUs = std::int64_t{15} * 60 * 1'000'000;
+constexpr std::int64_t kMaxZoneUs = std::int64_t{14} * 3600 * 1'000'000;
+
+// A coarser stamp would agree with some zone too easily.
+constexpr std::int64_t kFineEnoughToFindZoneUs = 1'000'000;
+
+// How much later the outer stamp is, once the inner one is read in the zone that brings them
+// nearest.
+std::int64_t lag(const EventTime& outer, const EventTime& inner) {
+  const std::int64_t later = *outer.wall_us - *inner.wall_us;
+  if (!inner.zone_assumed || inner.uncertainty_us > kFineEnoughToFindZoneUs) return later;
+  const std::int64_t half = later < 0 ? -kZoneStepUs / 2 : kZoneStepUs / 2;
+  const std::int64_t zone = (later + half) / kZoneStepUs * kZoneStepUs;
+  return std::abs(zone) <= kMaxZoneUs ? later - zone : later;
+}
+
 // Whether the finer outer stamp is one of the instants that the inner stamp can mean.
 bool confirms(const EventTime& outer, const EventTime& inner) {
-  return outer.known() && !outer.zone_assumed && outer.uncertainty_us <= inner.uncertainty_us &&
-         *outer.wall_us >= *inner.wall_us - kCollectorLagUs &&
-         *outer.wall_us <= *inner.wall_us + inner.uncertainty_us + kCollectorLagUs;
+  if (!outer.known() || outer.zone_assumed || outer.uncertainty_us > inner.uncertainty_us)
+    return false;
+  const std::int64_t later = lag(outer, inner);
+  return later >= -kCollectorLagUs && later <= inner.uncertainty_us + kCollectorLagUs;
 }
 
 }  // namespace

@@ -145,12 +145,12 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
       bool is_last = &call == &run.calls.back();  // the one line of a run whose text is kept
       member.deviations.push_back({member.place.position - 1,
                                    {source, batch.first_line + call.line,
-                                    batch.from_offset + call.offset, EventTime{},
+                                    offset_of(batch, call), EventTime{},
                                     is_last ? run.last_text : std::string()}});
     }
   }
   if (last == nullptr) return;
-  member.last_line = {source, batch.first_line + last->line, batch.from_offset + last->offset,
+  member.last_line = {source, batch.first_line + last->line, offset_of(batch, *last),
                       run.last_time, run.last_text};
 }
 

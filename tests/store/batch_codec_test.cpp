@@ -145,13 +145,6 @@ TEST(BatchCodec, RefusesSizesThatWouldTakeAllTheMemory) {
          for (int i = 0; i < 3; ++i) out.number(0);
          out.number(std::uint64_t{1} << 40);
        }},
-      {"calls of nobody",
-       [](ByteWriter& out) {
-         for (int i = 0; i < 4; ++i) out.number(0);
-         out.number(1);
-         out.text("x");
-         for (int i = 0; i < 5; ++i) out.text("");
-       }},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);

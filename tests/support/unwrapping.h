@@ -31,9 +31,12 @@ inline std::string describe(const EventTime& time) {
 }
 
 inline Told told(const Message& message) {
-  return {std::string(message.text),      std::string(message.host),
-          message.rank,                   message.repeated,
-          message.from_user_space,        describe(message.time),
+  return {std::string(message.text),
+          std::string(message.host),
+          message.rank,
+          message.repeated,
+          message.from_user_space,
+          describe(message.time),
           message.time.uptime_us.value_or(-1)};
 }
 

@@ -1,0 +1,100 @@
+#include "store/sources.h"
+
+#include <fmt/format.h>
+
+namespace faultline {
+namespace {
+
+StoredSource source_of(const Query& row) {
+  return {
+      .source = {.job = std::string(row.text(0)),
+                 .name = std::string(row.text(1)),
+                 .host = std::string(row.text(2)),
+                 .rank = static_cast<int>(row.maybe_integer(3).value_or(-1))},
+      .position = {.offset = row.bits(4), .lines = row.bits(5), .carry = std::string(row.text(6))},
+      .recognized = row.bits(7),
+      .facts = row.bits(8),
+      .complete = row.integer(9) != 0,
+      .last_received = row.time(10)};
+}
+
+void expect_offset(const Commit& commit, std::uint64_t stored) {
+  if (commit.batch.from_offset == stored) return;
+  throw SourceMovedOn(
+      fmt::format("source moved on: {} of job {} stands at offset {}, not {}", commit.source.name,
+                  commit.source.job, stored, commit.batch.from_offset),
+      stored);
+}
+
+std::optional<int> rank_of(const Source& source) {
+  return source.rank >= 0 ? std::optional(source.rank) : std::nullopt;
+}
+
+std::int64_t insert_source(Database& database, const Commit& commit) {
+  database.run(
+      "INSERT INTO sources (job, name, host, rank, read_to, lines, carry, recognized, facts, "
+      "complete, last_received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      commit.source.job, commit.source.name, commit.source.host, rank_of(commit.source),
+      commit.position.offset, commit.position.lines, Blob{commit.position.carry},
+      commit.batch.recognized, commit.batch.facts(), commit.complete, commit.received);
+  return database.last_insert_id();
+}
+
+// A sender that stops naming its host or rank takes nothing back.
+void update_source(Database& database, std::int64_t id, const Commit& commit) {
+  database.run(
+      "UPDATE sources SET host = coalesce(nullif(?, ''), host), rank = coalesce(?, rank), "
+      "read_to = ?, lines = ?, carry = ?, recognized = recognized + ?, facts = facts + ?, "
+      "complete = ?, last_received = ? WHERE id = ?",
+      commit.source.host, rank_of(commit.source), commit.position.offset, commit.position.lines,
+      Blob{commit.position.carry}, commit.batch.recognized, commit.batch.facts(), commit.complete,
+      commit.received, id);
+}
+
+}  // namespace
+
+std::vector<std::string> select_jobs(Database& database) {
+  std::vector<std::string> jobs;
+  Query row = database.query("SELECT DISTINCT job FROM sources ORDER BY job");
+  while (row.next()) jobs.emplace_back(row.text(0));
+  return jobs;
+}
+
+std::vector<StoredSource> select_sources(Database& database, std::string_view job) {
+  std::vector<StoredSource> sources;
+  Query row = database.query(
+      "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
+      "last_received FROM sources WHERE job = ? ORDER BY name",
+      job);
+  while (row.next()) sources.push_back(source_of(row));
+  return sources;
+}
+
+std::optional<StoredSource> select_source(Database& database, std::string_view job,
+                                          std::string_view name) {
+  Query row = database.query(
+      "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
+      "last_received FROM sources WHERE job = ? AND name = ?",
+      job, name);
+  if (!row.next()) return std::nullopt;
+  return source_of(row);
+}
+
+std::int64_t advance_source(Database& database, const Commit& commit) {
+  std::optional<std::int64_t> id;
+  std::uint64_t stored = 0;
+  {
+    Query row = database.query("SELECT id, read_to FROM sources WHERE job = ? AND name = ?",
+                               commit.source.job, commit.source.name);
+    if (row.next()) {
+      id = row.integer(0);
+      stored = row.bits(1);
+    }
+  }
+  expect_offset(commit, stored);
+  if (!id) return insert_source(database, commit);
+  update_source(database, *id, commit);
+  return *id;
+}
+
+}  // namespace faultline

@@ -1,0 +1,24 @@
+// The table of sources: who sends, and how far each has been read.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/sqlite.h"
+#include "store/store.h"
+
+namespace faultline {
+
+std::vector<std::string> select_jobs(Database& database);
+std::vector<StoredSource> select_sources(Database& database, std::string_view job);
+std::optional<StoredSource> select_source(Database& database, std::string_view job,
+                                          std::string_view name);
+
+// Moves the source of a commit to where it stands after it, and returns its id. Throws
+// SourceMovedOn if it does not stand where the commit begins.
+std::int64_t advance_source(Database& database, const Commit& commit);
+
+}  // namespace faultline

@@ -1,0 +1,138 @@
+#include "store/store.h"
+
+#include <future>
+#include <mutex>
+
+#include "store/batch_codec.h"
+#include "store/batches.h"
+#include "store/findings.h"
+#include "store/open.h"
+#include "store/sources.h"
+#include "store/sqlite.h"
+#include "store/writer.h"
+
+namespace faultline {
+namespace {
+
+std::uint64_t size_of(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  return error ? 0 : size;
+}
+
+}  // namespace
+
+class Store::Impl {
+ public:
+  explicit Impl(const std::filesystem::path& file)
+      : lock_(file),
+        writing_(open_for_writing(file)),
+        reading_(open_for_reading(file)),
+        writer_(*writing_) {}
+
+  // Runs a query on the connection for reading.
+  template <class Ask>
+  auto read(Ask&& ask) {
+    const std::lock_guard lock(reading_mutex_);
+    return ask(*reading_);
+  }
+
+  // Writes in turn with the commits and waits for the disk.
+  template <class Write>
+  auto write(Write&& write) {
+    using Answer = decltype(write(*writing_));
+    Answer answer{};
+    // Shared, because the writer's thread is still inside it when this one is woken.
+    const auto finished = std::make_shared<std::promise<void>>();
+    writer_.submit({.write = [&](Database& database) { answer = write(database); },
+                    .done =
+                        [finished](std::exception_ptr failure) {
+                          failure ? finished->set_exception(failure) : finished->set_value();
+                        }});
+    finished->get_future().get();
+    return answer;
+  }
+
+  Writer& writer() { return writer_; }
+  const std::filesystem::path& file() const { return writing_->file(); }
+
+ private:
+  StoreLock lock_;
+  std::unique_ptr<Database> writing_;
+  std::mutex reading_mutex_;
+  std::unique_ptr<Database> reading_;
+  Writer writer_;  // last, so that it has done everything before its database closes
+};
+
+Store::Store(const std::filesystem::path& file) {
+  provide_folder(file);
+  impl_ = std::make_unique<Impl>(file);
+}
+
+Store::~Store() = default;
+
+void Store::submit(Commit commit, std::function<void(const Commit&, std::exception_ptr)> done) {
+  // On the caller's thread: the one that writes is everybody's.
+  std::string content = encode_batch(commit.batch);
+  std::size_t bytes = content.size();
+  for (const Event& event : commit.batch.events) bytes += sizeof(Event) + event.text.size();
+  const auto shared = std::make_shared<const Commit>(std::move(commit));
+  impl_->writer().submit(
+      {.write =
+           [shared, content = std::move(content)](Database& database) {
+             insert_batch(database, advance_source(database, *shared), *shared, content);
+           },
+       .done = [shared, done = std::move(done)](
+                   std::exception_ptr failure) { done(*shared, std::move(failure)); },
+       .bytes = bytes});
+}
+
+std::size_t Store::pending() const { return impl_->writer().pending(); }
+std::uint64_t Store::transactions() const { return impl_->writer().transactions(); }
+void Store::drain() { impl_->writer().drain(); }
+
+std::vector<std::string> Store::jobs() { return impl_->read(select_jobs); }
+
+std::optional<StoredSource> Store::source(std::string_view job, std::string_view name) {
+  return impl_->read([&](Database& database) { return select_source(database, job, name); });
+}
+
+std::vector<StoredSource> Store::sources(std::string_view job) {
+  return impl_->read([&](Database& database) { return select_sources(database, job); });
+}
+
+std::vector<Fingerprint> Store::fingerprints(std::string_view job, std::string_view source) {
+  return impl_->read(
+      [&](Database& database) { return select_fingerprints(database, job, source); });
+}
+
+void Store::replay(
+    const std::function<void(const Source&, const Batch&, Timestamp received)>& visit) {
+  // A connection of its own: it may take minutes, and others ask meanwhile.
+  const auto database = open_for_reading(impl_->file());
+  replay_batches(*database, visit);
+}
+
+std::size_t Store::reconcile_findings(std::string_view job, int attempt,
+                                      const std::vector<Finding>& found, Timestamp now) {
+  return impl_->write(
+      [&](Database& database) { return reconcile(database, job, attempt, found, now); });
+}
+
+FindingPage Store::findings(const FindingFilter& filter) {
+  return impl_->read([&](Database& database) { return select_findings(database, filter); });
+}
+
+void Store::probe() {
+  impl_->write([](Database& database) {
+    database.run("UPDATE probe SET count = count + 1");
+    return true;
+  });
+}
+
+std::uint64_t Store::bytes_on_disk() const {
+  const std::string file = impl_->file().string();
+  return size_of(file) + size_of(file + "-wal") + size_of(file + "-shm");
+}
+
+}  // namespace faultline

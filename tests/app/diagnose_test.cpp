@@ -1,0 +1,174 @@
+// The command as a user runs it: what it prints where, and what it returns.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string kXid =
+    "[  812.5] NVRM: Xid (PCI:0000:3b:00): 79, pid=40213, name=python3, GPU has fallen off the "
+    "bus.\n";
+const std::string kOffBus = "\"class\": \"gpu.off_bus\"";
+
+class Command : public testing::Test {
+ protected:
+  struct Outcome {
+    int status = -1;
+    std::string out;
+    std::string err;
+  };
+
+  // Runs a shell line in the test's folder; $F is the program.
+  Outcome run(const std::string& line) {
+    const auto& folder = workshop.folder();
+    const std::string command = "cd '" + folder.string() + "' && F='" FAULTLINE_BINARY "' && (" +
+                                line + ") >'" + folder.string() + ".out' 2>'" + folder.string() +
+                                ".err'";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                    read_file(folder.string() + ".out"), read_file(folder.string() + ".err")};
+    std::filesystem::remove(folder.string() + ".out");
+    std::filesystem::remove(folder.string() + ".err");
+    return outcome;
+  }
+
+  Workshop workshop;
+};
+
+TEST_F(Command, HelpsOnEveryLevel) {
+  for (const char* line :
+       {"$F --help", "$F diagnose --help", "$F serve --help", "$F version --help"}) {
+    SCOPED_TRACE(line);
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("Usage: faultline"));
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST_F(Command, PrintsItsVersion) {
+  for (const char* line : {"$F version", "$F --version"}) {
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out, testing::MatchesRegex("faultline [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  }
+}
+
+TEST_F(Command, SaysWhatIsWrongWithACommandLine) {
+  struct Case {
+    const char* line;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"$F", "Usage: faultline"},
+      {"$F diagnos", "faultline: The following argument was not expected: diagnos"},
+      {"$F diagnose", "faultline: PATH is required"},
+      {"$F diagnose --format xml x", "faultline: --format: xml not in {text,json}"},
+      {"$F diagnose nosuch", "faultline: cannot read nosuch: No such file or directory\n"},
+      {"mkdir -p empty && $F diagnose empty", "faultline: there is no file in empty\n"},
+      {"touch x && $F diagnose --catalog nosuch x", "faultline: nosuch"},
+      {"$F diagnose /proc/self/mem", "faultline: none of the files could be read\n"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.line);
+    const Outcome outcome = run(c.line);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(c.error));
+  }
+}
+
+TEST_F(Command, FindsAFaultHoweverItIsPacked) {
+  workshop.write("logs/gpu-node-3/dmesg.txt", kXid);
+  workshop.write("logs/empty.log", "");
+  for (const char* line :
+       {"$F diagnose --format json logs", "$F diagnose --format json logs/gpu-node-3/dmesg.txt",
+        "$F diagnose --format json - < logs/gpu-node-3/dmesg.txt",
+        "cat logs/gpu-node-3/dmesg.txt | $F diagnose --format json -",
+        "gzip -c logs/gpu-node-3/dmesg.txt | $F diagnose --format json -",
+        "zstd -qc logs/gpu-node-3/dmesg.txt > x; $F diagnose --format json x",
+        "tar -cf x logs; $F diagnose --format json x",
+        "tar -czf x logs; $F diagnose --format json x"}) {
+    SCOPED_TRACE(line);
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.out, HasSubstr(kOffBus));
+    EXPECT_THAT(outcome.out, StartsWith("{"));
+    EXPECT_EQ(outcome.err, "");
+  }
+  EXPECT_THAT(run("$F diagnose logs").out, HasSubstr("0000:3b:00.0"));
+}
+
+TEST_F(Command, CallsTheJobTheHostAndTheFilesByTheirNames) {
+  workshop.write("logs/gpu-node-3/dmesg.txt", kXid);
+  const Outcome outcome = run("$F diagnose --job llama --host gpu-node-3 --format json logs");
+  EXPECT_THAT(outcome.out, HasSubstr("\"job\": \"llama\""));
+  EXPECT_THAT(outcome.out, HasSubstr("\"gpu-node-3/0000:3b:00.0\""));
+  EXPECT_THAT(outcome.out, HasSubstr("\"source\": \"gpu-node-3/dmesg.txt\""));
+}
+
+TEST_F(Command, SaysSoWhenNoLineIsOfAKnownDialect) {
+  workshop.write("a.log", "hello\nworld\n");
+  const Outcome outcome = run("$F diagnose --format json a.log");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.out, HasSubstr("\"verdict\": \"unknown\""));
+  EXPECT_THAT(outcome.err,
+              StartsWith("faultline: not one of 2 lines is of a known dialect (nccl, kernel"));
+}
+
+TEST_F(Command, GoesOnWhenAFileCannotBeRead) {
+  workshop.write("logs/dmesg.txt", kXid);
+  workshop.make("ln -s /proc/self/mem logs/mem; ln -s nosuch logs/link; touch out");
+  const Outcome outcome = run("$F diagnose --format json logs");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr(kOffBus));
+  EXPECT_EQ(outcome.err,
+            "faultline: warning: cannot read logs/link: No such file or directory\n"
+            "faultline: warning: logs/mem: Input/output error\n");
+}
+
+TEST_F(Command, UsesWhatItCanReadOfAFileThatBreaksOff) {
+  workshop.write("dmesg.txt", kXid + kXid);
+  const Outcome outcome =
+      run("gzip -c dmesg.txt | head -c -6 > x.gz; $F diagnose --format json x.gz");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr(kOffBus));
+  EXPECT_THAT(outcome.err, StartsWith("faultline: warning: x.gz: the gzip data breaks off after "));
+}
+
+TEST_F(Command, AnswersTheSameEveryTime) {
+  for (int i = 0; i < 40; ++i)
+    workshop.write("logs/node-" + std::to_string(i) + "/dmesg.txt",
+                   "[  " + std::to_string(i) + ".5] NVRM: Xid (PCI:0000:3b:00): " +
+                       std::to_string(31 + i) + ", pid=40213, name=python3, text\n");
+  workshop.make("touch -d 2026-03-05T03:00:00Z logs/*/*; touch out");
+  const Outcome first = run("$F diagnose --format json logs");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(run("$F diagnose --format json logs").out, first.out);
+}
+
+TEST_F(Command, LeavesNothingBehind) {
+  workshop.write("dmesg.txt", kXid);
+  EXPECT_EQ(
+      run("mkdir here && cd here && TMPDIR=. HOME=. $F diagnose ../dmesg.txt >/dev/null; ls -A")
+          .out,
+      "");
+}
+
+TEST_F(Command, NoticesThatItsAnswerCannotBeWritten) {
+  workshop.write("dmesg.txt", kXid);
+  const Outcome outcome = run("$F diagnose dmesg.txt > /dev/full");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "faultline: the diagnosis could not be written to stdout\n");
+}
+
+}  // namespace
+}  // namespace faultline

@@ -1,0 +1,242 @@
+#include "ingest/reader.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+namespace faultline {
+namespace {
+
+std::string call_line(int rank, int op, std::string_view name = "AllReduce", int count = 1024) {
+  return fmt::format(
+      "node-{}:{}:{} [{}] NCCL INFO {}: opCount {:x} sendbuff 0x7f00 recvbuff 0x7f00 count {} "
+      "datatype 7 op 0 root 0 comm 0x55d0 [nranks=16] stream 0x55e0",
+      rank / 8, 100 + rank, 900 + rank, rank % 8, name, op, count);
+}
+
+std::string init_line(int rank) {
+  return fmt::format(
+      "node-{}:{}:{} [{}] NCCL INFO ncclCommInitRank comm 0x55d0 rank {} nranks 16 cudaDev {} "
+      "nvmlDev {} busId 3b000 commId 0xfa - Init COMPLETE",
+      rank / 8, 100 + rank, 900 + rank, rank % 8, rank, rank % 8, rank % 8);
+}
+
+constexpr std::string_view kXid =
+    "[41280.701551] NVRM: Xid (PCI:0000:3b:00): 79, pid=40224, name=python3, GPU has fallen off the bus.";
+
+// What a source says, however it was cut into batches: one line per fact and call.
+std::string told(const Batch& batch) {
+  std::string out;
+  std::map<std::uint64_t, std::string> by_line;
+  for_each_in_order(
+      batch,
+      [&](const Event& event) {
+        by_line[event.line] += fmt::format("{}@{} {} by {}:{}", event.line, event.offset,
+                                           kind_of(event.fact), batch.speakers[event.speaker].host,
+                                           batch.speakers[event.speaker].pid);
+      },
+      [&](const CallRun& run) {
+        const Speaker& speaker = batch.speakers[run.speaker];
+        for (const Call& call : run.calls)
+          by_line[batch.first_line + call.line] +=
+              fmt::format("{}@{} {} #{} by {}:{} rank {}", batch.first_line + call.line,
+                          offset_of(batch, call),
+                          to_text(batch.signatures[call.signature]), call.op_count, speaker.host,
+                          speaker.pid, speaker.rank);
+      });
+  for (const auto& [line, text] : by_line) out += text + "\n";
+  return out;
+}
+
+std::string read_whole(std::string_view text, Batch* counts = nullptr) {
+  Reader reader(Cursor{}, Timestamp{});
+  reader.feed(text);
+  reader.close();
+  Batch batch = reader.take();
+  if (counts != nullptr) *counts = batch;
+  return told(batch);
+}
+
+std::string sample() {
+  std::string text = "NCCL version 2.21.5+cuda12.4\n";
+  for (int rank = 0; rank < 4; ++rank) text += init_line(rank) + "\n";
+  for (int op = 0; op < 5; ++op)
+    for (int rank = 0; rank < 4; ++rank) text += call_line(rank, op) + (op == 2 ? "\r\n" : "\n");
+  text += "\n" + std::string(kXid) + "\nsome other line\n";
+  text += R"({"log":")" + call_line(1, 9) + R"(\n","stream":"stdout","time":"2026-03-05T02:47:11.5Z"})" + "\n";
+  text += "\x1b[36m(Worker pid=7, ip=10.0.0.9)\x1b[0m " + call_line(2, 10) + "\n";
+  text += "5: " + call_line(5, 11) + "\n";
+  return text;
+}
+
+TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
+  Batch counts;
+  std::string all = read_whole(sample(), &counts);
+  EXPECT_EQ(counts.lines, 31U);
+  EXPECT_EQ(counts.recognized, 29U);
+  EXPECT_EQ(counts.events.size(), 5U);
+  EXPECT_EQ(counts.facts(), 28U);
+  EXPECT_EQ(counts.dialects, (std::map<std::string, std::uint64_t>{{"kernel", 1}, {"nccl", 28}}));
+  EXPECT_NE(all.find("AllReduce(count 1024, float32, sum) #9 by node-0:101"), std::string::npos) << all;
+  EXPECT_NE(all.find("#11 by node-0:105 rank 5"), std::string::npos) << all;
+}
+
+TEST(Reader, DoesNotCareWhereThePiecesAreCut) {
+  const std::string text = sample();
+  const std::string expected = read_whole(text);
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    Reader reader(Cursor{}, Timestamp{});
+    reader.feed(std::string(text.substr(0, cut)));  // copies: nothing may point into a piece later
+    reader.feed(std::string(text.substr(cut)));
+    reader.close();
+    ASSERT_EQ(told(reader.take()), expected) << "cut at " << cut;
+  }
+}
+
+TEST(Reader, GoesOnFromACursorAsIfItHadNeverStopped) {
+  const std::string text = sample();
+  const std::string expected = read_whole(text);
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    std::string all;
+    Cursor cursor;
+    while (cursor.offset < text.size()) {
+      // Each reader gets some pieces; what it did not take is sent to the next one again.
+      Reader reader(cursor, Timestamp{});
+      std::size_t at = cursor.offset;
+      for (int piece = 0; piece < 3 && at < text.size(); ++piece) {
+        std::size_t size = std::min<std::size_t>(1 + random() % 700, text.size() - at);
+        reader.feed(std::string_view(text).substr(at, size));
+        at += size;
+        if (random() % 2 == 0) all += told(reader.take());
+      }
+      bool end = at == text.size();
+      if (end || random() % 3 == 0) reader.finish();
+      if (end) reader.close();
+      all += told(reader.take());
+      cursor = reader.cursor();
+    }
+    ASSERT_EQ(cursor.offset, text.size());
+    ASSERT_EQ(cursor.lines, 31U);
+    ASSERT_EQ(all, expected) << "round " << round;
+  }
+}
+
+TEST(Reader, BatchesFollowEachOtherWithoutGaps) {
+  const std::string text = sample();
+  Reader reader(Cursor{}, Timestamp{});
+  std::uint64_t offset = 0;
+  std::uint64_t lines = 0;
+  for (std::size_t at = 0; at < text.size(); at += 333) {
+    reader.feed(std::string_view(text).substr(at, 333));
+    std::uint64_t pending = reader.pending_bytes();
+    Batch batch = reader.take();
+    EXPECT_EQ(batch.from_offset, offset);
+    EXPECT_EQ(batch.to_offset - batch.from_offset, pending);
+    EXPECT_EQ(batch.first_line, lines + 1);
+    offset = batch.to_offset;
+    lines += batch.lines;
+    EXPECT_EQ(reader.cursor(), (Cursor{offset, lines, ""}));
+  }
+  EXPECT_EQ(offset, text.size());
+}
+
+TEST(Reader, ReadsALastLineWithoutANewlineOnceEvenIfItsRestArrives) {
+  const std::string line = call_line(1, 3);
+  for (std::size_t cut = 0; cut < line.size(); ++cut) {
+    Reader first(Cursor{}, Timestamp{});
+    first.feed(line.substr(0, cut));
+    first.finish();
+    Batch before = first.take();
+    EXPECT_EQ(before.to_offset, cut);
+    Reader second(first.cursor(), Timestamp{});
+    second.feed(line.substr(cut) + "\n" + call_line(1, 4) + "\n");
+    second.finish();
+    Batch after = second.take();
+    EXPECT_EQ(before.facts() + after.facts(), 2U) << "cut at " << cut;
+    EXPECT_EQ(before.lines + after.lines, 2U) << "cut at " << cut;
+    EXPECT_EQ(second.cursor().offset, line.size() + 1 + call_line(1, 4).size() + 1);
+  }
+}
+
+TEST(Reader, ATornLastLineIsNoCall) {
+  Batch counts;
+  std::string whole = call_line(0, 1) + "\n";
+  EXPECT_EQ(read_whole(whole + call_line(0, 2).substr(0, 80), &counts), read_whole(whole));
+  EXPECT_EQ(counts.lines, 2U);
+}
+
+TEST(Reader, SkipsALineThatIsTooLongAndGoesOn) {
+  const std::string megabyte(std::size_t{1} << 20, 'x');
+  Reader reader(Cursor{}, Timestamp{});
+  reader.feed(call_line(0, 1) + "\n");
+  for (int i = 0; i < 100; ++i) reader.feed(megabyte);
+  reader.feed("\n" + call_line(0, 2) + "\n");
+  Batch batch = reader.take();
+  EXPECT_EQ(batch.lines, 3U);
+  EXPECT_EQ(batch.skipped, 1U);
+  EXPECT_EQ(batch.facts(), 2U);
+}
+
+TEST(Reader, GoesOnAfterStoppingInsideALineThatIsTooLong) {
+  const std::string megabyte(std::size_t{1} << 20, 'x');
+  Reader first(Cursor{}, Timestamp{});
+  first.feed(megabyte);
+  first.feed(megabyte);
+  first.finish();
+  Batch before = first.take();
+  EXPECT_EQ(before.to_offset, 2 * megabyte.size());
+  EXPECT_LT(first.cursor().carry.size(), 100U);
+  Reader second(first.cursor(), Timestamp{});
+  second.feed("xx " + std::string(kXid) + "\n" + call_line(0, 2) + "\n");
+  Batch after = second.take();
+  EXPECT_EQ(after.facts(), 1U) << "the end of the long line is no line of its own";
+  EXPECT_EQ(before.lines + after.lines, 2U);
+}
+
+TEST(Reader, CountsBinaryNoiseAndGoesOn) {
+  Batch counts;
+  using namespace std::string_literals;
+  read_whole(call_line(0, 1) + "\n\0\0\x01\xff\0garbage\0\n"s + call_line(0, 2) + "\n", &counts);
+  EXPECT_EQ(counts.lines, 3U);
+  EXPECT_EQ(counts.skipped, 1U);
+  EXPECT_EQ(counts.facts(), 2U);
+}
+
+TEST(Reader, KeepsTheLastLineOfARunAsItStands) {
+  Batch counts;
+  read_whole(call_line(0, 1) + "\n" + call_line(0, 2) + "\r\n", &counts);
+  ASSERT_EQ(counts.runs.size(), 1U);
+  EXPECT_EQ(counts.runs[0].last_text, call_line(0, 2));
+  EXPECT_EQ(counts.runs[0].calls.size(), 2U);
+}
+
+TEST(Reader, DoesNotMoveCallsAcrossTheEndOfTheirCommunicator) {
+  Batch counts;
+  read_whole(call_line(0, 1) + "\n" + init_line(0) + "\n" + call_line(0, 2) + "\n", &counts);
+  ASSERT_EQ(counts.runs.size(), 2U);
+  ASSERT_EQ(counts.events.size(), 1U);
+  EXPECT_LT(counts.runs[0].order, counts.events[0].order);
+  EXPECT_LT(counts.events[0].order, counts.runs[1].order);
+}
+
+TEST(Reader, OperationsOfTheProgramCompareEqualWhateverTheirNumber) {
+  std::string a = call_line(0, 1);
+  std::string b = call_line(0, 2);
+  a.replace(a.find("op 0"), 4, "op 2147480001");
+  b.replace(b.find("op 0"), 4, "op 1147480777");
+  Batch counts;
+  read_whole(a + "\n" + b + "\n", &counts);
+  EXPECT_EQ(counts.signatures.size(), 1U);
+}
+
+TEST(Reader, AnXidThatAProgramWroteIsNoXid) {
+  Batch counts;
+  read_whole("<30>[ 100.5] python: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n", &counts);
+  EXPECT_EQ(counts.facts(), 0U);
+}
+
+}  // namespace
+}  // namespace faultline

@@ -1,0 +1,148 @@
+#include "ingest/unwrap/launcher.h"
+
+#include <gtest/gtest.h>
+
+#include "unwrapping.h"
+
+namespace faultline {
+namespace {
+
+const std::string kNccl = "node7:4242:4243 [0] NCCL INFO AllReduce: opCount 1e";
+const std::string kWarn =
+    "[2025-04-06 22:31:56] node7:4242:4243 [0] init.cc:7 (f) NCCL WARN Cuda failure";
+
+TEST(LauncherPrefixes, AreTakenOffWithWhatTheyKnow) {
+  const UnwrapCase cases[] = {
+      {"Ray", "(RayTrainWorker pid=615, ip=10.72.7.6) " + kNccl, {.text = kNccl}},
+      {"Ray, local", "(train_fn pid=77) " + kNccl, {.text = kNccl}},
+      {"Ray, unnamed", "(pid=77) " + kNccl, {.text = kNccl}},
+      {"Ray, in colours", "\x1b[36m(VllmWorker pid=615)\x1b[0m " + kNccl, {.text = kNccl}},
+      {"Ray, de-duplicated",
+       "(Worker pid=9) " + kNccl + " [repeated 7x across cluster]",
+       {.text = kNccl, .repeated = 7}},
+      {"Ray, de-duplicated in colours, with its advice",
+       "\x1b[36m(Worker pid=9)\x1b[0m " + kNccl +
+           "\x1b[32m [repeated 7x across cluster] (Ray deduplicates logs by default.)\x1b[0m",
+       {.text = kNccl, .repeated = 7}},
+      {"Ray around PyTorch", "(Worker pid=9) [rank3]: boom", {.text = "boom", .rank = 3}},
+      {"PyTorch exception", "[rank3]: Traceback", {.text = "Traceback", .rank = 3}},
+      {"PyTorch log",
+       "[rank12]:[E816 01:45:40.183 ProcessGroupNCCL.cpp:607] x",
+       {.text = "[E816 01:45:40.183 ProcessGroupNCCL.cpp:607] x", .rank = 12}},
+      {"torchrun: a local rank is no rank", "[default3]:" + kNccl, {.text = kNccl}},
+      {"torchrun with a role", "[trainer3]:" + kNccl, {.text = kNccl}},
+      {"torchrun around PyTorch", "[default3]:[rank11]: x", {.text = "x", .rank = 11}},
+      {"srun", "3: " + kNccl, {.text = kNccl, .rank = 3}},
+      {"srun, zeros", "03: " + kNccl, {.text = kNccl, .rank = 3}},
+      {"srun, padded", " 3: " + kNccl, {.text = kNccl, .rank = 3}},
+      {"srun, one task a node: its label counts nodes", "3: [default2]:" + kNccl, {.text = kNccl}},
+      {"srun around PyTorch", "3: [rank25]: x", {.text = "x", .rank = 25}},
+      {"srun, NCCL's empty line", "3: ", {.text = "", .rank = 3}},
+      {"Open MPI", "[1,5]<stdout>:" + kNccl, {.text = kNccl, .rank = 5}},
+      {"Open MPI, errors", "[1,15]<stderr>:" + kNccl, {.text = kNccl, .rank = 15}},
+      {"Open MPI 5", "[prterun-node7-99@1,5]<stdout>:" + kNccl, {.text = kNccl, .rank = 5}},
+      {"Open MPI, the program's own list", "[1,0]<stderr>:0: [x]", {.text = "0: [x]", .rank = 0}},
+      {"Open MPI with a time",
+       "Mon Jan 13 10:11:12 2020[1,5]<stdout>:" + kNccl,
+       {.text = kNccl, .rank = 5, .wall = "~2020-01-13T10:11:12Z+1000000"}},
+      {"Open MPI with a time and a blank",
+       "Mon Jan 13 10:11:12 2020 [1,5]<stderr>:" + kNccl,
+       {.text = kNccl, .rank = 5, .wall = "~2020-01-13T10:11:12Z+1000000"}},
+      {"Open MPI with a time alone",
+       "Mon Jan 13 10:11:12 2020<stdout>:" + kNccl,
+       {.text = kNccl, .wall = "~2020-01-13T10:11:12Z+1000000"}},
+      {"Hydra", "[3] " + kNccl, {.text = kNccl, .rank = 3}},
+      {"Hydra around a warning", "[3] " + kWarn, {.text = kWarn, .rank = 3}},
+      {"Hydra around the version",
+       "[0] NCCL version 2.21.5+cuda12.4",
+       {.text = "NCCL version 2.21.5+cuda12.4", .rank = 0}},
+      {"pdsh", "worker-0: " + kNccl, {.text = kNccl, .host = "worker-0"}},
+      {"pdsh around a warning", "worker-0: " + kWarn, {.text = kWarn, .host = "worker-0"}},
+      {"MPIJob",
+       "rdma-test-gpu-worker-1: " + kNccl,
+       {.text = kNccl, .host = "rdma-test-gpu-worker-1"}},
+      {"pdsh, NCCL's empty line", "worker-0: ", {.text = "", .host = "worker-0"}},
+      {"pdsh around dmesg",
+       "node7: [ 8423.118204] NVRM: x",
+       {.text = "NVRM: x", .host = "node7", .uptime_us = 8423118204}},
+      {"docker-compose", "trainer-1  | " + kNccl, {.text = kNccl, .host = "trainer-1"}},
+      {"docker-compose, any text", "trainer-1  | hello", {.text = "hello", .host = "trainer-1"}},
+      {"kubectl --prefix", "[pod/llama-7/main] " + kNccl, {.text = kNccl, .host = "llama-7"}},
+      {"kubectl --prefix --timestamps",
+       "[pod/llama-7/main] 2024-05-01T12:34:56.789012345Z " + kNccl,
+       {.text = kNccl, .host = "llama-7", .wall = "2024-05-01T12:34:56.789012Z"}},
+      {"kubectl --timestamps",
+       "2024-05-01T12:34:56.789Z " + kNccl,
+       {.text = kNccl, .wall = "2024-05-01T12:34:56.789Z+1000"}},
+      {"a stamp without a zone",
+       "2024-05-01 12:34:56 " + kNccl,
+       {.text = kNccl, .wall = "~2024-05-01T12:34:56Z+1000000"}},
+      {"by hand", "RANK3: " + kNccl, {.text = kNccl, .rank = 3}},
+      {"by hand: a node is no rank", "Node 0: " + kNccl, {.text = kNccl}},
+      {"quoted", "> " + kNccl, {.text = kNccl}},
+      {"quoted twice", "> > " + kWarn, {.text = kWarn}},
+      {"indented", "    " + kNccl, {.text = kNccl}},
+      {"indented and labelled", "\t[rank3]: x", {.text = "x", .rank = 3}},
+  };
+  for (const UnwrapCase& c : cases) {
+    SCOPED_TRACE(c.why);
+    EXPECT_EQ(unwrap_one(c.line), c.expected);
+  }
+}
+
+TEST(LauncherPrefixes, LeaveNcclsOwnPrefixAlone) {
+  for (const std::string& line : {
+           kNccl,
+           kWarn,
+           std::string("NCCL version 2.21.5+cuda12.4"),
+           std::string("NCCL INFO Channel 00"),
+           std::string("[0] NCCL INFO AllReduce: opCount 1e"),
+           std::string("[3] include/shm.h:28 NCCL WARN Call to open failed"),
+           std::string("[3] 1558545003174220 NCCL INFO x"),
+           std::string("init.cc:7 NCCL WARN x"),
+           std::string("node7:4242:4243 NCCL CALL ncclGroupStart()"),
+           std::string("3d3e22c3066f:168:168 [0] misc/shmutils.cc:72 NCCL WARN Error"),
+           std::string("[2026-05-05 06:16:47.123] node7:4242:4243 [0] NCCL INFO x"),
+           std::string("[2026-05-05 06:16:47] NCCL version 2.27.5+cuda12.9"),
+       }) {
+    EXPECT_EQ(unwrap_one(line), Told{.text = line});
+  }
+}
+
+TEST(LauncherPrefixes, LeaveAloneWhatOnlyResemblesThem) {
+  for (const char* line : {
+           "(a remark) and more",
+           "(pid=)",
+           "(worker pid=12",
+           "(",
+           "[1,5]",
+           "[1,5]<std",
+           "[rank]: x",
+           "[rank3",
+           "[80746] a shipper's number",
+           "[pod/llama-7",
+           "3:",
+           "3:4",
+           "12345678: more ranks than anyone has",
+           "Error: ",
+           "RuntimeError: CUDA error",
+           "RANK3 is late",
+           "Rank 3 is running collective",
+           "Node 0 DMA free:8kB",
+           "INFO | loaded",
+           "|   0  N/A  |",
+           ">>> print(1)",
+           "    Link 0: 25 GB/s",
+           "    at frame",
+           "",
+           " ",
+           "]",
+           "}",
+           "\"",
+       }) {
+    EXPECT_EQ(unwrap_one(line), Told{.text = line});
+  }
+}
+
+}  // namespace
+}  // namespace faultline

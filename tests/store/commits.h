@@ -1,0 +1,67 @@
+// Commits for the store's tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "random_batch.h"
+#include "store/store.h"
+
+namespace faultline {
+
+constexpr Timestamp kNoon = Timestamp(std::chrono::hours(24 * 20000 + 12));
+constexpr std::uint64_t kStep = 100;  // bytes a commit
+
+// The commit that follows `index` others of its source.
+inline Commit nth_commit(RandomBatches& random, const std::string& source, std::uint64_t index) {
+  Commit commit;
+  commit.source = {.job = "llama", .name = source, .host = "n1", .rank = 3};
+  commit.batch = random.batch();
+  commit.batch.from_offset = index * kStep;
+  commit.batch.to_offset = commit.batch.from_offset + kStep;
+  commit.batch.recognized = index;
+  commit.position = {commit.batch.to_offset, 7 * (index + 1), random.bytes(20)};
+  commit.fingerprint = {commit.batch.from_offset, commit.batch.to_offset, random.any(),
+                        random.any(), index % 2 == 0};
+  commit.received = kNoon + std::chrono::seconds(index);
+  return commit;
+}
+
+// Submits and waits. Returns what the store said against it, or nothing.
+inline std::string outcome(Store& store, Commit commit) {
+  std::string said;
+  store.submit(std::move(commit), [&](const Commit&, std::exception_ptr failure) {
+    try {
+      if (failure) std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      said = error.what();
+    }
+  });
+  store.drain();
+  return said;
+}
+
+struct Replayed {
+  Source source;
+  Batch batch;
+  Timestamp received;
+};
+
+inline std::vector<Replayed> replay_all(Store& store) {
+  std::vector<Replayed> all;
+  store.replay([&](const Source& source, const Batch& batch, Timestamp received) {
+    all.push_back({source, batch, received});
+  });
+  return all;
+}
+
+inline void expect_stored(const Replayed& stored, const Commit& commit) {
+  EXPECT_EQ(stored.source, commit.source);
+  EXPECT_EQ(stored.batch, commit.batch);
+  EXPECT_EQ(stored.received, commit.received);
+}
+
+}  // namespace faultline
