@@ -1,0 +1,95 @@
+#include "app/config_file.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <stdexcept>
+#include <vector>
+
+namespace faultline {
+namespace {
+
+// Flags that are about the command line itself.
+bool is_setting(const CLI::Option& option) {
+  const std::string name = option.get_single_name();
+  return name != "help" && name != "config" && name != "print-config";
+}
+
+std::string known_keys(const CLI::App& command) {
+  std::string known;
+  for (const CLI::Option* option : command.get_options({}))
+    if (is_setting(*option))
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", option->get_single_name());
+  return known;
+}
+
+// CLI11 prefixes its messages with the option's name, which ours have already.
+std::string reason_of(const CLI::Error& error, const std::string& name) {
+  const std::string what = error.what();
+  const std::string prefix = "--" + name + ": ";
+  return what.starts_with(prefix) ? what.substr(prefix.size()) : what;
+}
+
+std::vector<CLI::ConfigItem> items_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
+  try {
+    return CLI::ConfigTOML().from_config(in);
+  } catch (const CLI::Error& error) {
+    throw std::runtime_error(fmt::format("{}: not valid TOML: {}", file.string(), error.what()));
+  }
+}
+
+std::string toml_string(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+}  // namespace
+
+void apply_config_file(CLI::App& command, const std::filesystem::path& file) {
+  std::vector<std::string> seen;
+  for (const CLI::ConfigItem& item : items_of(file)) {
+    if (item.name == "++" || item.name == "--")
+      continue;  // how CLI11 marks where a table begins, ends
+    const std::string key = item.fullname();
+    CLI::Option* option = item.parents.empty() ? command.get_option_no_throw("--" + key) : nullptr;
+    if (option == nullptr || !is_setting(*option))
+      throw std::runtime_error(fmt::format("{}: unknown key \"{}\"; the keys are {}", file.string(),
+                                           key, known_keys(command)));
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      throw std::runtime_error(
+          fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
+    seen.push_back(key);
+    if (option->count() > 0) continue;
+    try {
+      option->add_result(item.inputs);
+      option->run_callback();
+    } catch (const CLI::Error& error) {
+      throw std::runtime_error(
+          fmt::format("{}: bad value for \"{}\": {}", file.string(), key, reason_of(error, key)));
+    }
+  }
+}
+
+std::string config_of(const CLI::App& command) {
+  std::string text;
+  for (const CLI::Option* option : command.get_options({})) {
+    if (!is_setting(*option)) continue;
+    const bool flag = option->get_items_expected_max() == 0;
+    const std::vector<std::string>& given = option->results();
+    const std::string value = given.empty() ? option->get_default_str() : given.back();
+    text += fmt::format(
+        "{} = {}\n", option->get_single_name(),
+        flag ? (given.empty() || value == "false" ? "false" : "true") : toml_string(value));
+  }
+  return text;
+}
+
+}  // namespace faultline

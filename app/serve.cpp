@@ -1,0 +1,164 @@
+// faultline serve: wires the service together, lowest first.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "app/commands.h"
+#include "app/config_file.h"
+#include "http/query.h"
+#include "http/server.h"
+#include "rules/catalog.h"
+
+namespace faultline {
+namespace {
+
+constexpr const char* kDatabase = "faultline.db";
+
+struct ServeOptions {
+  std::string listen = "127.0.0.1:8686";
+  std::string data = "./faultline-data";
+  std::string job;
+  std::string catalog;
+  std::string body_idle_timeout = "1h";
+  std::size_t max_connections = 1024;
+  bool insecure = false;
+  std::string config;
+  bool print_config = false;
+};
+
+struct ListenAddress {
+  std::string host;
+  unsigned short port = 0;
+};
+
+// "90s", "5m", "1h"; a bare number is seconds.
+std::optional<std::chrono::seconds> duration_of(const std::string& text) {
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [unit, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || number <= 0 || number > 1'000'000) return std::nullopt;
+  const std::string_view suffix(unit, static_cast<std::size_t>(end - unit));
+  if (suffix.empty() || suffix == "s") return std::chrono::seconds(number);
+  if (suffix == "m") return std::chrono::minutes(number);
+  if (suffix == "h") return std::chrono::hours(number);
+  return std::nullopt;
+}
+
+// 127.0.0.1:8686, [::1]:8686, localhost:8686
+std::optional<ListenAddress> listen_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  ListenAddress listen{text.substr(0, colon)};
+  if (listen.host == "localhost") listen.host = "127.0.0.1";
+  if (listen.host.starts_with('[') && listen.host.ends_with(']'))
+    listen.host = listen.host.substr(1, listen.host.size() - 2);
+  boost::system::error_code error;
+  boost::asio::ip::make_address(listen.host, error);
+  const char* end = text.data() + text.size();
+  const auto [stop, bad] = std::from_chars(text.data() + colon + 1, end, listen.port);
+  if (error || bad != std::errc{} || stop != end) return std::nullopt;
+  return listen;
+}
+
+std::string check_listen(const std::string& text) {
+  return listen_address(text) ? "" : "must be ADDRESS:PORT, such as 127.0.0.1:8686 or [::1]:8686";
+}
+
+std::string check_duration(const std::string& text) {
+  return duration_of(text) ? "" : "must be a duration such as 90s, 5m or 1h";
+}
+
+std::string check_job(const std::string& text) {
+  const Result<void> good = check_name("the job's name", text);
+  return text.empty() || good ? "" : good.error().message;
+}
+
+void add_options(CLI::App& command, ServeOptions& options) {
+  command.add_option("--listen", options.listen, "Address and port; port 0 takes any free one")
+      ->check(CLI::Validator(check_listen, ""))
+      ->capture_default_str();
+  command.add_option("--data", options.data, "Folder for what is kept; made if absent")
+      ->capture_default_str();
+  command.add_option("--job", options.job, "Job of requests that name none")
+      ->check(CLI::Validator(check_job, ""));
+  command.add_option("--catalog", options.catalog,
+                     "Folder whose files replace those of the built-in catalog by name");
+  command
+      .add_option("--body-idle-timeout", options.body_idle_timeout,
+                  "End an upload that sends nothing for this long")
+      ->check(CLI::Validator(check_duration, ""))
+      ->capture_default_str();
+  command.add_option("--max-connections", options.max_connections, "More are answered 503")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  command.add_flag("--insecure", options.insecure,
+                   "Allow an address that others can reach, though nobody is asked who they are");
+  command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
+  command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
+}
+
+void serve(const ServeOptions& options) {
+  const ListenAddress listen = *listen_address(options.listen);
+  if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure)
+    throw std::runtime_error(fmt::format(
+        "listen {}: others can reach this address and nothing would ask who they are; use "
+        "127.0.0.1, or --insecure if the network is trusted",
+        options.listen));
+  // A client that goes away in mid-answer is an error of that write, no more.
+  std::signal(SIGPIPE, SIG_IGN);
+
+  std::error_code error;
+  std::filesystem::create_directories(options.data, error);
+  if (error)
+    throw std::runtime_error(
+        fmt::format("data {}: cannot be made: {}", options.data, error.message()));
+  const Catalog catalog =
+      load_catalog(options.catalog.empty() ? std::nullopt
+                                           : std::optional<std::filesystem::path>(options.catalog));
+  Store store(std::filesystem::path(options.data) / kDatabase);
+  Metrics metrics;
+  LiveJobs jobs(store, catalog, metrics);
+  Services services{.store = store,
+                    .jobs = jobs,
+                    .metrics = metrics,
+                    .default_job = options.job,
+                    .version = FAULTLINE_VERSION};
+  Server server({.address = listen.host,
+                 .port = listen.port,
+                 .max_connections = options.max_connections,
+                 .session = {.body_idle_limit = *duration_of(options.body_idle_timeout)}},
+                services);
+  fmt::print(stderr, "listening on {}\n", server.url());
+  server.run();
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("serve", "Take logs and answer questions over HTTP");
+  auto options = std::make_shared<ServeOptions>();
+  add_options(*command, *options);
+  command->callback([command, options, &exit_code] {
+    try {
+      if (!options->config.empty()) apply_config_file(*command, options->config);
+      if (options->print_config)
+        fmt::print("{}", config_of(*command));
+      else
+        serve(*options);
+      exit_code = 0;
+    } catch (const std::exception& failure) {
+      fmt::print(stderr, "faultline: {}\n", failure.what());
+      exit_code = kExitError;
+    }
+  });
+}
+
+}  // namespace faultline

@@ -1,0 +1,131 @@
+#include "http/connection.h"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/write.hpp>
+
+#include <netinet/tcp.h>
+
+#include <algorithm>
+#include <array>
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace {
+
+constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);  // errors as values
+
+// Most connections ask little; one that fills its buffer gets a larger one.
+constexpr std::size_t kSmallRead = std::size_t{8} << 10;
+constexpr std::size_t kLargeRead = std::size_t{256} << 10;
+constexpr std::size_t kMaxInput = kLargeRead + (std::size_t{64} << 10);
+
+constexpr std::chrono::seconds kSendLimit{60};
+constexpr std::chrono::seconds kLingerLimit{2};
+constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
+
+using KeepIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+using KeepInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+
+std::string address_of(const asio::ip::tcp::socket& socket) {
+  boost::system::error_code error;
+  const auto endpoint = socket.remote_endpoint(error);
+  return error ? "unknown" : endpoint.address().to_string();
+}
+
+}  // namespace
+
+Connection::Connection(asio::ip::tcp::socket socket)
+    : socket_(std::move(socket)),
+      wakeup_(std::make_shared<Wakeup>(socket_.get_executor())),
+      input_(kMaxInput),
+      read_size_(kSmallRead),
+      peer_(address_of(socket_)) {
+  boost::system::error_code ignored;
+  socket_.non_blocking(true, ignored);
+  socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
+  // A stream may be silent for long; whether its sender still lives is asked of TCP.
+  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
+  socket_.set_option(KeepIdle(60), ignored);
+  socket_.set_option(KeepInterval(15), ignored);
+}
+
+std::function<void()> Connection::waker() const {
+  return [wakeup = wakeup_] { wakeup->signal(); };
+}
+
+void Connection::await_readable() {
+  if (awaiting_readable_) return;
+  awaiting_readable_ = true;
+  socket_.async_wait(asio::ip::tcp::socket::wait_read,
+                     [self = shared_from_this()](boost::system::error_code) {
+                       self->awaiting_readable_ = false;
+                       self->readable_ = true;
+                       self->wakeup_->signal();
+                     });
+}
+
+asio::awaitable<Fill> Connection::fill(SteadyTime deadline) {
+  const std::size_t room = std::min(read_size_, kMaxInput - input_.size());
+  if (room == 0) co_return Fill::full;
+  for (;;) {
+    boost::system::error_code error;
+    readable_ = false;
+    const std::size_t bytes = socket_.read_some(input_.prepare(room), error);
+    if (!error) {
+      input_.commit(bytes);
+      if (bytes == read_size_) read_size_ = std::min(read_size_ * 4, kLargeRead);
+      co_return Fill::data;
+    }
+    if (error != asio::error::would_block && error != asio::error::interrupted)
+      co_return Fill::closed;
+    await_readable();
+    if (!co_await wakeup_->wait(deadline) && steady_now() >= deadline) co_return Fill::timeout;
+    if (!readable_) co_return Fill::woken;
+  }
+}
+
+asio::awaitable<bool> Connection::send(std::string_view head, std::string_view body) {
+  const std::array buffers{asio::const_buffer(head.data(), head.size()),
+                           asio::const_buffer(body.data(), body.size())};
+  // Closing the socket is what ends a write that the client does not take.
+  asio::steady_timer limit(socket_.get_executor(), kSendLimit);
+  limit.async_wait([self = shared_from_this()](boost::system::error_code cancelled) {
+    boost::system::error_code ignored;
+    if (!cancelled) self->socket_.close(ignored);
+  });
+  const auto [error, bytes] = co_await asio::async_write(socket_, buffers, kNoThrow);
+  co_return !error;
+}
+
+asio::awaitable<void> Connection::close_gently() {
+  boost::system::error_code ignored;
+  socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  const SteadyTime deadline = steady_now() + kLingerLimit;
+  for (std::size_t read = 0; read < kLingerBytes;) {
+    input_.clear();
+    const Fill fill_result = co_await fill(deadline);
+    if (fill_result != Fill::data && fill_result != Fill::woken) break;
+    read += input_.size();
+  }
+  socket_.close(ignored);
+}
+
+asio::awaitable<void> Connection::yield() {
+  co_await asio::post(socket_.get_executor(), asio::use_awaitable);
+}
+
+asio::awaitable<void> Connection::pause(SteadyTime deadline) { co_await wakeup_->wait(deadline); }
+
+void Connection::ask_to_stop() {
+  stop_ = true;
+  wake();
+}
+
+void Connection::abort() {
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    boost::system::error_code ignored;
+    self->socket_.close(ignored);
+  });
+}
+
+}  // namespace faultline

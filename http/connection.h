@@ -1,0 +1,71 @@
+// Connection: one client's socket, the bytes read ahead from it, and what its coroutine sleeps on.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/clock.h"
+#include "http/wakeup.h"
+
+namespace faultline {
+
+enum class Fill {
+  data,     // more bytes lie in input()
+  closed,   // the client is gone, or has no more to say
+  timeout,  // the deadline came first
+  woken,    // something else asks for attention: a commit is done, the server stops
+  full,     // input() holds all it may and nobody took any of it
+};
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  // The socket's executor is a strand.
+  explicit Connection(boost::asio::ip::tcp::socket socket);
+
+  // Reads what is there, or waits for it.
+  boost::asio::awaitable<Fill> fill(SteadyTime deadline);
+
+  // False: the client is gone, or does not take it in time.
+  boost::asio::awaitable<bool> send(std::string_view head, std::string_view body);
+
+  // Says that nothing more will be sent and reads on for a moment, so that the client gets to see
+  // the answer instead of a reset for what it is still sending.
+  boost::asio::awaitable<void> close_gently();
+
+  // Lets other connections of this thread run.
+  boost::asio::awaitable<void> yield();
+
+  // Sleeps until woken or the deadline.
+  boost::asio::awaitable<void> pause(SteadyTime deadline);
+
+  void wake() { wakeup_->signal(); }
+  std::function<void()> waker() const;
+
+  // The server stops: requests in flight are finished, no new one is read. From any thread.
+  void ask_to_stop();
+  bool asked_to_stop() const { return stop_; }
+  void abort();  // from any thread
+
+  boost::beast::flat_buffer& input() { return input_; }
+  const std::string& peer() const { return peer_; }
+
+ private:
+  void await_readable();
+
+  boost::asio::ip::tcp::socket socket_;
+  std::shared_ptr<Wakeup> wakeup_;
+  boost::beast::flat_buffer input_;
+  std::size_t read_size_;
+  std::string peer_;
+  bool awaiting_readable_ = false;
+  bool readable_ = false;
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace faultline

@@ -1,0 +1,203 @@
+#include "http/file_stream.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// A body's first blocks are short, so that two files that only begin alike are told apart early;
+// then they grow until a commit is worth its overhead.
+constexpr std::size_t kFirstBlockBytes = std::size_t{4} << 10;
+constexpr std::size_t kBlockGrowth = 4;
+
+// A final body may end a source that another body filled; nothing says more than an empty batch.
+bool worth_committing(const Batch& batch) {
+  return batch.to_offset > batch.from_offset || batch.lines > 0 || batch.facts() > 0;
+}
+
+void add(FileReceipt& receipt, const Batch& batch) {
+  receipt.lines += batch.lines;
+  receipt.recognized += batch.recognized;
+  receipt.skipped += batch.skipped;
+  receipt.facts += batch.facts();
+  for (const auto& [dialect, lines] : batch.dialects) receipt.dialects[dialect] += lines;
+}
+
+XXH3_state_t* new_state() {
+  XXH3_state_t* state = XXH3_createState();
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(state);
+  return state;
+}
+
+void append_head(std::string& head, std::string_view bytes) {
+  head.append(bytes.substr(0, kHeadBytes - std::min(kHeadBytes, head.size())));
+}
+
+}  // namespace
+
+BlockDigest::BlockDigest() : all_(new_state()), lines_(new_state()), tail_(new_state()) {}
+
+BlockDigest::~BlockDigest() {
+  XXH3_freeState(all_);
+  XXH3_freeState(lines_);
+  XXH3_freeState(tail_);
+}
+
+void BlockDigest::add(std::string_view bytes) {
+  append_head(head_, bytes);
+  all_bytes_ += bytes.size();
+  const std::size_t newline = bytes.rfind('\n');
+  if (newline != std::string_view::npos) {
+    const std::string_view lines = bytes.substr(0, newline + 1);
+    bytes.remove_prefix(newline + 1);
+    XXH3_64bits_update(all_, lines.data(), lines.size());
+    XXH3_copyState(lines_, all_);
+    XXH3_64bits_reset(tail_);
+    tail_bytes_ = 0;
+    tail_head_.clear();
+  }
+  XXH3_64bits_update(all_, bytes.data(), bytes.size());
+  XXH3_64bits_update(tail_, bytes.data(), bytes.size());
+  tail_bytes_ += bytes.size();
+  append_head(tail_head_, bytes);
+}
+
+void BlockDigest::cut(bool everything, Fingerprint& fingerprint) {
+  const std::uint64_t bytes = everything ? all_bytes_ : whole_line_bytes();
+  fingerprint.digest = XXH3_64bits_digest(everything ? all_ : lines_);
+  fingerprint.head_digest = digest_of(std::string_view(head_).substr(
+      0, static_cast<std::size_t>(std::min<std::uint64_t>(bytes, kHeadBytes))));
+  if (everything) {
+    XXH3_64bits_reset(tail_);
+    tail_bytes_ = 0;
+    tail_head_.clear();
+  }
+  XXH3_copyState(all_, tail_);
+  XXH3_64bits_reset(lines_);
+  all_bytes_ = tail_bytes_;
+  head_ = tail_head_;
+}
+
+FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store& store,
+                       LiveJobs& jobs, std::shared_ptr<CommitTracker> tracker,
+                       std::shared_ptr<SourceLease> lease)
+    : source_(std::move(source)),
+      offset_(offset),
+      jobs_(jobs),
+      tracker_(std::move(tracker)),
+      lease_(std::move(lease)),
+      block_target_(kFirstBlockBytes) {
+  receipt_.source = source_.name;
+  const std::optional<StoredSource> known = jobs.settled_source(source_.job, source_.name);
+  if (known) {
+    position_ = known->position;
+    if (source_.host.empty()) source_.host = known->source.host;
+    if (source_.rank < 0) source_.rank = known->source.rank;
+  }
+  if (offset_) {
+    skip_ = position_.offset - std::min(position_.offset, *offset_);
+    starts_body_ = position_.offset == 0;
+  } else if (position_.offset > 0) {
+    filter_.emplace(store.fingerprints(source_.job, source_.name));
+  }
+}
+
+bool FileStream::pending() const { return block_.whole_line_bytes() > 0; }
+
+FileReceipt FileStream::receipt() const {
+  FileReceipt receipt = receipt_;
+  receipt.next_offset = position_.offset;
+  return receipt;
+}
+
+void FileStream::feed(std::string_view bytes) {
+  lease_->touch(steady_now());
+  receipt_.bytes += bytes.size();
+  const auto held = static_cast<std::size_t>(std::min<std::uint64_t>(skip_, bytes.size()));
+  skip_ -= held;
+  receipt_.duplicate_bytes += held;
+  bytes.remove_prefix(held);
+  if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
+  read(bytes);
+}
+
+void FileStream::open_reader() {
+  if (filter_) starts_body_ = !filter_->continues_source();
+  Cursor cursor{position_.offset, position_.lines, position_.carry};
+  // A new file does not go on with the line that the one before it broke off in.
+  if (starts_body_) cursor.carry.clear();
+  reader_.emplace(cursor, utc_now());
+}
+
+// Blocks end with a line; they are cut when they have reached their target, an overlong first line
+// at its end. See kMaxBlockBytes.
+void FileStream::read(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (!reader_) open_reader();
+    std::size_t length = bytes.size();
+    if (block_.bytes() < block_target_)
+      length = std::min(length, static_cast<std::size_t>(block_target_ - block_.bytes()));
+    else
+      length = std::min(length, bytes.find('\n') + 1);  // none: npos + 1 is 0, mended below
+    if (length == 0) length = bytes.size();
+    const std::string_view piece = bytes.substr(0, length);
+    bytes.remove_prefix(length);
+    block_.add(piece);
+    reader_->feed(piece);
+    if (block_.bytes() >= block_target_ && block_.whole_line_bytes() > 0)
+      commit_block(false, false);
+  }
+}
+
+void FileStream::flush() {
+  if (filter_) read(filter_->settle());
+  if (pending()) commit_block(false, false);
+}
+
+void FileStream::end(bool complete, bool final) {
+  if (complete && filter_) read(filter_->finish());
+  if (filter_) receipt_.duplicate_bytes += filter_->duplicate_bytes();
+  if (!reader_ && !final) return;
+  if (complete) {
+    if (!reader_)
+      reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now());
+    if (final)
+      reader_->close();
+    else
+      reader_->finish();
+    commit_block(true, final);
+  } else if (pending()) {
+    commit_block(false, false);
+  }
+}
+
+void FileStream::commit_block(bool everything, bool final) {
+  Commit commit;
+  commit.source = source_;
+  commit.batch = reader_->take();
+  if (!final && !worth_committing(commit.batch)) return;
+  const Cursor cursor = reader_->cursor();
+  commit.position = {cursor.offset, cursor.lines, cursor.carry};
+  commit.fingerprint.from_offset = commit.batch.from_offset;
+  commit.fingerprint.to_offset = commit.batch.to_offset;
+  commit.fingerprint.starts_body = std::exchange(starts_body_, false);
+  block_.cut(everything, commit.fingerprint);
+  commit.complete = final;
+  commit.received = utc_now();
+  add(receipt_, commit.batch);
+  block_target_ = std::min(block_target_ * kBlockGrowth, kMaxBlockBytes);
+
+  const SourcePosition after = commit.position;
+  lease_->write([&] {
+    tracker_->begin();
+    const std::shared_ptr<CommitTracker> tracker = tracker_;
+    jobs_.commit(std::move(commit),
+                 [tracker](std::exception_ptr failure) { tracker->end(failure); });
+    position_ = after;
+  });
+}
+
+}  // namespace faultline

@@ -1,0 +1,107 @@
+// FileStream: the bytes of one source, as one body brings them, become durable batches.
+#pragma once
+
+#include <xxhash.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/commit_tracker.h"
+#include "http/live_jobs.h"
+#include "http/resend_filter.h"
+#include "ingest/reader.h"
+
+namespace faultline {
+
+// What became of one file, for the sender.
+struct FileReceipt {
+  std::string source;
+  std::uint64_t bytes = 0;            // received, decompressed
+  std::uint64_t duplicate_bytes = 0;  // of them, held already
+  std::uint64_t lines = 0;
+  std::uint64_t recognized = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t facts = 0;
+  std::uint64_t next_offset = 0;  // once its commits are durable
+  std::map<std::string, std::uint64_t> dialects;
+};
+
+// The digest of a block that ends with its last whole line, while lines come in pieces.
+class BlockDigest {
+ public:
+  BlockDigest();
+  ~BlockDigest();
+  BlockDigest(const BlockDigest&) = delete;
+  BlockDigest& operator=(const BlockDigest&) = delete;
+
+  void add(std::string_view bytes);
+
+  std::uint64_t bytes() const { return all_bytes_; }
+  std::uint64_t whole_line_bytes() const { return all_bytes_ - tail_bytes_; }
+
+  // Fills in the digests of the whole lines (or of everything) and begins the next block after
+  // them.
+  void cut(bool everything, Fingerprint& fingerprint);
+
+ private:
+  // XXH3 cannot go back, so the state as of the last newline is kept beside the one of all bytes,
+  // and the unfinished line has one of its own to begin the next block with.
+  XXH3_state_t* all_;
+  XXH3_state_t* lines_;
+  XXH3_state_t* tail_;
+  std::uint64_t all_bytes_ = 0;
+  std::uint64_t tail_bytes_ = 0;
+  std::string head_;       // first kHeadBytes of the block
+  std::string tail_head_;  // and of the unfinished line
+};
+
+class FileStream {
+ public:
+  // `offset`: where the sender says the bytes stand in the source. Reads the store.
+  FileStream(Source source, std::optional<std::uint64_t> offset, Store& store, LiveJobs& jobs,
+             std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease);
+
+  // False: the sender's offset lies beyond what is held (next_offset()); feed nothing.
+  bool offset_fits() const { return !offset_ || *offset_ <= position_.offset; }
+
+  void feed(std::string_view bytes);
+
+  // The sender has paused: what is complete so far becomes durable.
+  void flush();
+
+  // No more bytes. `complete`: the file came whole; otherwise a last line without its newline is
+  // left for the rest of it to come. `final`: nothing will ever follow.
+  void end(bool complete, bool final);
+
+  bool pending() const;
+  bool lease_lost() const { return lease_->lost(); }
+  std::uint64_t next_offset() const { return position_.offset; }
+  FileReceipt receipt() const;
+
+ private:
+  void read(std::string_view bytes);
+  void open_reader();
+  void commit_block(bool everything, bool final);
+
+  Source source_;
+  std::optional<std::uint64_t> offset_;
+  LiveJobs& jobs_;
+  std::shared_ptr<CommitTracker> tracker_;
+  std::shared_ptr<SourceLease> lease_;
+
+  SourcePosition position_;
+  std::uint64_t skip_ = 0;  // bytes of the body that the sender's offset says are held
+  std::optional<ResendFilter> filter_;
+  std::optional<Reader> reader_;
+  BlockDigest block_;
+  std::size_t block_target_;
+  bool starts_body_ = true;
+  FileReceipt receipt_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,288 @@
+// PUT, POST /api/v1/ingest
+#include <fmt/format.h>
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <utility>
+
+#include "http/connection.h"
+#include "http/handlers.h"
+#include "http/ingest_stream.h"
+#include "http/offload.h"
+#include "http/problem.h"
+#include "http/request_reader.h"
+#include "model/json.h"
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace json = boost::json;
+namespace {
+
+// What one connection, and all of them together, may have on the way to the disk. While there is
+// more, bodies are not read: TCP's window tells the senders.
+constexpr std::size_t kMaxCommitsOfConnection = 4;
+constexpr std::size_t kMaxCommitsOfAll = 64;
+
+// A stream that pauses shows what it sent so far, yet does not commit more often than this.
+constexpr std::chrono::milliseconds kPause{200};
+constexpr std::chrono::milliseconds kLongestUncommitted{1000};
+constexpr std::chrono::milliseconds kBetweenFlushes{500};
+
+std::variant<Encoding, Problem> encoding_of(const Request& request) {
+  const std::string_view encoding = request.header("Content-Encoding");
+  if (encoding.empty() || equal_ignoring_case(encoding, "identity")) return Encoding::detect;
+  if (equal_ignoring_case(encoding, "gzip") || equal_ignoring_case(encoding, "x-gzip"))
+    return Encoding::gzip;
+  if (equal_ignoring_case(encoding, "zstd")) return Encoding::zstd;
+  return Problem{
+      .status = 415,
+      .detail = fmt::format("Content-Encoding \"{}\" is not read here; send gzip, zstd or "
+                            "none",
+                            printable_name(encoding)),
+      .headers = {{"Accept-Encoding", "gzip, zstd"}}};
+}
+
+std::variant<IngestParameters, Problem> parameters_of(const Request& request,
+                                                      const Services& services) {
+  IngestParameters parameters;
+  const Query& query = request.query;
+  parameters.source.job = query.text("job").value_or(services.default_job);
+  if (parameters.source.job.empty())
+    return Problem{.status = 400, .detail = "say which job the logs are of: ?job=NAME"};
+  if (const auto good = check_name("job", parameters.source.job); !good)
+    return problem_from(good.error());
+  if (const auto host = query.text("host")) {
+    if (const auto good = check_name("host", *host); !good) return problem_from(good.error());
+    parameters.source.host = *host;
+  }
+  const auto rank = query.number("rank", 0, 10'000'000);
+  if (!rank) return problem_from(rank.error());
+  if (*rank) parameters.source.rank = static_cast<int>(**rank);
+  if (const auto source = query.text("source")) {
+    if (const auto good = check_name("source", *source); !good) return problem_from(good.error());
+    parameters.source.name = *source;
+    parameters.source_given = true;
+  } else {
+    const std::string& host = parameters.source.host;
+    parameters.source.name =
+        fmt::format("{}/{}", host.empty() ? "unknown-host" : host, request.peer);
+  }
+  const auto offset = query.number("offset");
+  if (!offset) return problem_from(offset.error());
+  parameters.offset = *offset;
+  const auto final = query.boolean("final");
+  if (!final) return problem_from(final.error());
+  parameters.final = *final;
+
+  auto encoding = encoding_of(request);
+  if (Problem* problem = std::get_if<Problem>(&encoding)) return std::move(*problem);
+  parameters.encoding = std::get<Encoding>(encoding);
+  const std::string_view content_type = request.header("Content-Type");
+  if (is_multipart(content_type)) {
+    parameters.boundary = multipart_boundary(content_type);
+    if (!parameters.boundary)
+      return Problem{.status = 400, .detail = "multipart/form-data must name its boundary"};
+    if (parameters.encoding != Encoding::detect)
+      return Problem{
+          .status = 415,
+          .detail = "a multipart body cannot be compressed as a whole; compress its files"};
+    if (parameters.offset)
+      return Problem{
+          .status = 400,
+          .detail = "offset names a place in one file; a multipart body may hold several"};
+  }
+  return parameters;
+}
+
+json::object json_of(const FileReceipt& receipt) {
+  json::object dialects;
+  for (const auto& [dialect, lines] : receipt.dialects) dialects[dialect] = lines;
+  return {{"source", receipt.source},
+          {"bytes", receipt.bytes},
+          {"lines", receipt.lines},
+          {"recognized", receipt.recognized},
+          {"events", receipt.facts},
+          {"next_offset", receipt.next_offset},
+          {"dialects", std::move(dialects)},
+          {"skipped_lines", receipt.skipped},
+          {"duplicate_bytes", receipt.duplicate_bytes}};
+}
+
+FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
+  FileReceipt total;
+  for (const FileReceipt& receipt : receipts) {
+    total.bytes += receipt.bytes;
+    total.duplicate_bytes += receipt.duplicate_bytes;
+    total.lines += receipt.lines;
+    total.recognized += receipt.recognized;
+    total.skipped += receipt.skipped;
+    total.facts += receipt.facts;
+    for (const auto& [dialect, lines] : receipt.dialects) total.dialects[dialect] += lines;
+  }
+  return total;
+}
+
+Response receipt_for(const IngestStream& stream, std::string_view job, std::size_t opened) {
+  const std::vector<FileReceipt>& receipts = stream.receipts();
+  FileReceipt sum = stream.several_files() ? total_of(receipts) : receipts.front();
+  sum.source = stream.source();
+  json::object body{{"job", job}};
+  for (auto& member : json_of(sum)) body[member.key()] = std::move(member.value());
+  body["findings_opened"] = opened;
+  if (stream.several_files()) {
+    body.erase("next_offset");  // each file has its own
+    json::array files;
+    for (const FileReceipt& receipt : receipts) files.push_back(json_of(receipt));
+    body["files"] = std::move(files);
+  }
+  return Response::json(body);
+}
+
+// How the reading of a body ended.
+struct Ending {
+  std::optional<Problem> problem;
+  bool client_left = false;
+};
+
+class BodyPump {
+ public:
+  BodyPump(IngestStream& stream, Services& services, Exchange& exchange)
+      : stream_(stream), services_(services), exchange_(exchange) {}
+
+  asio::awaitable<Ending> run() {
+    Ending ending;
+    while (!ending.problem) {
+      const BodyEvent event = co_await exchange_.reader.read_body(next_deadline());
+      if (event == BodyEvent::end) {
+        ending.problem = stream_.finish();
+        co_return ending;
+      }
+      if (event == BodyEvent::closed) {
+        ending.client_left = true;
+        co_return ending;
+      }
+      if (event == BodyEvent::malformed)
+        ending.problem = Problem{.status = 400, .detail = "the chunked body is malformed"};
+      else if (event == BodyEvent::pieces)
+        ending.problem = co_await take_pieces();
+      else
+        ending.problem = stream_.obstacle();
+      if (!ending.problem) ending.problem = look_around();
+    }
+    co_return ending;
+  }
+
+  // Everything handed to the store is on the disk, or refused.
+  asio::awaitable<void> settle() {
+    while (stream_.commits_in_flight() > 0)
+      co_await exchange_.connection.pause(steady_now() + kPause);
+  }
+
+ private:
+  asio::awaitable<std::optional<Problem>> take_pieces() {
+    last_bytes_ = steady_now();
+    std::optional<Problem> problem;
+    for (std::string_view piece : exchange_.reader.pieces()) {
+      while (!piece.empty() && !problem) {
+        while (congested()) co_await exchange_.connection.pause(steady_now() + kPause);
+        const std::string_view slice = piece.substr(0, stream_.slice());
+        piece.remove_prefix(slice.size());
+        problem = stream_.feed(slice);
+      }
+      if (problem) break;
+    }
+    // One busy sender must not keep its thread from the others.
+    co_await exchange_.connection.yield();
+    co_return problem;
+  }
+
+  bool congested() const {
+    const std::size_t own = stream_.commits_in_flight();
+    return own >= kMaxCommitsOfConnection ||
+           (own > 0 && services_.store.pending() >= kMaxCommitsOfAll);
+  }
+
+  // Makes visible what has waited long enough; says when it is time to stop reading.
+  std::optional<Problem> look_around() {
+    const SteadyTime now = steady_now();
+    if (!stream_.pending()) {
+      first_pending_.reset();
+    } else if (!first_pending_) {
+      first_pending_ = now;
+    }
+    if (now >= flush_time() && !congested()) {
+      stream_.flush();
+      last_flush_ = now;
+      first_pending_.reset();
+      held_back_shown_ = last_bytes_;
+    }
+    if (exchange_.connection.asked_to_stop())
+      return Problem{.status = 503,
+                     .detail =
+                         "the server is stopping; whole lines received so far are kept, send the "
+                         "rest from next_offset",
+                     .retry_after_seconds = 5};
+    if (now - last_bytes_ >= exchange_.body_idle_limit)
+      return Problem{
+          .status = 408,
+          .detail = fmt::format("no byte of the body came for {} s; whole lines received so "
+                                "far are kept",
+                                exchange_.body_idle_limit.count())};
+    return std::nullopt;
+  }
+
+  SteadyTime flush_time() const {
+    const bool held_back =
+        held_back_shown_ != last_bytes_;  // a pause may also decide on held bytes
+    if (!first_pending_ && !held_back) return SteadyTime::max();
+    SteadyTime due = last_bytes_ + kPause;
+    if (first_pending_) due = std::min(due, *first_pending_ + kLongestUncommitted);
+    return std::max(due, last_flush_ + kBetweenFlushes);
+  }
+
+  SteadyTime next_deadline() const {
+    return std::min(last_bytes_ + exchange_.body_idle_limit, flush_time());
+  }
+
+  IngestStream& stream_;
+  Services& services_;
+  Exchange& exchange_;
+  SteadyTime last_bytes_ = steady_now();
+  SteadyTime last_flush_ = steady_now() - kBetweenFlushes;
+  SteadyTime held_back_shown_ = last_bytes_;
+  std::optional<SteadyTime> first_pending_;
+};
+
+}  // namespace
+
+asio::awaitable<Response> ingest(const Request& request, Services& services, Exchange& exchange) {
+  const Response nobody{.status = kClientLeft};
+  auto parameters = parameters_of(request, services);
+  if (const Problem* problem = std::get_if<Problem>(&parameters))
+    co_return problem_response(*problem);
+  const std::string job = std::get<IngestParameters>(parameters).source.job;
+  IngestStream stream(std::get<IngestParameters>(std::move(parameters)), services,
+                      exchange.connection.waker());
+  if (const auto problem = stream.obstacle()) co_return problem_response(*problem);
+  if (!co_await exchange.reader.invite_body()) co_return nobody;
+
+  BodyPump pump(stream, services, exchange);
+  Ending ending = co_await pump.run();
+  if (ending.client_left || ending.problem) stream.abandon();
+  co_await pump.settle();
+  if (!ending.problem) ending.problem = stream.obstacle();
+
+  std::size_t opened = 0;
+  auto reconcile = [&] { opened = services.jobs.reconcile(job); };
+  co_await offload(exchange.blocking, reconcile);
+
+  if (ending.problem) {
+    if (!ending.problem->next_offset && ending.problem->status != 503)
+      ending.problem->next_offset = stream.next_offset();
+    co_return problem_response(*ending.problem);
+  }
+  if (ending.client_left) co_return nobody;
+  co_return receipt_for(stream, job, opened);
+}
+
+}  // namespace faultline

@@ -1,0 +1,35 @@
+// GET /metrics
+#include "alerts/prometheus.h"
+#include "http/handlers.h"
+
+namespace faultline {
+namespace {
+
+void write_service(Exposition& out, Services& services) {
+  const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    out.family(name, "gauge", help);
+    out.sample({}, value);
+  };
+  gauge("faultline_ready", "1 once stored jobs have been read back.",
+        services.jobs.ready() ? 1 : 0);
+  gauge("faultline_jobs", "Jobs known.", services.jobs.count());
+  gauge("faultline_streams_open", "Sources being received.", services.jobs.open_sources().count());
+  gauge("faultline_commits_pending", "Batches on their way to the disk.", services.store.pending());
+  gauge("faultline_store_bytes", "Size of the store on disk.", services.store.bytes_on_disk());
+  out.family("faultline_build_info", "gauge", "1, with the version as its label.");
+  out.sample({{"version", services.version}}, std::uint64_t{1});
+  out.family("process_start_time_seconds", "gauge", "When the process started, since 1970.");
+  out.sample({}, std::chrono::duration<double>(services.started.time_since_epoch()).count());
+}
+
+}  // namespace
+
+Response show_metrics(const Request&, Services& services) {
+  Exposition out;
+  write_service(out, services);
+  services.metrics.write(out);
+  write_findings(out, services.store);
+  return Response::text(out.take(), "text/plain; version=0.0.4; charset=utf-8");
+}
+
+}  // namespace faultline

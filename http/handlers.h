@@ -1,0 +1,41 @@
+// Everything the router's table points to. Handlers are plain functions that may block: they run on
+// threads of their own. Only the doors that read a body as it comes are coroutines.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <chrono>
+
+#include "http/message.h"
+#include "http/services.h"
+
+namespace faultline {
+
+class Connection;
+class RequestReader;
+
+// A request whose body is still coming.
+struct Exchange {
+  Connection& connection;
+  RequestReader& reader;
+  boost::asio::thread_pool& blocking;
+  std::chrono::seconds body_idle_limit;
+};
+
+boost::asio::awaitable<Response> ingest(const Request& request, Services& services,
+                                        Exchange& exchange);
+
+Response list_jobs(const Request& request, Services& services);
+Response show_job(const Request& request, Services& services);
+Response list_ranks(const Request& request, Services& services);
+Response list_sources(const Request& request, Services& services);
+Response show_diagnosis(const Request& request, Services& services);
+Response list_findings(const Request& request, Services& services);
+Response show_finding(const Request& request, Services& services);
+Response show_openapi(const Request& request, Services& services);
+Response show_metrics(const Request& request, Services& services);
+Response show_health(const Request& request, Services& services);
+Response show_readiness(const Request& request, Services& services);
+
+}  // namespace faultline

@@ -1,0 +1,184 @@
+#include "http/ingest_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kSmallSlice = std::size_t{4} << 10;
+constexpr std::size_t kLargeSlice = std::size_t{64} << 10;
+
+// Each file has a receipt in the answer, which is built in memory.
+constexpr std::size_t kMaxFiles = 10000;
+
+constexpr int kRetryAfterSeconds = 5;
+
+Problem store_problem(const std::exception_ptr& failure) {
+  std::string reason = "unknown";
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    reason = error.what();
+  } catch (...) {
+  }
+  return {
+      .status = 503,
+      .detail = fmt::format("the store does not take the data ({}); nothing after the last receipt "
+                            "is promised: send the same bytes again later",
+                            reason),
+      .retry_after_seconds = kRetryAfterSeconds};
+}
+
+}  // namespace
+
+IngestStream::IngestStream(IngestParameters parameters, Services& services,
+                           std::function<void()> wake)
+    : parameters_(std::move(parameters)),
+      services_(services),
+      wake_(std::move(wake)),
+      tracker_(std::make_shared<CommitTracker>(wake_)) {
+  OpenSources& open = services_.jobs.open_sources();
+  const std::string& job = parameters_.source.job;
+  lease_ = parameters_.source_given ? open.take(job, parameters_.source.name, wake_)
+                                    : open.take_free(job, parameters_.source.name, wake_);
+  parameters_.source.name = lease_->name();
+  if (parameters_.boundary) {
+    several_ = true;
+    multipart_.emplace(*parameters_.boundary, static_cast<PartVisitor&>(*this));
+    return;
+  }
+  unpacker_.emplace(parameters_.source.name, parameters_.encoding,
+                    static_cast<FileVisitor&>(*this));
+  // A gap is better said before the body is sent than after.
+  if (parameters_.offset) open_file(parameters_.source.name);
+}
+
+IngestStream::~IngestStream() = default;
+
+std::optional<Problem> IngestStream::obstacle() const {
+  if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
+  if (problem_) return problem_;
+  if (lease_->lost() || (file_ && file_->lease_lost()))
+    return Problem{
+        .status = 409,
+        .detail = fmt::format("another connection is sending the source \"{}\" now; whole "
+                              "lines received until then are kept",
+                              printable_name(source())),
+        .next_offset = next_offset()};
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> IngestStream::next_offset() const {
+  if (several_) return std::nullopt;
+  return file_ ? std::optional{file_->next_offset()} : next_offset_;
+}
+
+std::size_t IngestStream::slice() const {
+  return fed_ == 0 || produced_ > 2 * fed_ ? kSmallSlice : kLargeSlice;
+}
+
+std::optional<Problem> IngestStream::feed(std::string_view bytes) {
+  if (auto problem = obstacle()) return problem;
+  fed_ += bytes.size();
+  keep(multipart_ ? multipart_->feed(bytes) : unpacker_->feed(bytes));
+  return obstacle();
+}
+
+std::optional<Problem> IngestStream::finish() {
+  keep(multipart_ ? multipart_->finish() : unpacker_->finish());
+  if (!problem_ && !several_ && receipts_.empty()) {
+    // An empty body names its source all the same, and may be its end.
+    if (!file_) open_file(source());
+    end_file(true);
+  }
+  return obstacle();
+}
+
+void IngestStream::abandon() { end_file(false); }
+
+void IngestStream::flush() {
+  if (file_) file_->flush();
+}
+
+// The first thing that goes wrong is the one to tell.
+void IngestStream::keep(Result<void> outcome) {
+  if (!outcome && !problem_) problem_ = problem_from(outcome.error());
+}
+
+void IngestStream::open_file(std::string name) {
+  if (file_ || problem_) return;  // opened ahead for its offset, or past caring
+  if (receipts_.size() >= kMaxFiles) {
+    problem_ = Problem{
+        .status = 413,
+        .detail = fmt::format("the body holds more than {} files; send fewer at once", kMaxFiles)};
+    return;
+  }
+  const bool own = name == source();
+  if (!own && parameters_.offset) {
+    problem_ = Problem{.status = 400,
+                       .detail =
+                           "offset names a place in one file, but the body holds several; leave "
+                           "offset away"};
+    return;
+  }
+  try {
+    Source file = parameters_.source;
+    file.name = printable_name(name);
+    std::shared_ptr<SourceLease> lease =
+        own ? lease_ : services_.jobs.open_sources().take(file.job, file.name, wake_);
+    file_.emplace(std::move(file), parameters_.offset, services_.store, services_.jobs, tracker_,
+                  std::move(lease));
+  } catch (const StoreError&) {
+    problem_ = store_problem(std::current_exception());
+    return;
+  }
+  if (file_->offset_fits()) return;
+  next_offset_ = file_->next_offset();
+  problem_ =
+      Problem{.status = 409,
+              .detail = fmt::format("offset {} leaves a gap: the server holds {} bytes of this "
+                                    "source; send from there",
+                                    *parameters_.offset, *next_offset_),
+              .next_offset = next_offset_};
+  file_.reset();
+}
+
+void IngestStream::end_file(bool complete) {
+  if (!file_) return;
+  file_->end(complete, complete && parameters_.final);
+  receipts_.push_back(file_->receipt());
+  next_offset_ = file_->next_offset();
+  services_.metrics.count_duplicates(receipts_.back().duplicate_bytes);
+  file_.reset();
+}
+
+void IngestStream::open(std::string_view name) {
+  if (name != source()) several_ = true;
+  open_file(std::string(name));
+}
+
+void IngestStream::bytes(std::string_view piece) {
+  produced_ += piece.size();
+  if (file_) file_->feed(piece);
+}
+
+void IngestStream::close() { end_file(true); }
+
+void IngestStream::open_part(std::string_view filename) {
+  const std::string name = fmt::format("{}/{}", source(), filename);
+  unpacker_.emplace(name, Encoding::detect, static_cast<FileVisitor&>(*this));
+}
+
+void IngestStream::part_bytes(std::string_view piece) {
+  if (!problem_) keep(unpacker_->feed(piece));
+}
+
+void IngestStream::close_part() {
+  if (!problem_) keep(unpacker_->finish());
+  unpacker_.reset();
+}
+
+}  // namespace faultline

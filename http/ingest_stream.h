@@ -1,0 +1,95 @@
+// IngestStream: one body of /api/v1/ingest, of whatever make (plain, compressed, archive,
+// multipart), taken apart into its files. Knows nothing of the network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/commit_tracker.h"
+#include "http/file_stream.h"
+#include "http/multipart.h"
+#include "http/problem.h"
+#include "http/services.h"
+#include "ingest/unpack.h"
+
+namespace faultline {
+
+struct IngestParameters {
+  Source source;
+  bool source_given = false;  // false: source.name is our default for this sender
+  std::optional<std::uint64_t> offset;
+  bool final = false;
+  Encoding encoding = Encoding::detect;
+  std::optional<std::string> boundary;  // of multipart/form-data
+};
+
+class IngestStream : FileVisitor, PartVisitor {
+ public:
+  // `wake` is called from other threads whenever a commit is done or the source was taken over.
+  IngestStream(IngestParameters parameters, Services& services, std::function<void()> wake);
+  ~IngestStream() override;
+
+  // How many bytes to feed before looking again whether too many commits wait: few while they
+  // inflate.
+  std::size_t slice() const;
+
+  // A problem ends the body: call abandon() then, not finish().
+  std::optional<Problem> feed(std::string_view bytes);
+
+  // The body is complete.
+  std::optional<Problem> finish();
+
+  // The body will not be completed: whole lines stay.
+  void abandon();
+
+  // The sender has paused.
+  void flush();
+  bool pending() const { return file_ && file_->pending(); }
+
+  // Set while the body can go no further, whatever comes: the source was taken over, or the store
+  // refuses.
+  std::optional<Problem> obstacle() const;
+
+  std::size_t commits_in_flight() const { return tracker_->in_flight(); }
+
+  // Where the body's own source stands; nothing for a body of several files.
+  std::optional<std::uint64_t> next_offset() const;
+
+  const std::string& source() const { return parameters_.source.name; }
+  bool several_files() const { return several_; }
+  const std::vector<FileReceipt>& receipts() const { return receipts_; }
+
+ private:
+  void open(std::string_view name) override;
+  void bytes(std::string_view piece) override;
+  void close() override;
+  void open_part(std::string_view filename) override;
+  void part_bytes(std::string_view piece) override;
+  void close_part() override;
+
+  void open_file(std::string name);
+  void end_file(bool complete);
+  void keep(Result<void> outcome);
+
+  IngestParameters parameters_;
+  Services& services_;
+  std::function<void()> wake_;
+  std::shared_ptr<CommitTracker> tracker_;
+  std::shared_ptr<SourceLease> lease_;  // of the body's own source, held from the first byte on
+  std::optional<MultipartParser> multipart_;
+  std::optional<Unpacker> unpacker_;
+  std::optional<FileStream> file_;
+  std::vector<FileReceipt> receipts_;
+  std::optional<Problem> problem_;
+  std::optional<std::uint64_t> next_offset_;
+  std::uint64_t fed_ = 0;  // as they came; produced_: as the files get them
+  std::uint64_t produced_ = 0;
+  bool several_ = false;
+};
+
+}  // namespace faultline

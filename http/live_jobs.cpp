@@ -1,0 +1,191 @@
+#include "http/live_jobs.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "http/clock.h"
+
+namespace faultline {
+namespace {
+
+// A diagnosis depends on the moment it is made; after this long it is made anew even if no line
+// came.
+constexpr std::chrono::seconds kFresh{1};
+
+}  // namespace
+
+struct LiveJobs::Job {
+  explicit Job(std::string name) : state(std::move(name)) {}
+
+  // Held while folding or reading the state, never while waiting for the disk.
+  std::shared_mutex state_mutex;
+  JobState state;
+  std::uint64_t version = 0;
+
+  std::mutex cache_mutex;  // also keeps several askers from computing the same
+  std::shared_ptr<const Diagnosis> cached;
+  std::uint64_t cached_version = 0;
+  SteadyTime cached_at;
+
+  // Findings reach the store in the order of the states they were read off.
+  std::mutex reconcile_mutex;
+  std::optional<std::pair<int, std::vector<Finding>>>
+      reconciled;  // by attempt, as the store has them
+};
+
+LiveJobs::LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics)
+    : store_(store), catalog_(catalog), metrics_(metrics) {}
+
+LiveJobs::~LiveJobs() = default;
+
+void LiveJobs::replay(const std::atomic<bool>& stop) {
+  struct Stopped {};
+  try {
+    store_.replay([&](const Source& source, const Batch& batch, Timestamp received) {
+      if (stop) throw Stopped{};
+      fold(source, batch, received);
+    });
+    // What the last run committed without getting to judge it.
+    for (const std::string& job : names()) {
+      if (stop) throw Stopped{};
+      reconcile(job);
+    }
+    ready_ = true;
+  } catch (const Stopped&) {
+  }
+}
+
+std::shared_ptr<LiveJobs::Job> LiveJobs::find(std::string_view name) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = jobs_.find(name);
+  return found == jobs_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<LiveJobs::Job> LiveJobs::find_or_add(const std::string& name) {
+  if (auto job = find(name)) return job;
+  const std::unique_lock lock(mutex_);
+  std::shared_ptr<Job>& job = jobs_[name];
+  if (!job) job = std::make_shared<Job>(name);
+  return job;
+}
+
+void LiveJobs::fold(const Source& source, const Batch& batch, Timestamp received) {
+  const std::shared_ptr<Job> job = find_or_add(source.job);
+  const std::unique_lock lock(job->state_mutex);
+  job->state.apply(source, batch, received);
+  ++job->version;
+}
+
+void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> done) {
+  const SteadyTime begun = steady_now();
+  {
+    const std::lock_guard lock(in_flight_mutex_);
+    ++in_flight_[{commit.source.job, commit.source.name}];
+  }
+  store_.submit(std::move(commit), [this, begun, done = std::move(done)](
+                                       const Commit& saved, std::exception_ptr failure) {
+    metrics_.count_commit(steady_now() - begun, failure != nullptr);
+    if (!failure) {
+      try {
+        fold(saved.source, saved.batch, saved.received);
+      } catch (...) {
+        // The batch is safe; a restart will fold it. The sender hears that something is wrong.
+        failure = std::current_exception();
+        fmt::print(stderr, "job {}: a stored batch of {} could not be folded\n", saved.source.job,
+                   saved.source.name);
+      }
+      metrics_.count_batch(saved.batch);
+    }
+    {
+      const std::lock_guard lock(in_flight_mutex_);
+      const auto entry = in_flight_.find({saved.source.job, saved.source.name});
+      if (--entry->second == 0) in_flight_.erase(entry);
+    }
+    done(failure);
+  });
+}
+
+std::optional<StoredSource> LiveJobs::settled_source(const std::string& job,
+                                                     const std::string& source) {
+  bool on_its_way = false;
+  {
+    const std::lock_guard lock(in_flight_mutex_);
+    on_its_way = in_flight_.contains({job, source});
+  }
+  if (on_its_way) store_.drain();
+  return store_.source(job, source);
+}
+
+std::vector<std::string> LiveJobs::names() const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::string> names;
+  names.reserve(jobs_.size());
+  for (const auto& entry : jobs_) names.push_back(entry.first);
+  return names;
+}
+
+std::size_t LiveJobs::count() const {
+  const std::shared_lock lock(mutex_);
+  return jobs_.size();
+}
+
+std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
+  const std::lock_guard cache_lock(job.cache_mutex);
+  const std::shared_lock state_lock(job.state_mutex);
+  const SteadyTime now = steady_now();
+  if (job.cached && job.cached_version == job.version && now - job.cached_at < kFresh)
+    return job.cached;
+  const Moment moment{.now = utc_now(), .live_sources = open_sources_.live(job.state.name(), now)};
+  job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, catalog_, moment));
+  job.cached_version = job.version;
+  job.cached_at = now;
+  return job.cached;
+}
+
+std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  return job ? diagnose_now(*job) : nullptr;
+}
+
+std::optional<JobOverview> LiveJobs::overview(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return std::nullopt;
+  const auto diagnosis = diagnose_now(*job);
+  const std::shared_lock lock(job->state_mutex);
+  return overview_of(job->state, *diagnosis);
+}
+
+std::optional<JobDetail> LiveJobs::detail(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return std::nullopt;
+  const auto diagnosis = diagnose_now(*job);
+  const std::shared_lock lock(job->state_mutex);
+  return detail_of(job->state, *diagnosis);
+}
+
+std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return std::nullopt;
+  const auto diagnosis = diagnose_now(*job);
+  const std::shared_lock lock(job->state_mutex);
+  return ranks_of(job->state, *diagnosis);
+}
+
+std::size_t LiveJobs::reconcile(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return 0;
+  const std::lock_guard lock(job->reconcile_mutex);
+  const auto diagnosis = diagnose_now(*job);
+  std::pair found(diagnosis->attempt, findings_of(*diagnosis));
+  if (job->reconciled == found) return 0;
+  const std::size_t opened = store_.reconcile_findings(name, found.first, found.second, utc_now());
+  job->reconciled = std::move(found);
+  return opened;
+}
+
+void LiveJobs::reconcile_open() {
+  for (const std::string& job : open_sources_.jobs()) reconcile(job);
+}
+
+}  // namespace faultline

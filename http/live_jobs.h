@@ -1,0 +1,85 @@
+// LiveJobs: the state of every job in memory, always what folding the stored batches gives.
+//
+// A batch goes to the store first and is folded once it is on the disk, on the store's own thread,
+// so the order of commits and of folding is one. Readers see a job as of its last durable batch.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/metrics.h"
+#include "http/open_sources.h"
+#include "rules/diagnosis.h"
+#include "store/store.h"
+
+namespace faultline {
+
+class LiveJobs {
+ public:
+  LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics);
+  ~LiveJobs();
+
+  // Folds and judges all that is stored. Nothing may be committed or asked before it has returned.
+  // Given up, without an error, once `stop` is set: ready() stays false.
+  void replay(const std::atomic<bool>& stop);
+  bool ready() const { return ready_; }
+
+  // `done` is called on the store's thread when the commit is durable and part of its job's state,
+  // or with the reason why it is not. Blocks nobody.
+  void commit(Commit commit, std::function<void(std::exception_ptr)> done);
+
+  // Where a source stands, everything committed to it included: waits for the disk if some of it is
+  // still on its way.
+  std::optional<StoredSource> settled_source(const std::string& job, const std::string& source);
+
+  OpenSources& open_sources() { return open_sources_; }
+
+  std::vector<std::string> names() const;  // sorted
+  std::size_t count() const;
+
+  // Null or nothing: there is no such job.
+  std::shared_ptr<const Diagnosis> diagnosis(std::string_view job);
+  std::optional<JobOverview> overview(std::string_view job);
+  std::optional<JobDetail> detail(std::string_view job);
+  std::optional<std::vector<RankView>> ranks(std::string_view job);
+
+  // Makes the stored findings of the job what its diagnosis says now; returns how many were opened.
+  // Blocks on the disk if they changed.
+  std::size_t reconcile(std::string_view job);
+
+  // The same for every job that is being written to: what shows with time, not only with lines.
+  void reconcile_open();
+
+ private:
+  struct Job;
+
+  std::shared_ptr<Job> find(std::string_view name) const;
+  std::shared_ptr<Job> find_or_add(const std::string& name);
+  void fold(const Source& source, const Batch& batch, Timestamp received);
+  std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
+
+  Store& store_;
+  const Catalog& catalog_;
+  Metrics& metrics_;
+  OpenSources open_sources_;
+  std::atomic<bool> ready_{false};
+
+  std::mutex in_flight_mutex_;
+  std::map<std::pair<std::string, std::string>, std::size_t>
+      in_flight_;  // commits by job and source
+
+  mutable std::shared_mutex mutex_;  // guards the map, not the jobs in it
+  std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,55 @@
+// A request and an answer as handlers see them: plain values, nothing of the network.
+#pragma once
+
+#include <boost/json/fwd.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/query.h"
+
+namespace faultline {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct Request {
+  std::string method;
+  std::string target;  // as sent
+  std::string path;    // as sent, without the query
+  Headers headers;
+  std::string peer;  // the address it came from
+  bool has_body = false;
+
+  // Filled in when its route is known.
+  Query query;
+  std::vector<std::pair<std::string, std::string>> path_values;
+
+  std::string_view header(std::string_view name) const;  // "" if absent; any case
+  const std::string& path_value(std::string_view name) const;
+};
+
+// The status of an answer that nobody is there to get; never sent, only counted.
+inline constexpr unsigned kClientLeft = 499;
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type;
+  std::string body;
+  Headers headers;     // besides Content-Type, Content-Length, Connection and Date
+  bool close = false;  // the connection ends with this answer
+
+  static Response json(const boost::json::value& value);
+  static Response text(std::string body, std::string content_type = "text/plain; charset=utf-8");
+};
+
+std::string_view reason_of(unsigned status);  // "Not Found"
+
+bool equal_ignoring_case(std::string_view a, std::string_view b);
+
+// Which of `offered` the Accept header likes best; the first if it has no preference, "" if it
+// wants none of them.
+std::string_view best_offer(std::string_view accept, const std::vector<std::string_view>& offered);
+
+}  // namespace faultline

@@ -1,0 +1,97 @@
+#include "http/metrics.h"
+
+#include <fmt/format.h>
+
+namespace faultline {
+
+void DurationHistogram::observe(std::chrono::nanoseconds duration) {
+  const double seconds = std::chrono::duration<double>(duration).count();
+  std::size_t bucket = 0;
+  while (bucket < kBounds.size() && seconds > kBounds[bucket]) ++bucket;
+  ++counts_[bucket];
+  nanoseconds_ += static_cast<std::uint64_t>(duration.count());
+}
+
+void DurationHistogram::write(Exposition& out, Labels labels) const {
+  std::uint64_t so_far = 0;
+  labels.emplace_back("le", "");
+  for (std::size_t i = 0; i <= kBounds.size(); ++i) {
+    so_far += counts_[i];
+    const std::string bound = i < kBounds.size() ? fmt::format("{}", kBounds[i]) : "+Inf";
+    labels.back().second = bound;
+    out.sample(labels, so_far, "_bucket");
+  }
+  labels.pop_back();
+  out.sample(labels, static_cast<double>(nanoseconds_) / 1e9, "_sum");
+  out.sample(labels, so_far, "_count");
+}
+
+void Metrics::count_request(std::string_view route, std::string_view method, unsigned status,
+                            std::chrono::nanoseconds duration) {
+  const std::lock_guard lock(mutex_);
+  RouteTally& tally = routes_.try_emplace(std::string(route)).first->second;
+  ++tally.by_method_and_class[{std::string(method), fmt::format("{}xx", status / 100)}];
+  tally.duration.observe(duration);
+}
+
+void Metrics::count_batch(const Batch& batch) {
+  bytes_ += batch.to_offset - batch.from_offset;
+  lines_ += batch.lines;
+  recognized_ += batch.recognized;
+  skipped_ += batch.skipped;
+  facts_ += batch.facts();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [dialect, lines] : batch.dialects) dialects_[dialect] += lines;
+}
+
+void Metrics::count_commit(std::chrono::nanoseconds duration, bool failed) {
+  commit_duration_.observe(duration);
+  if (failed) ++failed_commits_;
+}
+
+void Metrics::write(Exposition& out) const {
+  write_requests(out);
+  write_ingest(out);
+  out.family("faultline_connections", "gauge", "Open connections.");
+  out.sample({}, connections_.load());
+  out.family("faultline_connections_refused_total", "counter",
+             "Connections refused because too many were open.");
+  out.sample({}, refused_connections_.load());
+}
+
+void Metrics::write_requests(Exposition& out) const {
+  const std::lock_guard lock(mutex_);
+  out.family("faultline_http_requests_total", "counter",
+             "Requests answered, by route, method and class of status.");
+  for (const auto& [route, tally] : routes_)
+    for (const auto& [key, count] : tally.by_method_and_class)
+      out.sample({{"route", route}, {"method", key.first}, {"status", key.second}}, count);
+  out.family("faultline_http_request_duration_seconds", "histogram",
+             "From a request's header to its answer; uploads include their whole body.");
+  for (const auto& [route, tally] : routes_) tally.duration.write(out, {{"route", route}});
+}
+
+void Metrics::write_ingest(Exposition& out) const {
+  const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
+    out.family(name, "counter", help);
+    out.sample({}, value);
+  };
+  counter("faultline_ingest_bytes_total", "Bytes of logs made durable, as decompressed.", bytes_);
+  counter("faultline_ingest_duplicate_bytes_total", "Bytes sent that were held already.",
+          duplicate_bytes_);
+  counter("faultline_ingest_lines_total", "Lines made durable.", lines_);
+  counter("faultline_ingest_recognized_lines_total", "Lines that some dialect knows.", recognized_);
+  counter("faultline_ingest_skipped_lines_total", "Lines too long or binary.", skipped_);
+  counter("faultline_ingest_facts_total", "Events and calls read from lines.", facts_);
+  {
+    const std::lock_guard lock(mutex_);
+    out.family("faultline_ingest_dialect_lines_total", "counter", "Recognized lines by dialect.");
+    for (const auto& [dialect, lines] : dialects_) out.sample({{"dialect", dialect}}, lines);
+  }
+  out.family("faultline_commit_duration_seconds", "histogram",
+             "From handing a batch to the store until it is on the disk.");
+  commit_duration_.write(out);
+  counter("faultline_commit_failures_total", "Batches the store refused.", failed_commits_);
+}
+
+}  // namespace faultline

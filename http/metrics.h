@@ -1,0 +1,74 @@
+// What the service counts about itself, for /metrics.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+
+#include "alerts/exposition.h"
+#include "model/batch.h"
+
+namespace faultline {
+
+// Counts durations into buckets fixed from 1 ms to 60 s.
+class DurationHistogram {
+ public:
+  void observe(std::chrono::nanoseconds duration);
+  void write(Exposition& out, Labels labels = {}) const;
+
+ private:
+  static constexpr std::array kBounds{0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
+                                      0.25,  0.5,    1.0,   2.5,  5.0,   10.0, 60.0};
+  std::array<std::atomic<std::uint64_t>, kBounds.size() + 1> counts_{};
+  std::atomic<std::uint64_t> nanoseconds_{0};
+};
+
+class Metrics {
+ public:
+  // route: the pattern, so that its values are as many as the router has rows.
+  void count_request(std::string_view route, std::string_view method, unsigned status,
+                     std::chrono::nanoseconds duration);
+
+  // A batch that is durable.
+  void count_batch(const Batch& batch);
+
+  void count_duplicates(std::uint64_t bytes) { duplicate_bytes_ += bytes; }
+  void count_commit(std::chrono::nanoseconds duration, bool failed);
+  void connection_opened() { ++connections_; }
+  void connection_closed() { --connections_; }
+  void connection_refused() { ++refused_connections_; }
+
+  void write(Exposition& out) const;
+
+ private:
+  void write_requests(Exposition& out) const;
+  void write_ingest(Exposition& out) const;
+
+  struct RouteTally {
+    std::map<std::pair<std::string, std::string>, std::uint64_t> by_method_and_class;
+    DurationHistogram duration;
+  };
+
+  mutable std::mutex mutex_;  // guards the maps
+  std::map<std::string, RouteTally, std::less<>> routes_;
+  std::map<std::string, std::uint64_t, std::less<>> dialects_;
+
+  DurationHistogram commit_duration_;
+  std::atomic<std::uint64_t> failed_commits_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+  std::atomic<std::uint64_t> duplicate_bytes_{0};
+  std::atomic<std::uint64_t> lines_{0};
+  std::atomic<std::uint64_t> recognized_{0};
+  std::atomic<std::uint64_t> skipped_{0};
+  std::atomic<std::uint64_t> facts_{0};
+  std::atomic<std::uint64_t> connections_{0};
+  std::atomic<std::uint64_t> refused_connections_{0};
+};
+
+}  // namespace faultline

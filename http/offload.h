@@ -1,0 +1,27 @@
+// Runs a blocking call on threads that may wait, and resumes the coroutine where it was.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <type_traits>
+
+namespace faultline {
+
+template <class Call>
+boost::asio::awaitable<std::invoke_result_t<Call&>> invoke_in_coroutine(Call& call) {
+  co_return call();
+}
+
+// The call is used until the returned coroutine ends; taking it by reference keeps temporary
+// lambdas out, which g++ 12 destroys twice in a co_await expression.
+template <class Call>
+boost::asio::awaitable<std::invoke_result_t<Call&>> offload(boost::asio::thread_pool& pool,
+                                                            Call& call) {
+  co_return co_await boost::asio::co_spawn(pool, invoke_in_coroutine(call),
+                                           boost::asio::use_awaitable);
+}
+
+}  // namespace faultline

@@ -1,0 +1,85 @@
+#include "http/open_sources.h"
+
+#include <fmt/format.h>
+
+namespace faultline {
+
+SourceLease::SourceLease(std::string job, std::string name, std::function<void()> on_loss)
+    : job_(std::move(job)),
+      name_(std::move(name)),
+      on_loss_(std::move(on_loss)),
+      last_bytes_(steady_now()) {}
+
+bool SourceLease::write(const std::function<void()>& write) {
+  const std::lock_guard lock(writing_);
+  if (lost_) return false;
+  write();
+  return true;
+}
+
+std::shared_ptr<SourceLease> OpenSources::enter(Key key, std::function<void()> on_loss) {
+  auto lease = std::make_shared<SourceLease>(key.first, key.second, std::move(on_loss));
+  std::erase_if(leases_, [](const auto& entry) { return entry.second.expired(); });
+  leases_[std::move(key)] = lease;
+  return lease;
+}
+
+std::shared_ptr<SourceLease> OpenSources::take(const std::string& job, const std::string& name,
+                                               std::function<void()> on_loss) {
+  std::shared_ptr<SourceLease> older;
+  std::shared_ptr<SourceLease> newer;
+  {
+    const std::lock_guard lock(mutex_);
+    Key key{job, name};
+    if (const auto found = leases_.find(key); found != leases_.end()) older = found->second.lock();
+    newer = enter(std::move(key), std::move(on_loss));
+  }
+  if (older) {
+    {
+      // Waits for a write that has begun; after it the older one writes no more.
+      const std::lock_guard lock(older->writing_);
+      older->lost_ = true;
+    }
+    older->on_loss_();
+  }
+  return newer;
+}
+
+std::shared_ptr<SourceLease> OpenSources::take_free(const std::string& job, const std::string& name,
+                                                    std::function<void()> on_loss) {
+  const std::lock_guard lock(mutex_);
+  Key key{job, name};
+  for (int number = 2;; ++number) {
+    const auto found = leases_.find(key);
+    if (found == leases_.end() || found->second.expired()) break;
+    key.second = fmt::format("{}#{}", name, number);
+  }
+  return enter(std::move(key), std::move(on_loss));
+}
+
+std::set<std::string, std::less<>> OpenSources::live(std::string_view job, SteadyTime now) const {
+  std::set<std::string, std::less<>> names;
+  const std::lock_guard lock(mutex_);
+  for (auto entry = leases_.lower_bound({std::string(job), ""});
+       entry != leases_.end() && entry->first.first == job; ++entry)
+    if (const auto lease = entry->second.lock(); lease && now - lease->last_bytes_.load() <= kLive)
+      names.insert(entry->first.second);
+  return names;
+}
+
+std::set<std::string> OpenSources::jobs() const {
+  std::set<std::string> names;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, lease] : leases_)
+    if (!lease.expired()) names.insert(key.first);
+  return names;
+}
+
+std::size_t OpenSources::count() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t open = 0;
+  for (const auto& entry : leases_) open += entry.second.expired() ? 0 : 1;
+  return open;
+}
+
+}  // namespace faultline

@@ -1,0 +1,72 @@
+// OpenSources: which sources are being received right now, and by whom. A source has one writer at
+// a time, for its bytes have one order.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "http/clock.h"
+
+namespace faultline {
+
+// The right to write to a source. Lost when somebody else takes it over; given back on destruction.
+class SourceLease {
+ public:
+  SourceLease(std::string job, std::string name, std::function<void()> on_loss);
+
+  const std::string& name() const { return name_; }
+  bool lost() const { return lost_.load(); }
+
+  // Runs `write` unless the lease is lost; it is not lost in between.
+  bool write(const std::function<void()>& write);
+
+  void touch(SteadyTime now) { last_bytes_.store(now); }
+
+ private:
+  friend class OpenSources;
+
+  std::string job_;
+  std::string name_;
+  std::function<void()> on_loss_;
+  std::mutex writing_;
+  std::atomic<bool> lost_{false};
+  std::atomic<SteadyTime> last_bytes_;
+};
+
+class OpenSources {
+ public:
+  // Takes the source from whoever is writing to it; that one's `on_loss` is called (from this
+  // thread).
+  std::shared_ptr<SourceLease> take(const std::string& job, const std::string& name,
+                                    std::function<void()> on_loss);
+
+  // The first of name, name#2, name#3, … that nobody is writing to.
+  std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
+                                         std::function<void()> on_loss);
+
+  // Those of a job that got bytes within the last kLive.
+  static constexpr std::chrono::seconds kLive{30};
+  std::set<std::string, std::less<>> live(std::string_view job, SteadyTime now) const;
+
+  std::set<std::string> jobs() const;  // that have an open source
+  std::size_t count() const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;
+
+  std::shared_ptr<SourceLease> enter(Key key, std::function<void()> on_loss);
+
+  // Leases outlive their streams nowhere, so what is here and not expired is being received.
+  mutable std::mutex mutex_;
+  std::map<Key, std::weak_ptr<SourceLease>> leases_;
+};
+
+}  // namespace faultline

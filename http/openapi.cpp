@@ -1,0 +1,84 @@
+#include "http/openapi.h"
+
+#include <fmt/format.h>
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace faultline {
+namespace json = boost::json;
+namespace {
+
+json::object parameter_of(std::string_view name, std::string_view place, std::string_view type,
+                          std::string_view description) {
+  return {{"name", name},
+          {"in", place},
+          {"required", place == "path"},
+          {"description", description},
+          {"schema", json::object{{"type", type}}}};
+}
+
+json::array path_parameters(std::string_view pattern) {
+  json::array parameters;
+  for (std::size_t open = pattern.find('{'); open != std::string_view::npos;
+       open = pattern.find('{', open + 1)) {
+    const std::string_view name = pattern.substr(open + 1, pattern.find('}', open) - open - 1);
+    parameters.push_back(parameter_of(name, "path", "string", fmt::format("The {}'s name.", name)));
+  }
+  return parameters;
+}
+
+json::string operation_id(const Route& route) {
+  std::string id(route.method);
+  std::transform(id.begin(), id.end(), id.begin(),
+                 [](char c) { return static_cast<char>(c | 0x20); });
+  for (const char c : route.pattern) id += c == '/' || c == '{' || c == '}' || c == '.' ? '_' : c;
+  return json::string(id);
+}
+
+json::object operation_of(const Route& route) {
+  json::array parameters = path_parameters(route.pattern);
+  for (const Parameter& parameter : route.query)
+    parameters.push_back(
+        parameter_of(parameter.name, "query", parameter.type, parameter.description));
+  const json::object problem{
+      {"description", "What is wrong and what to do about it (RFC 9457)."},
+      {"content", json::object{{"application/problem+json",
+                                json::object{{"schema", json::object{{"type", "object"}}}}}}}};
+  json::object operation{
+      {"operationId", operation_id(route)},
+      {"summary", route.summary},
+      {"parameters", parameters},
+      {"responses",
+       json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
+  if (std::holds_alternative<Stream>(route.handler))
+    operation["requestBody"] =
+        json::object{{"required", true},
+                     {"content", json::object{{"application/octet-stream", json::object{}},
+                                              {"multipart/form-data", json::object{}}}}};
+  return operation;
+}
+
+}  // namespace
+
+json::value openapi_of(std::span<const Route> routes, std::string_view version) {
+  json::object paths;
+  for (const Route& route : routes) {
+    std::string method(route.method);
+    std::transform(method.begin(), method.end(), method.begin(),
+                   [](char c) { return static_cast<char>(c | 0x20); });
+    json::value& path = paths[route.pattern];
+    if (!path.is_object()) path.emplace_object();
+    path.as_object()[method] = operation_of(route);
+  }
+  return json::object{{"openapi", "3.1.0"},
+                      {"info", json::object{{"title", "Faultline"}, {"version", version}}},
+                      {"paths", std::move(paths)}};
+}
+
+Response show_openapi(const Request&, Services& services) {
+  return Response::json(openapi_of(routes(), services.version));
+}
+
+}  // namespace faultline

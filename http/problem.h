@@ -1,0 +1,30 @@
+// Errors as clients get them: RFC 9457, application/problem+json, with a detail that says what to
+// do.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "http/message.h"
+#include "model/result.h"
+
+namespace faultline {
+
+struct Problem {
+  unsigned status = 500;
+  std::string detail;
+  std::optional<std::uint64_t> next_offset;  // an upload's: what the server holds of the source
+  std::optional<int> retry_after_seconds;
+  Headers headers;  // Allow, Accept-Encoding, …
+};
+
+Response problem_response(const Problem& problem);
+
+// 400, 404, 409 or 413, as its kind says.
+Problem problem_from(const Error& error);
+inline Response problem_response(const Error& error) {
+  return problem_response(problem_from(error));
+}
+
+}  // namespace faultline

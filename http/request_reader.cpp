@@ -1,0 +1,185 @@
+#include "http/request_reader.h"
+
+#include <fmt/format.h>
+#include <boost/beast/http/error.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include <utility>
+#include <vector>
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace http = boost::beast::http;
+namespace {
+
+constexpr std::uint32_t kMaxHeadBytes = 32 << 10;
+constexpr std::size_t kMaxTargetBytes = 8 << 10;
+
+// Between requests a connection may rest; a request that has begun must get on with it.
+constexpr std::chrono::seconds kIdleLimit{75};
+constexpr std::chrono::seconds kHeadLimit{30};
+
+// Hands the pieces of a body on as views into the connection's buffer, without copying them.
+struct ViewBody {
+  using value_type = std::vector<std::string_view>;
+
+  class reader {
+   public:
+    template <bool IsRequest, class Fields>
+    reader(http::header<IsRequest, Fields>&, value_type& pieces) : pieces_(pieces) {}
+
+    void init(const boost::optional<std::uint64_t>&, boost::system::error_code& error) {
+      error = {};
+    }
+
+    template <class Buffers>
+    std::size_t put(const Buffers& buffers, boost::system::error_code& error) {
+      error = {};
+      std::size_t bytes = 0;
+      for (auto it = asio::buffer_sequence_begin(buffers); it != asio::buffer_sequence_end(buffers);
+           ++it) {
+        const asio::const_buffer buffer = *it;
+        pieces_.emplace_back(static_cast<const char*>(buffer.data()), buffer.size());
+        bytes += buffer.size();
+      }
+      return bytes;
+    }
+
+    void finish(boost::system::error_code& error) { error = {}; }
+
+   private:
+    value_type& pieces_;
+  };
+};
+
+Problem malformed(std::string_view what) {
+  return {.status = 400, .detail = fmt::format("the request is not valid HTTP: {}", what)};
+}
+
+Problem too_long_a_target() {
+  return {.status = 414,
+          .detail = fmt::format("the target is longer than {} bytes", kMaxTargetBytes)};
+}
+
+Problem too_large_a_head() {
+  return {.status = 431,
+          .detail = fmt::format("the header fields are longer than {} bytes", kMaxHeadBytes)};
+}
+
+std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+}  // namespace
+
+class RequestReader::Parser : public http::request_parser<ViewBody> {};
+
+RequestReader::RequestReader(Connection& connection)
+    : connection_(connection), parser_(std::make_unique<Parser>()) {
+  parser_->header_limit(kMaxHeadBytes);
+  parser_->body_limit(boost::none);
+}
+
+RequestReader::~RequestReader() { connection_.input().consume(consume_later_); }
+
+bool RequestReader::done() const { return parser_->is_done(); }
+bool RequestReader::keep_alive() const { return parser_->keep_alive(); }
+bool RequestReader::old_client() const { return parser_->get().version() == 10; }
+
+std::span<const std::string_view> RequestReader::pieces() const { return parser_->get().body(); }
+
+asio::awaitable<std::variant<Request, Problem, Gone>> RequestReader::read_head() {
+  auto& input = connection_.input();
+  bool begun = input.size() > 0;
+  bool target_read = false;
+  SteadyTime deadline = steady_now() + (begun ? kHeadLimit : kIdleLimit);
+  for (;;) {
+    if (input.size() > 0) {
+      boost::system::error_code error;
+      if (!begun) deadline = steady_now() + kHeadLimit;
+      begun = true;
+      const std::size_t used = parser_->put(input.cdata(), error);
+      target_read |= used > 0;
+      if (error == http::error::header_limit)
+        co_return target_read ? too_large_a_head() : too_long_a_target();
+      input.consume(used);
+      if (error && error != http::error::need_more) {
+        if (error == http::error::bad_version)
+          co_return Problem{.status = 505, .detail = "only HTTP/1.0 and HTTP/1.1 are spoken here"};
+        co_return malformed(error.message());
+      }
+      if (parser_->is_header_done()) break;
+    }
+    const Fill filled = co_await connection_.fill(deadline);
+    if (filled == Fill::timeout && begun)
+      co_return Problem{.status = 408, .detail = "the request's header did not arrive in time"};
+    if (filled == Fill::full) co_return too_large_a_head();
+    if (filled == Fill::closed || filled == Fill::timeout) co_return Gone{};
+    if (connection_.asked_to_stop() && !begun) co_return Gone{};
+  }
+  co_return accept_head();
+}
+
+std::variant<Request, Problem, Gone> RequestReader::accept_head() {
+  const auto& message = parser_->get();
+  Request request;
+  request.method = view(message.method_string());
+  request.target = view(message.target());
+  request.path = request.target.substr(0, request.target.find('?'));
+  request.peer = connection_.peer();
+  request.has_body = !parser_->is_done();
+  for (const auto& field : message)
+    request.headers.emplace_back(view(field.name_string()), view(field.value()));
+
+  if (message.version() != 10 && message.version() != 11)
+    return Problem{.status = 505, .detail = "only HTTP/1.0 and HTTP/1.1 are spoken here"};
+  if (request.target.size() > kMaxTargetBytes) return too_long_a_target();
+  if (message.count(http::field::host) != 1 && message.version() == 11)
+    return malformed("it must have one Host header");
+  const std::string_view transfer = view(message[http::field::transfer_encoding]);
+  if (message.count(http::field::transfer_encoding) > 0 &&
+      !equal_ignoring_case(transfer, "chunked"))
+    return Problem{.status = 501, .detail = "the only Transfer-Encoding known here is chunked"};
+  const std::string_view expect = view(message[http::field::expect]);
+  if (!expect.empty() && !equal_ignoring_case(expect, "100-continue"))
+    return Problem{.status = 417, .detail = "the only expectation met here is 100-continue"};
+  waits_for_invitation_ = !expect.empty() && request.has_body && message.version() == 11;
+  // From here on the parser goes as far through the input as it can.
+  parser_->eager(true);
+  return request;
+}
+
+asio::awaitable<bool> RequestReader::invite_body() {
+  if (!std::exchange(waits_for_invitation_, false)) co_return true;
+  co_return co_await connection_.send("HTTP/1.1 100 Continue\r\n\r\n", {});
+}
+
+asio::awaitable<BodyEvent> RequestReader::read_body(SteadyTime deadline) {
+  auto& input = connection_.input();
+  auto& pieces = parser_->get().body();
+  for (;;) {
+    input.consume(std::exchange(consume_later_, 0));
+    pieces.clear();
+    if (parser_->is_done()) co_return BodyEvent::end;
+    if (input.size() > 0) {
+      boost::system::error_code error;
+      consume_later_ = parser_->put(input.cdata(), error);
+      if (error && error != http::error::need_more) co_return BodyEvent::malformed;
+      if (!pieces.empty()) co_return BodyEvent::pieces;
+      if (parser_->is_done()) continue;
+      input.consume(std::exchange(consume_later_, 0));
+    }
+    switch (co_await connection_.fill(deadline)) {
+      case Fill::data:
+        break;
+      case Fill::closed:
+        co_return BodyEvent::closed;
+      case Fill::timeout:
+        co_return BodyEvent::timeout;
+      case Fill::woken:
+        co_return BodyEvent::woken;
+      case Fill::full:
+        co_return BodyEvent::malformed;  // a chunk's header without end
+    }
+  }
+}
+
+}  // namespace faultline

@@ -1,0 +1,53 @@
+// RequestReader: reads one HTTP/1.x request from a connection, its body in pieces as they arrive.
+#pragma once
+
+#include <boost/asio/awaitable.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <variant>
+
+#include "http/clock.h"
+#include "http/connection.h"
+#include "http/message.h"
+#include "http/problem.h"
+
+namespace faultline {
+
+struct Gone {};  // the client left, or said nothing for too long
+
+enum class BodyEvent { pieces, end, closed, timeout, woken, malformed };
+
+class RequestReader {
+ public:
+  explicit RequestReader(Connection& connection);
+  ~RequestReader();
+
+  // A problem is to be answered, and the connection closed. Call once.
+  boost::asio::awaitable<std::variant<Request, Problem, Gone>> read_head();
+
+  // Tells a client that waits for leave to send its body that it may; before the first read_body().
+  boost::asio::awaitable<bool> invite_body();
+
+  // pieces(): valid until the next call.
+  boost::asio::awaitable<BodyEvent> read_body(SteadyTime deadline);
+  std::span<const std::string_view> pieces() const;
+
+  bool done() const;        // the whole request has been read
+  bool keep_alive() const;  // as far as the client wishes
+  bool old_client() const;  // HTTP/1.0
+
+ private:
+  class Parser;
+
+  std::variant<Request, Problem, Gone> accept_head();
+
+  Connection& connection_;
+  std::unique_ptr<Parser> parser_;
+  bool waits_for_invitation_ = false;
+  std::size_t consume_later_ = 0;  // bytes of input that pieces() points into
+};
+
+}  // namespace faultline

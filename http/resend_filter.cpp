@@ -1,0 +1,135 @@
+#include "http/resend_filter.h"
+
+#include <xxhash.h>
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+std::size_t size_of(const Fingerprint& block) {
+  return static_cast<std::size_t>(block.to_offset - block.from_offset);
+}
+
+}  // namespace
+
+std::uint64_t digest_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
+
+ResendFilter::ResendFilter(const std::vector<Fingerprint>& held) {
+  for (const Fingerprint& block : held)
+    if (block.to_offset > block.from_offset) blocks_.push_back(block);
+  for (std::size_t i = 0; i < blocks_.size(); ++i)
+    if (blocks_[i].starts_body) body_starts_.push_back(i);
+  begin_boundary();
+}
+
+void ResendFilter::begin_boundary() {
+  candidates_.clear();
+  if (last_matched_ && *last_matched_ + 1 < blocks_.size())
+    candidates_.push_back({*last_matched_ + 1});
+  for (const std::size_t block : body_starts_) {
+    if (last_matched_ && block == *last_matched_ + 1) continue;
+    // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with.
+    if (last_matched_ && size_of(blocks_[block]) < kHeadBytes) continue;
+    candidates_.push_back({block});
+  }
+  // The longest is the strongest claim; equal ones keep their order.
+  std::stable_sort(candidates_.begin(), candidates_.end(), [&](Candidate a, Candidate b) {
+    return size_of(blocks_[a.block]) > size_of(blocks_[b.block]);
+  });
+}
+
+void ResendFilter::drop(std::size_t bytes) {
+  start_ += bytes;
+  duplicate_bytes_ += bytes;
+}
+
+void ResendFilter::take_block(std::size_t block) {
+  const std::size_t here = std::min(size_of(blocks_[block]), rest().size());
+  skipping_ = size_of(blocks_[block]) - here;
+  drop(here);
+  last_matched_ = block;
+  begin_boundary();
+}
+
+// Takes one whole block off the front of what is held back. False: nothing to take, or not yet.
+bool ResendFilter::match_block(bool complete) {
+  for (auto candidate = candidates_.begin(); candidate != candidates_.end();) {
+    const Fingerprint& block = blocks_[candidate->block];
+    const std::size_t size = size_of(block);
+    const std::size_t head = std::min(size, kHeadBytes);
+    if (!candidate->head_matches && rest().size() >= head) {
+      if (digest_of(rest().substr(0, head)) != block.head_digest) {
+        candidate = candidates_.erase(candidate);
+        continue;
+      }
+      candidate->head_matches = true;
+    }
+    if (size > kMaxBlockBytes && rest().size() > kMaxBlockBytes &&
+        rest().find('\n') == std::string_view::npos) {
+      // Too long to hold back, and too long a line to be read: its head has to do.
+      take_block(candidate->block);
+      return true;
+    }
+    if (rest().size() < size) {
+      if (!complete) return false;  // wait: a shorter candidate must not win over a longer one
+      ++candidate;
+      continue;
+    }
+    if (digest_of(rest().substr(0, size)) == block.digest) {
+      take_block(candidate->block);
+      return true;
+    }
+    candidate = candidates_.erase(candidate);
+  }
+  return false;
+}
+
+std::string_view ResendFilter::give_up() {
+  passes_all_ = true;
+  candidates_.clear();
+  return rest();
+}
+
+std::string_view ResendFilter::feed(std::string_view bytes) {
+  if (passes_all_) return bytes;
+  const auto skipped = static_cast<std::size_t>(std::min<std::uint64_t>(skipping_, bytes.size()));
+  skipping_ -= skipped;
+  duplicate_bytes_ += skipped;
+  buffer_.erase(0, start_);
+  start_ = 0;
+  buffer_.append(bytes.substr(skipped));
+  while (!rest().empty() && match_block(false)) {
+  }
+  // After the last block there is nothing left to compare with, whether or not bytes follow.
+  return candidates_.empty() ? give_up() : std::string_view{};
+}
+
+std::string_view ResendFilter::finish() {
+  if (passes_all_) return {};
+  while (!rest().empty() && match_block(true)) {
+  }
+  if (rest().empty()) return {};
+  const bool inside_block =
+      std::any_of(candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
+        const bool follows = last_matched_ && candidate.block == *last_matched_ + 1;
+        const bool too_short_to_tell =
+            rest().size() < std::min(size_of(blocks_[candidate.block]), kHeadBytes);
+        return candidate.head_matches || (follows && too_short_to_tell);
+      });
+  if (!inside_block) return give_up();
+  drop(rest().size());
+  passes_all_ = true;
+  return {};
+}
+
+std::string_view ResendFilter::settle() {
+  if (passes_all_ || rest().empty()) return {};
+  const bool likely_known =
+      std::any_of(candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
+        return candidate.head_matches || (last_matched_ && candidate.block == *last_matched_ + 1);
+      });
+  return likely_known ? std::string_view{} : give_up();
+}
+
+}  // namespace faultline

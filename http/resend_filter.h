@@ -1,0 +1,77 @@
+// ResendFilter: a body whose sender did not say where in the source it stands is compared with what
+// the source already holds, so that the same bytes sent again change nothing and a grown file adds
+// only what it grew by.
+//
+// Bytes are known by the fingerprints of the blocks they were committed in: whole lines, except
+// where a body ended without a newline. A body is compared block by block from the start of any
+// earlier body; it is held back meanwhile, never by more than one block and one piece. From the
+// first block that differs all is new.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.h"
+
+namespace faultline {
+
+// Blocks are cut before they exceed this, unless their first line is longer; then that line alone
+// is the block, and no reader keeps any of it (Reader::kMaxLineBytes).
+inline constexpr std::size_t kMaxBlockBytes = std::size_t{1} << 20;
+// Fingerprint::head_digest covers at most this many.
+inline constexpr std::size_t kHeadBytes = 256;
+
+std::uint64_t digest_of(std::string_view bytes);
+
+class ResendFilter {
+ public:
+  // `held` in the order of the source.
+  explicit ResendFilter(const std::vector<Fingerprint>& held);
+
+  // What is new of the bytes so far and was not returned yet; valid until the next call.
+  std::string_view feed(std::string_view bytes);
+
+  // The body is complete. A rest that ends inside a block whose head it matches is taken for the
+  // beginning of that block: a shorter copy of a file that grew.
+  std::string_view finish();
+
+  // The sender has paused. Bytes too few to be recognised by now are new: a stream that has just
+  // begun must not wait unseen.
+  std::string_view settle();
+
+  // True once all further bytes are new; feed() then costs nothing.
+  bool passes_all() const { return passes_all_; }
+
+  std::uint64_t duplicate_bytes() const { return duplicate_bytes_; }
+
+  // Whether the new bytes go on where the source ends, rather than begin a body or a branch of one.
+  bool continues_source() const { return last_matched_ && *last_matched_ + 1 == blocks_.size(); }
+
+ private:
+  struct Candidate {
+    std::size_t block;
+    bool head_matches = false;
+  };
+
+  std::string_view rest() const { return std::string_view(buffer_).substr(start_); }
+  void drop(std::size_t bytes);
+  void begin_boundary();
+  bool match_block(bool complete);
+  void take_block(std::size_t block);
+  std::string_view give_up();
+
+  std::vector<Fingerprint> blocks_;
+  std::vector<std::size_t> body_starts_;
+  std::vector<Candidate> candidates_;  // what the next bytes may be, longest block first
+  std::optional<std::size_t> last_matched_;
+  std::string buffer_;  // held back; from start_ on undecided
+  std::size_t start_ = 0;
+  std::uint64_t skipping_ = 0;  // bytes of an overlong line still to pass over
+  std::uint64_t duplicate_bytes_ = 0;
+  bool passes_all_ = false;
+};
+
+}  // namespace faultline

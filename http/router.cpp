@@ -1,0 +1,171 @@
+#include "http/router.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace faultline {
+namespace {
+
+constexpr Parameter kJob{"job", "string", "Name of the job."};
+constexpr Parameter kLimit{"limit", "integer", "At most this many, 1 to 1000."};
+constexpr Parameter kCursor{"cursor", "string", "next_cursor of the page before."};
+
+const std::vector<Parameter> kIngestQuery{
+    {"job", "string", "Name of the job; required unless the server has a default."},
+    {"host", "string", "Host the lines come from, for those that name none."},
+    {"rank", "integer", "Rank the lines come from, for those that name none."},
+    {"source", "string", "Name of the stream; by default the host and the sender's address."},
+    {"offset", "integer", "Where in the source the body begins; what is held already is skipped."},
+    {"final", "boolean", "true: the source is complete with this body."},
+};
+
+const std::vector<Route> kRoutes{
+    {"POST", "/api/v1/ingest", ingest,
+     "Takes logs: plain, gzip, zstd, tar or multipart/form-data, read while they arrive. Answers "
+     "when "
+     "all is durable.",
+     kIngestQuery},
+    {"PUT", "/api/v1/ingest", ingest, "The same as POST.", kIngestQuery},
+    {"GET", "/api/v1/jobs", list_jobs, "Every job in one line each.", {kLimit, kCursor}},
+    {"GET", "/api/v1/jobs/{job}", show_job, "One job: hosts, GPUs, communicators, sources.", {}},
+    {"GET",
+     "/api/v1/jobs/{job}/diagnosis",
+     show_diagnosis,
+     "Why the job hangs, fails or crawls.",
+     {{"format", "string", "json or text; by default what Accept asks for."},
+      {"attempt", "integer", "An attempt of a restarted job; by default the latest."}}},
+    {"GET", "/api/v1/jobs/{job}/ranks", list_ranks, "Where every rank stands.", {kLimit, kCursor}},
+    {"GET",
+     "/api/v1/jobs/{job}/findings",
+     list_findings,
+     "Causes and symptoms found in the job, also past ones.",
+     {{"class", "string", "Only of this class, as gpu.off_bus."},
+      {"severity", "string", "Only of this severity: info, warning, error, critical."},
+      {"state", "string", "Only those open or resolved."},
+      {"host", "string", "Only those about this host."},
+      {"rank", "integer", "Only those about this rank."},
+      {"since", "string", "Only those changed at or after this time (RFC 3339)."},
+      kLimit,
+      kCursor}},
+    {"GET", "/api/v1/findings/{id}", show_finding, "One finding with its evidence.", {}},
+    {"GET",
+     "/api/v1/sources",
+     list_sources,
+     "The sources of a job and how far each is held, so that a sender can resume.",
+     {kJob, kLimit, kCursor}},
+    {"GET", "/openapi.json", show_openapi, "This description.", {}},
+    {"GET", "/metrics", show_metrics, "What the service counts, for Prometheus.", {}, true},
+    {"GET", "/healthz", show_health, "200 while the process lives.", {}, true},
+    {"GET",
+     "/readyz",
+     show_readiness,
+     "200 when requests are served and the store takes writes.",
+     {},
+     true},
+};
+
+constexpr std::string_view kKnownMethods[] = {"GET",     "HEAD",  "POST",    "PUT",  "DELETE",
+                                              "OPTIONS", "PATCH", "CONNECT", "TRACE"};
+
+std::string_view next_segment(std::string_view& path) {
+  path.remove_prefix(std::min<std::size_t>(path.size(), 1));  // the slash
+  const std::string_view segment = path.substr(0, path.find('/'));
+  path.remove_prefix(segment.size());
+  return segment;
+}
+
+// The segments that the pattern's {names} stand for, still encoded; nothing if the path is another.
+std::optional<std::vector<std::pair<std::string_view, std::string_view>>> match(
+    std::string_view pattern, std::string_view path) {
+  std::vector<std::pair<std::string_view, std::string_view>> values;
+  while (!pattern.empty() && !path.empty()) {
+    const std::string_view wanted = next_segment(pattern);
+    const std::string_view given = next_segment(path);
+    if (wanted.starts_with('{') && !given.empty())
+      values.emplace_back(wanted.substr(1, wanted.size() - 2), given);
+    else if (wanted != given)
+      return std::nullopt;
+  }
+  if (!pattern.empty() || !path.empty()) return std::nullopt;
+  return values;
+}
+
+std::string allowed_methods(std::string_view path) {
+  std::string allowed;
+  for (const Route& route : kRoutes) {
+    if (!match(route.pattern, path)) continue;
+    allowed += fmt::format("{}, ", route.method);
+    if (route.method == "GET") allowed += "HEAD, ";
+  }
+  if (!allowed.empty()) allowed += "OPTIONS";
+  return allowed;
+}
+
+Response unroutable(const Request& request) {
+  const bool everything = request.path == "*";
+  const std::string allowed =
+      everything ? "GET, HEAD, POST, PUT, OPTIONS" : allowed_methods(request.path);
+  if (std::find(std::begin(kKnownMethods), std::end(kKnownMethods), request.method) ==
+      std::end(kKnownMethods))
+    return problem_response(Problem{
+        .status = 501,
+        .detail = fmt::format("the method {} is not known here", printable_name(request.method))});
+  if (allowed.empty())
+    return problem_response(Problem{
+        .status = 404,
+        .detail = fmt::format("nothing is served at {}; /openapi.json lists everything that is",
+                              printable_name(request.path))});
+  Headers allow{{"Allow", allowed}};
+  if (request.method == "OPTIONS") return {.status = 204, .headers = std::move(allow)};
+  return problem_response(
+      Problem{.status = 405,
+              .detail = fmt::format("{} does not take {}; it takes {}",
+                                    printable_name(request.path), request.method, allowed),
+              .headers = std::move(allow)});
+}
+
+std::optional<Error> unknown_parameter(const Query& query, const Route& route) {
+  for (const auto& entry : query.all()) {
+    const auto known = [&](const Parameter& parameter) { return parameter.name == entry.first; };
+    if (std::any_of(route.query.begin(), route.query.end(), known)) continue;
+    std::string allowed;
+    for (const Parameter& parameter : route.query)
+      allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", parameter.name);
+    return Error{Error::Kind::invalid_input,
+                 fmt::format("unknown query parameter \"{}\"; {}", printable_name(entry.first),
+                             allowed.empty() ? "none is taken here"
+                                             : fmt::format("those taken here are {}", allowed))};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Route> routes() { return kRoutes; }
+
+std::variant<const Route*, Response> find_route(Request& request) {
+  // HEAD is answered as GET would be; the session leaves the body away.
+  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  for (const Route& route : kRoutes) {
+    if (route.method != method) continue;
+    const auto values = match(route.pattern, request.path);
+    if (!values) continue;
+    for (const auto& [name, encoded] : *values) {
+      Result<std::string> value = percent_decoded(encoded);
+      if (!value) return problem_response(value.error());
+      request.path_values.emplace_back(name, std::move(*value));
+    }
+    const std::size_t question = request.target.find('?');
+    Result<Query> query = Query::parse(
+        question == std::string::npos ? "" : std::string_view(request.target).substr(question + 1));
+    if (!query) return problem_response(query.error());
+    if (const auto error = unknown_parameter(*query, route)) return problem_response(*error);
+    request.query = std::move(*query);
+    return &route;
+  }
+  return unroutable(request);
+}
+
+}  // namespace faultline

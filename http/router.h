@@ -1,0 +1,40 @@
+// The table of everything that is served. To add an endpoint: its handler in a file of its own, its
+// line in handlers.h, its row in router.cpp. /openapi.json is written from the same rows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "http/handlers.h"
+#include "http/problem.h"
+
+namespace faultline {
+
+struct Parameter {
+  std::string_view name;
+  std::string_view type;  // as JSON Schema calls it
+  std::string_view description;
+};
+
+using Answer = Response (*)(const Request&, Services&);
+using Stream = boost::asio::awaitable<Response> (*)(const Request&, Services&, Exchange&);
+
+struct Route {
+  std::string_view method;
+  std::string_view pattern;  // {name} stands for one segment
+  std::variant<Answer, Stream> handler;
+  std::string_view summary;
+  std::vector<Parameter> query;
+  bool always = false;  // answered even before the stored jobs are read back
+};
+
+std::span<const Route> routes();
+
+// The route for the request, whose query and path values are filled in; or the answer that needs no
+// route: an error, or what OPTIONS gets.
+std::variant<const Route*, Response> find_route(Request& request);
+
+}  // namespace faultline

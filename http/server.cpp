@@ -1,0 +1,235 @@
+#include "http/server.h"
+
+#include <fmt/format.h>
+#include <boost/asio/bind_executor.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "http/connection.h"
+#include "http/offload.h"
+#include "http/problem.h"
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace {
+
+using asio::ip::tcp;
+
+constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+
+// Blocking calls wait for the disk or compute a diagnosis; a few at a time keep both busy.
+constexpr std::size_t kBlockingThreads = 4;
+
+// Requests in flight when the server stops get this long; whoever starts it again waits as long.
+constexpr std::chrono::seconds kStopLimit{8};
+
+constexpr std::chrono::seconds kReconcileInterval{1};
+constexpr std::chrono::milliseconds kAcceptRetry{100};
+
+tcp::endpoint endpoint_of(const ServerOptions& options) {
+  boost::system::error_code error;
+  const auto address = asio::ip::make_address(options.address, error);
+  if (error) throw std::runtime_error(fmt::format("{} is not an IP address", options.address));
+  return {address, options.port};
+}
+
+}  // namespace
+
+class Server::Impl {
+ public:
+  Impl(const ServerOptions& options, Services& services)
+      : options_(options),
+        services_(services),
+        blocking_(kBlockingThreads),
+        strand_(asio::make_strand(context_)),
+        acceptor_(strand_),
+        signals_(strand_),
+        stop_timer_(strand_),
+        reconcile_timer_(strand_) {
+    const tcp::endpoint endpoint = endpoint_of(options);
+    try {
+      acceptor_.open(endpoint.protocol());
+      acceptor_.set_option(tcp::acceptor::reuse_address(true));
+      acceptor_.bind(endpoint);
+      acceptor_.listen();
+    } catch (const boost::system::system_error& error) {
+      throw std::runtime_error(fmt::format("cannot listen on {}:{}: {}", options.address,
+                                           options.port, error.code().message()));
+    }
+    const tcp::endpoint bound = acceptor_.local_endpoint();
+    const std::string address = bound.address().to_string();
+    url_ = fmt::format("http://{}:{}", bound.address().is_v6() ? "[" + address + "]" : address,
+                       bound.port());
+    signals_.add(SIGTERM);
+    signals_.add(SIGINT);
+  }
+
+  const std::string& url() const { return url_; }
+
+  void run() {
+    signals_.async_wait([this](boost::system::error_code error, int) {
+      if (!error) begin_stop();
+    });
+    asio::co_spawn(strand_, accept(), asio::detached);
+    asio::co_spawn(strand_, reconcile_now_and_then(), asio::detached);
+    std::thread replay([this] { replay_store(); });
+    std::vector<std::thread> threads;
+    const unsigned wanted = std::max(2U, std::thread::hardware_concurrency());
+    for (unsigned i = 1; i < wanted; ++i) threads.emplace_back([this] { context_.run(); });
+    context_.run();
+    for (std::thread& thread : threads) thread.join();
+    replay.join();
+    blocking_.join();
+    services_.store.drain();
+    if (replay_failure_) std::rethrow_exception(replay_failure_);
+  }
+
+  void stop() {
+    asio::post(strand_, [this] { begin_stop(); });
+  }
+
+ private:
+  void replay_store() {
+    try {
+      services_.jobs.replay(stopping_);
+    } catch (...) {
+      replay_failure_ = std::current_exception();
+      stop();
+    }
+  }
+
+  asio::awaitable<void> accept() {
+    while (!stopping_) {
+      const auto executor = asio::make_strand(context_);
+      auto [error, socket] = co_await acceptor_.async_accept(executor, kNoThrow);
+      if (stopping_) co_return;
+      if (error) {
+        // Out of descriptors, most likely: those in use will be given back.
+        asio::steady_timer pause(strand_, kAcceptRetry);
+        co_await pause.async_wait(kNoThrow);
+        continue;
+      }
+      start_session(std::move(socket));
+    }
+  }
+
+  void start_session(tcp::socket socket) {
+    const auto executor = socket.get_executor();
+    auto connection = std::make_shared<Connection>(std::move(socket));
+    if (connections_.size() >= options_.max_connections) {
+      services_.metrics.connection_refused();
+      asio::co_spawn(executor, refuse(std::move(connection)), asio::detached);
+      return;
+    }
+    connections_.insert(connection);
+    services_.metrics.connection_opened();
+    auto ended = [this, connection](std::exception_ptr failure) {
+      if (failure) log_failure(failure);
+      services_.metrics.connection_closed();
+      connection->abort();
+      asio::post(strand_, [this, connection] { forget(connection); });
+    };
+    asio::co_spawn(executor, run_session(connection, services_, blocking_, options_.session),
+                   std::move(ended));
+  }
+
+  static void log_failure(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "a connection ended with an error: {}\n", error.what());
+    }
+  }
+
+  static asio::awaitable<void> refuse(std::shared_ptr<Connection> connection) {
+    const Response refusal = problem_response(
+        Problem{.status = 503,
+                .detail = "too many connections are open; try again soon (--max-connections)",
+                .retry_after_seconds = 5});
+    const std::string head = fmt::format(
+        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
+        "Retry-After: 5\r\nConnection: close\r\n\r\n",
+        refusal.content_type, refusal.body.size());
+    if (co_await connection->send(head, refusal.body)) co_await connection->close_gently();
+  }
+
+  void forget(const std::shared_ptr<Connection>& connection) {
+    connections_.erase(connection);
+    if (stopping_ && connections_.empty()) finish_stop();
+  }
+
+  // What shows with time only: a stream that stays open and says nothing more.
+  asio::awaitable<void> reconcile_now_and_then() {
+    auto reconcile = [this] {
+      if (services_.jobs.ready()) services_.jobs.reconcile_open();
+    };
+    while (!stopping_) {
+      reconcile_timer_.expires_after(kReconcileInterval);
+      co_await reconcile_timer_.async_wait(kNoThrow);
+      if (stopping_) co_return;
+      try {
+        co_await offload(blocking_, reconcile);
+      } catch (const StoreError& error) {
+        fmt::print(stderr, "findings could not be stored: {}\n", error.what());
+      }
+    }
+  }
+
+  void begin_stop() {
+    if (stopping_) return;
+    stopping_ = true;
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    signals_.cancel(ignored);
+    reconcile_timer_.cancel();
+    if (connections_.empty()) return;
+    for (const auto& connection : connections_) connection->ask_to_stop();
+    stop_timer_.expires_after(kStopLimit);
+    stop_timer_.async_wait([this](boost::system::error_code cancelled) {
+      if (cancelled) return;
+      fmt::print(stderr, "{} connections did not end in time and are cut\n", connections_.size());
+      for (const auto& connection : connections_) connection->abort();
+    });
+  }
+
+  void finish_stop() { stop_timer_.cancel(); }
+
+  ServerOptions options_;
+  Services& services_;
+  asio::io_context context_;
+  asio::thread_pool blocking_;
+  asio::strand<asio::io_context::executor_type> strand_;  // for everything below
+  tcp::acceptor acceptor_;
+  asio::signal_set signals_;
+  asio::steady_timer stop_timer_;
+  asio::steady_timer reconcile_timer_;
+  std::set<std::shared_ptr<Connection>> connections_;
+  std::atomic<bool> stopping_{false};
+  std::string url_;
+  std::exception_ptr replay_failure_;
+};
+
+Server::Server(const ServerOptions& options, Services& services)
+    : impl_(std::make_unique<Impl>(options, services)) {}
+Server::~Server() = default;
+
+std::string Server::url() const { return impl_->url(); }
+void Server::run() { impl_->run(); }
+void Server::stop() { impl_->stop(); }
+
+}  // namespace faultline

@@ -1,0 +1,41 @@
+// Server: listens, and runs a session for every connection on a few threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "http/services.h"
+#include "http/session.h"
+
+namespace faultline {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  unsigned short port = 8686;  // 0: any free one
+  std::size_t max_connections = 1024;
+  SessionOptions session;
+};
+
+class Server {
+ public:
+  // Listens; throws std::runtime_error with one clear line if it cannot.
+  Server(const ServerOptions& options, Services& services);
+  ~Server();
+
+  std::string url() const;
+
+  // Serves until SIGTERM, SIGINT or stop(): then no connection is accepted, open uploads keep what
+  // they sent, requests in flight are answered. Reads the stored jobs back first, answering 503
+  // meanwhile. Throws what made that fail.
+  void run();
+
+  void stop();  // from any thread
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,23 @@
+// What handlers may use. Built once in app/serve.cpp, lowest first.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "http/clock.h"
+#include "http/live_jobs.h"
+#include "http/metrics.h"
+#include "store/store.h"
+
+namespace faultline {
+
+struct Services {
+  Store& store;
+  LiveJobs& jobs;
+  Metrics& metrics;
+  std::string default_job;  // for requests that name none; empty: they must
+  std::string version;
+  Timestamp started = utc_now();
+};
+
+}  // namespace faultline

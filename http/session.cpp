@@ -1,0 +1,138 @@
+#include "http/session.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <variant>
+
+#include "http/offload.h"
+#include "http/origin.h"
+#include "http/request_reader.h"
+#include "http/router.h"
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace {
+
+std::string head_of(const Response& response, bool close, bool old_client) {
+  std::string head =
+      fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n", response.status,
+                  reason_of(response.status), fmt::gmtime(std::chrono::system_clock::now()));
+  if (response.status != 204)
+    head +=
+        fmt::format("Content-Type: {}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\n",
+                    response.content_type, response.body.size());
+  for (const auto& [name, value] : response.headers) head += fmt::format("{}: {}\r\n", name, value);
+  if (close)
+    head += "Connection: close\r\n";
+  else if (old_client)
+    head += "Connection: keep-alive\r\n";
+  head += "\r\n";
+  return head;
+}
+
+Response failed(const Request& request, const std::exception& error) {
+  fmt::print(stderr, "{} {}: {}\n", request.method, printable_name(request.path), error.what());
+  const bool store = dynamic_cast<const StoreError*>(&error) != nullptr;
+  if (store)
+    return problem_response(
+        Problem{.status = 503,
+                .detail = fmt::format("the store is out of reach: {}", error.what()),
+                .retry_after_seconds = 5});
+  return problem_response(
+      Problem{.status = 500, .detail = "the server failed on this request; its log says why"});
+}
+
+class Session {
+ public:
+  Session(std::shared_ptr<Connection> connection, Services& services, asio::thread_pool& blocking,
+          SessionOptions options)
+      : connection_(std::move(connection)),
+        services_(services),
+        blocking_(blocking),
+        options_(options) {}
+
+  asio::awaitable<void> run() {
+    while (!connection_->asked_to_stop()) {
+      RequestReader reader(*connection_);
+      auto head = co_await reader.read_head();
+      if (std::holds_alternative<Gone>(head)) co_return;
+      if (const Problem* problem = std::get_if<Problem>(&head)) {
+        const Response refusal = problem_response(*problem);
+        services_.metrics.count_request("(malformed)", "-", refusal.status, {});
+        const std::string text = head_of(refusal, true, false);
+        if (co_await connection_->send(text, refusal.body)) co_await connection_->close_gently();
+        co_return;
+      }
+      Request& request = std::get<Request>(head);
+      Response response = co_await respond(request, reader);
+      if (response.status == kClientLeft) co_return;
+      const bool close =
+          response.close || !reader.keep_alive() || !reader.done() || connection_->asked_to_stop();
+      const std::string text = head_of(response, close, reader.old_client());
+      const std::string_view body = request.method == "HEAD" ? std::string_view{} : response.body;
+      if (!co_await connection_->send(text, body)) co_return;
+      if (close) {
+        co_await connection_->close_gently();
+        co_return;
+      }
+    }
+  }
+
+ private:
+  asio::awaitable<Response> respond(Request& request, RequestReader& reader) {
+    const SteadyTime begun = steady_now();
+    std::string_view pattern = "(none)";
+    Response response;
+    auto found = find_route(request);
+    if (Response* early = std::get_if<Response>(&found)) {
+      response = std::move(*early);
+    } else {
+      const Route& route = *std::get<const Route*>(found);
+      pattern = route.pattern;
+      try {
+        response = co_await answer(route, request, reader);
+      } catch (const std::exception& error) {
+        response = failed(request, error);
+      }
+    }
+    services_.metrics.count_request(pattern, pattern == "(none)" ? "-" : request.method,
+                                    response.status, steady_now() - begun);
+    co_return response;
+  }
+
+  asio::awaitable<Response> answer(const Route& route, const Request& request,
+                                   RequestReader& reader) {
+    if (!route.always && !services_.jobs.ready())
+      co_return problem_response(
+          Problem{.status = 503,
+                  .detail = "the server has just started and is reading its store; try again soon",
+                  .retry_after_seconds = 2});
+    if (route.method != "GET" && crosses_origins(request))
+      co_return problem_response(
+          Problem{.status = 403, .detail = "pages of other origins may not send data here"});
+    if (const Stream* stream = std::get_if<Stream>(&route.handler)) {
+      Exchange exchange{*connection_, reader, blocking_, options_.body_idle_limit};
+      co_return co_await (*stream)(request, services_, exchange);
+    }
+    auto call = [&] { return std::get<Answer>(route.handler)(request, services_); };
+    co_return co_await offload(blocking_, call);
+  }
+
+  std::shared_ptr<Connection> connection_;
+  Services& services_;
+  asio::thread_pool& blocking_;
+  SessionOptions options_;
+};
+
+}  // namespace
+
+asio::awaitable<void> run_session(std::shared_ptr<Connection> connection, Services& services,
+                                  asio::thread_pool& blocking, SessionOptions options) {
+  Session session(std::move(connection), services, blocking, options);
+  co_await session.run();
+}
+
+}  // namespace faultline

@@ -1,0 +1,190 @@
+#include "http/resend_filter.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+// A source as the server would have filled it: `held` is what it holds, `blocks` how it was cut.
+class Held {
+ public:
+  Held& block(const std::string& bytes, bool starts_body = false) {
+    Fingerprint print;
+    print.from_offset = bytes_;
+    print.to_offset = bytes_ + bytes.size();
+    print.digest = digest_of(bytes);
+    print.head_digest = digest_of(std::string_view(bytes).substr(0, kHeadBytes));
+    print.starts_body = starts_body;
+    bytes_ += bytes.size();
+    prints.push_back(print);
+    return *this;
+  }
+
+  std::vector<Fingerprint> prints;
+
+ private:
+  std::uint64_t bytes_ = 0;
+};
+
+struct Sent {
+  std::string fresh;
+  std::uint64_t duplicates = 0;
+  bool continues = false;
+};
+
+Sent send(const Held& held, std::string_view body, std::size_t piece_size = 100) {
+  ResendFilter filter(held.prints);
+  Sent sent;
+  for (std::size_t at = 0; at < body.size(); at += piece_size)
+    sent.fresh += filter.feed(body.substr(at, piece_size));
+  sent.fresh += filter.finish();
+  sent.duplicates = filter.duplicate_bytes();
+  sent.continues = filter.continues_source();
+  return sent;
+}
+
+// Lines that differ from all others.
+std::string lines(std::string_view name, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += std::string(name) + " line " + std::to_string(i) + "\n";
+  return text;
+}
+
+TEST(ResendFilter, TakesAllOfABodyForNewWhenNothingIsHeld) {
+  const Sent sent = send({}, lines("a", 100));
+  EXPECT_EQ(sent.fresh, lines("a", 100));
+  EXPECT_EQ(sent.duplicates, 0U);
+}
+
+TEST(ResendFilter, LetsNothingThroughWhenTheSameBodyIsSentAgain) {
+  const std::string one = lines("one", 50);
+  const std::string two = lines("two", 300);
+  Held held;
+  held.block(one, true).block(two);
+  for (const std::size_t piece : {1UL, 7UL, 256UL, 100000UL}) {
+    SCOPED_TRACE(piece);
+    const Sent sent = send(held, one + two, piece);
+    EXPECT_EQ(sent.fresh, "");
+    EXPECT_EQ(sent.duplicates, one.size() + two.size());
+    EXPECT_TRUE(sent.continues);
+  }
+}
+
+TEST(ResendFilter, LetsThroughWhatAFileGrewBy) {
+  const std::string old = lines("old", 200);
+  Held held;
+  held.block(old.substr(0, 1000), true).block(old.substr(1000));
+  for (const std::string& grown : {std::string("new\n"), lines("new", 400)}) {
+    const Sent sent = send(held, old + grown);
+    EXPECT_EQ(sent.fresh, grown);
+    EXPECT_EQ(sent.duplicates, old.size());
+    EXPECT_TRUE(sent.continues);
+  }
+}
+
+TEST(ResendFilter, KnowsAFileThatGrewTwice) {
+  Held held;
+  held.block(lines("a", 90), true).block(lines("b", 3)).block(lines("c", 50));
+  const Sent sent = send(held, lines("a", 90) + lines("b", 3) + lines("c", 50) + "d\n");
+  EXPECT_EQ(sent.fresh, "d\n");
+}
+
+TEST(ResendFilter, TakesEverythingForNewFromTheFirstBlockThatDiffers) {
+  const std::string same = lines("same", 40);
+  Held held;
+  held.block(same, true).block(lines("first boot", 100));
+  const Sent sent = send(held, same + lines("second boot", 100));
+  EXPECT_EQ(sent.fresh, lines("second boot", 100));
+  EXPECT_FALSE(sent.continues);
+}
+
+TEST(ResendFilter, KnowsABodyThatBranchedOffAnotherWhenItComesAgain) {
+  const std::string same = lines("same", 40);
+  Held held;
+  held.block(same, true).block(lines("first boot", 100)).block(lines("second boot", 100), true);
+  EXPECT_EQ(send(held, same + lines("second boot", 100)).fresh, "");
+  EXPECT_EQ(send(held, same + lines("first boot", 100)).fresh, "");
+}
+
+TEST(ResendFilter, TellsBodiesApartThatBeginAlike) {
+  const std::string head(400, 'h');
+  Held held;
+  held.block(head + lines("one", 50), true).block(head + lines("two", 50), true);
+  EXPECT_EQ(send(held, head + lines("two", 50)).fresh, "");
+  EXPECT_EQ(send(held, head + lines("one", 50)).fresh, "");
+  EXPECT_EQ(send(held, head + lines("six", 50)).fresh, head + lines("six", 50));
+}
+
+TEST(ResendFilter, TakesAShorterCopyForADuplicate) {
+  const std::string block = lines("a", 500);
+  Held held;
+  held.block(block, true).block(lines("b", 500));
+  EXPECT_EQ(send(held, block.substr(0, 3000)).fresh, "");
+  EXPECT_EQ(send(held, block + lines("b", 500).substr(0, 5)).fresh, "");
+}
+
+TEST(ResendFilter, TakesABodyTooShortToRecogniseForNew) {
+  Held held;
+  held.block(lines("a", 500), true);
+  EXPECT_EQ(send(held, "a line 0\n").fresh, "a line 0\n");
+}
+
+TEST(ResendFilter, DoesNotDropALineThatAFileBeganWithAndGrewBy) {
+  Held held;
+  held.block("tick\n", true);
+  EXPECT_EQ(send(held, "tick\ntick\n").fresh, "tick\n");
+}
+
+TEST(ResendFilter, IgnoresBlocksWithoutBytes) {
+  Held held;
+  held.block("", true).block(lines("a", 50), true).block("");
+  EXPECT_EQ(send(held, lines("a", 50)).fresh, "");
+  EXPECT_EQ(send(held, lines("b", 50)).fresh, lines("b", 50));
+}
+
+TEST(ResendFilter, NeverHoldsBackMoreThanABlockAndAPiece) {
+  const std::string overlong(8 * kMaxBlockBytes, 'x');
+  Held held;
+  held.block(overlong + "\n", true).block(lines("a", 50));
+  ResendFilter filter(held.prints);
+  const std::string body = overlong + "\n" + lines("a", 50) + "new\n";
+  std::size_t waiting = 0;
+  std::uint64_t accounted = 0;
+  std::string fresh;
+  for (std::size_t at = 0; at < body.size(); at += 65536) {
+    const std::string_view piece = std::string_view(body).substr(at, 65536);
+    fresh += filter.feed(piece);
+    accounted = filter.duplicate_bytes() + fresh.size();
+    waiting = std::max<std::size_t>(waiting, at + piece.size() - accounted);
+  }
+  fresh += filter.finish();
+  EXPECT_EQ(fresh, "new\n");
+  EXPECT_LE(waiting, kMaxBlockBytes + 65536);
+}
+
+TEST(ResendFilter, LetsAStreamThatPausesBeSeenUnlessItLooksKnown) {
+  Held held;
+  held.block(lines("a", 500), true);
+  {
+    ResendFilter filter(held.prints);
+    EXPECT_EQ(filter.feed("Xid 79\n"), "");
+    EXPECT_EQ(filter.settle(), "Xid 79\n");
+    EXPECT_EQ(filter.feed("more\n"), "more\n");
+    EXPECT_EQ(filter.finish(), "");
+  }
+  {
+    ResendFilter filter(held.prints);
+    EXPECT_EQ(filter.feed(lines("a", 100)), "");
+    EXPECT_EQ(filter.settle(), "") << "the beginning of a known block";
+  }
+  {
+    ResendFilter filter(held.prints);
+    EXPECT_EQ(filter.feed(lines("a", 500) + "new\n"), "");
+    EXPECT_EQ(filter.settle(), "new\n");
+  }
+}
+
+}  // namespace
+}  // namespace faultline

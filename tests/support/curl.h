@@ -1,0 +1,75 @@
+// The real curl, asked through a shell as a user would.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <boost/json.hpp>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "server_process.h"
+
+namespace faultline {
+
+struct Reply {
+  int exit = -1;  // of the shell's last command
+  int status = 0;
+  std::string body;
+
+  boost::json::object json() const {
+    boost::system::error_code error;
+    const boost::json::value value = boost::json::parse(body, error);
+    EXPECT_TRUE(!error && value.is_object()) << status << ' ' << body;
+    return error || !value.is_object() ? boost::json::object{} : value.as_object();
+  }
+};
+
+inline std::string output_of(const std::string& command, int* exit = nullptr) {
+  std::string output;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 65536> buffer;
+  for (std::size_t n = 0; (n = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;)
+    output.append(buffer.data(), n);
+  const int ended = pclose(pipe);
+  if (exit != nullptr) *exit = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+  return output;
+}
+
+// curl FLAGS URL; `before`: what its stdin comes from, as "gzip -c file |".
+inline Reply curl(const ServerProcess& server, const std::string& path, const std::string& flags = "",
+                  const std::string& before = "") {
+  Reply reply;
+  const std::string mark = "\n<<status>>";
+  std::string output = output_of(before + " curl -sS --max-time 120 -w '" + mark + "%{http_code}' " +
+                                     flags + " '" + server.url(path) + "' 2>/dev/null",
+                                 &reply.exit);
+  const std::size_t at = output.rfind(mark);
+  if (at == std::string::npos) return reply;
+  reply.status = std::atoi(output.c_str() + at + mark.size());
+  reply.body = output.substr(0, at);
+  return reply;
+}
+
+// Until the stored jobs are read back.
+inline void await_ready(const ServerProcess& server) {
+  while (curl(server, "/readyz").status == 503)
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+// Asks again until the answer is as hoped for; the test's own time limit is the last word.
+template <class Hope>
+Reply await(const ServerProcess& server, const std::string& path, Hope&& hope) {
+  Reply reply = curl(server, path);
+  for (int tries = 0; !hope(reply) && tries < 600; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    reply = curl(server, path);
+  }
+  EXPECT_TRUE(hope(reply)) << path << ": " << reply.status << ' ' << reply.body;
+  return reply;
+}
+
+}  // namespace faultline

@@ -1,0 +1,109 @@
+// The real binary, serving on a port of its own.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "workshop.h"
+
+extern char** environ;
+
+namespace faultline {
+
+class ServerProcess {
+ public:
+  // Data and messages go to `folder`, which may have served before.
+  explicit ServerProcess(const std::filesystem::path& folder,
+                         const std::vector<std::string>& flags = {})
+      : messages_(folder / "messages") {
+    std::vector<std::string> words{FAULTLINE_BINARY, "serve",          "--listen", "127.0.0.1:0",
+                                   "--data",         folder / "data"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    std::filesystem::remove(messages_);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages_.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    EXPECT_EQ(posix_spawn(&pid_, FAULTLINE_BINARY, &actions, nullptr, arguments.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    await_port();
+  }
+
+  ~ServerProcess() {
+    if (pid_ > 0) kill_now();
+  }
+  ServerProcess(const ServerProcess&) = delete;
+  ServerProcess& operator=(const ServerProcess&) = delete;
+
+  int port() const { return port_; }
+  std::string url(const std::string& path) const {
+    return "http://127.0.0.1:" + std::to_string(port_) + path;
+  }
+
+  void kill_now() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+  void ask_to_stop() { kill(pid_, SIGTERM); }
+
+  // The exit status, once it has ended by itself; -1 if a signal ended it.
+  int wait_for_end() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+  // The most memory it ever had resident.
+  std::size_t peak_kib() const {
+    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    for (std::string word; status >> word;)
+      if (word == "VmHWM:") {
+        std::size_t kib = 0;
+        status >> kib;
+        return kib;
+      }
+    return 0;
+  }
+
+  std::string messages() const { return read_file(messages_); }
+
+ private:
+  // The first line it says is where it listens.
+  void await_port() {
+    const std::string expected = "listening on http://127.0.0.1:";
+    for (int tries = 0; tries < 6000; ++tries) {
+      const std::string said = messages();
+      if (said.find('\n') != std::string::npos) {
+        ASSERT_TRUE(said.starts_with(expected)) << said;
+        port_ = std::stoi(said.substr(expected.size()));
+        return;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    FAIL() << "the server does not start: " << messages();
+  }
+
+  std::filesystem::path messages_;
+  pid_t pid_ = -1;
+  int port_ = 0;
+};
+
+}  // namespace faultline
