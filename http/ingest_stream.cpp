@@ -94,10 +94,14 @@ std::optional<Problem> IngestStream::finish() {
     if (!file_) open_file(source());
     end_file(true);
   }
+  lease_->end();
   return obstacle();
 }
 
-void IngestStream::abandon() { end_file(false); }
+void IngestStream::abandon() {
+  end_file(false);
+  lease_->end();
+}
 
 void IngestStream::flush() {
   if (file_) file_->flush();

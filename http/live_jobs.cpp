@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <set>
 
 #include "http/clock.h"
 
@@ -26,6 +27,7 @@ struct LiveJobs::Job {
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
   std::uint64_t cached_version = 0;
+  std::set<std::string, std::less<>> cached_live;
   SteadyTime cached_at;
 
   // Findings reach the store in the order of the states they were read off.
@@ -134,11 +136,13 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::lock_guard cache_lock(job.cache_mutex);
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
-  if (job.cached && job.cached_version == job.version && now - job.cached_at < kFresh)
+  Moment moment{.now = utc_now(), .live_sources = open_sources_.live(job.state.name(), now)};
+  if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
+      now - job.cached_at < kFresh)
     return job.cached;
-  const Moment moment{.now = utc_now(), .live_sources = open_sources_.live(job.state.name(), now)};
   job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, catalog_, moment));
   job.cached_version = job.version;
+  job.cached_live = std::move(moment.live_sources);
   job.cached_at = now;
   return job.cached;
 }

@@ -62,7 +62,8 @@ std::set<std::string, std::less<>> OpenSources::live(std::string_view job, Stead
   const std::lock_guard lock(mutex_);
   for (auto entry = leases_.lower_bound({std::string(job), ""});
        entry != leases_.end() && entry->first.first == job; ++entry)
-    if (const auto lease = entry->second.lock(); lease && now - lease->last_bytes_.load() <= kLive)
+    if (const auto lease = entry->second.lock();
+        lease && !lease->ended_ && now - lease->last_bytes_.load() <= kLive)
       names.insert(entry->first.second);
   return names;
 }

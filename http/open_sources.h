@@ -30,6 +30,9 @@ class SourceLease {
 
   void touch(SteadyTime now) { last_bytes_.store(now); }
 
+  // The body is over: what it did not say it will not say, although its receipt is not out yet.
+  void end() { ended_ = true; }
+
  private:
   friend class OpenSources;
 
@@ -38,6 +41,7 @@ class SourceLease {
   std::function<void()> on_loss_;
   std::mutex writing_;
   std::atomic<bool> lost_{false};
+  std::atomic<bool> ended_{false};
   std::atomic<SteadyTime> last_bytes_;
 };
 
@@ -52,7 +56,7 @@ class OpenSources {
   std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
                                          std::function<void()> on_loss);
 
-  // Those of a job that got bytes within the last kLive.
+  // Those of a job that got bytes within the last kLive and may get more.
   static constexpr std::chrono::seconds kLive{30};
   std::set<std::string, std::less<>> live(std::string_view job, SteadyTime now) const;
 

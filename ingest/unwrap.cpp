@@ -123,11 +123,11 @@ void Unwrapper::Impl::read(Peeled line, int nesting) {
 // One layer, told by its first byte wherever that can tell.
 Step Unwrapper::Impl::peel(Peeled& line) {
   if (line.text.empty()) return Step::not_mine;
+  if (line.in_kernel) return peel_in_kernel(line);
   if (dmesg_json_.in_document()) {
     const Step step = feed_dmesg_json(line);
     if (step != Step::not_mine) return step;
   }
-  if (line.in_kernel) return peel_in_kernel(line);
   const char first = line.text.front();
   switch (first) {
     case '[':

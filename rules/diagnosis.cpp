@@ -156,9 +156,20 @@ Verdict worse(Verdict a, Verdict b) {
   return Verdict::unknown;
 }
 
-std::string summary_of(const Diagnosis& diagnosis) {
+// Setting up a communicator has a line for its beginning and one for its end.
+bool began_and_never_finished(const Member& member) {
+  return member.init && !member.complete && !member.first_op_count;
+}
+
+std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
   if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
-  if (diagnosis.root_causes.empty()) return "No line tells how the job fares.";
+  if (diagnosis.root_causes.empty()) {
+    auto stuck = std::ranges::count_if(job.progress().members(), began_and_never_finished);
+    return stuck == 0 ? "No line tells how the job fares."
+                      : fmt::format("{} ranks began to set up a communicator, and no line says that "
+                                    "they finished.",
+                                    stuck);
+  }
   const Finding& cause = diagnosis.root_causes.front();
   std::string summary = cause.title + ".";
   for (const Finding& symptom : diagnosis.symptoms)
@@ -168,9 +179,14 @@ std::string summary_of(const Diagnosis& diagnosis) {
   return summary;
 }
 
-bool anything_known(const JobState& job) {
-  return !job.progress().members().empty() || !job.hardware().xids().empty() ||
-         std::ranges::any_of(job.sources().all(), [](const SourceState& s) { return s.recognized > 0; });
+// Health is said only where something was there to be looked at: ranks that got to work, or the
+// kernel's own log.
+bool enough_to_call_healthy(const JobState& job) {
+  const std::vector<Member>& members = job.progress().members();
+  if (members.empty())
+    return std::ranges::any_of(job.sources().all(),
+                               [](const SourceState& s) { return s.dialects.contains("kernel"); });
+  return std::ranges::none_of(members, began_and_never_finished);
 }
 
 }  // namespace
@@ -185,7 +201,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.job = job.name();
   diagnosis.attempt = kAttempt;
   diagnosis.as_of = job.last_activity();
-  diagnosis.verdict = anything_known(job) ? Verdict::healthy : Verdict::unknown;
+  diagnosis.verdict = enough_to_call_healthy(job) ? Verdict::healthy : Verdict::unknown;
   std::vector<Finding> unexplained;
   for (Candidate& candidate : candidates) {
     if (!candidate.in_question()) {
@@ -215,7 +231,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
   diagnosis.ranks.expected = view.workers.expected;
   diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());
-  diagnosis.summary = summary_of(diagnosis);
+  diagnosis.summary = summary_of(job, diagnosis);
   return diagnosis;
 }
 

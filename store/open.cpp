@@ -40,8 +40,8 @@ void expect_sound(Database& database, std::string_view check) {
   if (answer.next() && answer.text(0) != "ok") throw damaged(database.file(), answer.text(0));
 }
 
-void quick_check(Database& database) {
-  if (std::filesystem::file_size(database.file()) <= kMaxFullyChecked) {
+void quick_check(Database& database, std::uint64_t max_fully_checked) {
+  if (std::filesystem::file_size(database.file()) <= max_fully_checked) {
     expect_sound(database, "PRAGMA quick_check(1)");
     return;
   }
@@ -59,7 +59,8 @@ void use_wal(Database& database) {
         database.file().string()));
 }
 
-std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file) {
+std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file,
+                                           std::uint64_t max_fully_checked) {
   auto database = std::make_unique<Database>(file, Database::Access::read_write);
   expect_ours(*database);
   use_wal(*database);
@@ -72,7 +73,7 @@ std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file) {
       "PRAGMA wal_autocheckpoint = 4096;"
       "PRAGMA journal_size_limit = 67108864;");
   migrate(*database, migrations());
-  quick_check(*database);
+  quick_check(*database, max_fully_checked);
   return database;
 }
 
@@ -112,9 +113,10 @@ void provide_folder(const std::filesystem::path& file) {
                     file.string(), error.message()));
 }
 
-std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file) {
+std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file,
+                                           std::uint64_t max_fully_checked) {
   try {
-    return open_and_migrate(file);
+    return open_and_migrate(file, max_fully_checked);
   } catch (const SqliteError& error) {
     if (error.code == SQLITE_NOTADB) throw foreign(file);
     if (error.code == SQLITE_CORRUPT) throw damaged(file, sqlite3_errstr(error.code));

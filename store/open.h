@@ -1,6 +1,7 @@
 // Opening the store's file: what must hold before a database is used.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 
@@ -31,7 +32,8 @@ constexpr std::uint64_t kMaxFullyChecked = std::uint64_t{256} << 20;
 
 // Opens or creates the database for writing, checks it and brings its schema up to date. Throws
 // StoreError with one line that says what is wrong with the file and what to do.
-std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file);
+std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file,
+                                           std::uint64_t max_fully_checked = kMaxFullyChecked);
 
 std::unique_ptr<Database> open_for_reading(const std::filesystem::path& file);
 

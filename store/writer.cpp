@@ -51,10 +51,12 @@ void Writer::run() {
     Group group = next_group();
     if (group.deeds.empty()) return;
     write(group);
-    for (std::size_t i = 0; i < group.deeds.size(); ++i) group.deeds[i].done(group.failures[i]);
+    const std::size_t deeds = group.deeds.size();
+    for (std::size_t i = 0; i < deeds; ++i) group.deeds[i].done(group.failures[i]);
+    group = {};  // whoever waits in drain() may rely on what the deeds held being let go
     {
       const std::lock_guard lock(mutex_);
-      done_ += group.deeds.size();
+      done_ += deeds;
     }
     changed_.notify_all();
   }

@@ -85,6 +85,16 @@ void settle_by_who_is_behind(const View& view, Membership& membership) {
   membership.workers = settled.size() == 1 ? settled : std::vector<std::size_t>();
 }
 
+// The line that says which rank a GPU is.
+const LineRef* line_that_ties(const View& view, const Worker& worker) {
+  for (std::size_t index : worker.members) {
+    const Member& member = view.member(index);
+    if (member.init && member.init->rank == worker.rank && member.init_line.known())
+      return &member.init_line;
+  }
+  return nullptr;
+}
+
 double confidence_of(const Group& group, const Membership& membership, bool booted_since) {
   using Kind = Membership::Kind;
   double confidence = kOnARank;
@@ -152,6 +162,9 @@ Suspicion describe(const View& view, const std::string& host, const std::string&
     if (host.empty() && membership.workers.size() == 1 && !worker.host.empty())
       hosts.insert(worker.host);
   }
+  if (membership.workers.size() == 1)
+    if (const LineRef* line = line_that_ties(view, view.workers.all[membership.workers.front()]))
+      finding.evidence.push_back(view.evidence(*line));
   const std::string named_host = hosts.empty() ? std::string() : *hosts.begin();
   finding.subject = {{hosts.begin(), hosts.end()},
                      {ranks.begin(), ranks.end()},

@@ -281,6 +281,17 @@ TEST(Diagnosis, NothingToLookAtIsNotHealth) {
   EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
 }
 
+TEST(Diagnosis, RanksThatOnlyBeganToJoinAreNotCalledHealthy) {
+  Job job;
+  job.join_all(3);
+  job.say(Job::source_of(3), Job::speaker_of(3),
+          CommunicatorInit{.communicator = 9, .rank = 3, .nranks = 4, .communicator_id = "world"},
+          "Init START");
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.summary, HasSubstr("began to set up"));
+}
+
 TEST(Diagnosis, TheTextIsShortAndHarmless) {
   Job job;
   job.join_all(64);

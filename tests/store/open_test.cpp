@@ -120,6 +120,29 @@ TEST(OpeningTheStore, RefusesAFileWithADamagedPage) {
               testing::StartsWith((folder / "f.db").string() + ": is damaged ("));
 }
 
+// The file with one page overwritten: the root of a table or index.
+void damage_root_of(const std::filesystem::path& file, const std::string& name) {
+  std::int64_t page = 0;
+  {
+    Database database(file, Database::Access::read_only);
+    page = database.number("SELECT rootpage FROM sqlite_schema WHERE name = '" + name + "'");
+  }
+  std::string bytes = read_file(file);
+  bytes.replace(static_cast<std::size_t>(page - 1) * 4096, 64, 64, '\x5a');
+  write_file(file, bytes);
+}
+
+TEST(OpeningTheStore, ChecksTheSmallTablesOfALargeFileAndLeavesItsBatchesToTheReplay) {
+  const TemporaryFolder folder;
+  constexpr std::uint64_t kNothingIsSmall = 0;
+  fill(folder / "f.db");
+  EXPECT_NO_THROW(open_for_writing(folder / "f.db", kNothingIsSmall));
+  damage_root_of(folder / "f.db", "batches");
+  EXPECT_NO_THROW(open_for_writing(folder / "f.db", kNothingIsSmall));
+  damage_root_of(folder / "f.db", "sources");
+  EXPECT_THROW(open_for_writing(folder / "f.db", kNothingIsSmall), StoreError);
+}
+
 TEST(OpeningTheStore, TellsADamagedBatchWhenItReplays) {
   const TemporaryFolder folder;
   fill(folder / "f.db");

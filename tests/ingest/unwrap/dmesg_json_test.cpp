@@ -77,6 +77,12 @@ TEST(DmesgJson, ABrokenDocumentGivesWhatItHasAndTheNextLineIsRead) {
   EXPECT_EQ(unwrap_all(lines), expected);
 }
 
+TEST(DmesgJson, AMessageIsNotTakenForTheDocumentItStandsIn) {
+  EXPECT_EQ(unwrap_all({"   \"dmesg\": [", "{", "\"msg\": \"}\"", "},{",
+                        "\"msg\": \"\\\"msg\\\": 1\"", "}", "]", "}"}),
+            (std::vector<Told>{{.text = "}"}, {.text = "\"msg\": 1"}}));
+}
+
 TEST(DmesgJson, OtherDocumentsPassUnchanged) {
   for (const char* line : {R"({"dmesg":[{"pri":4)", R"({"dmesg":7})", R"({"dmesg":[]})",
                            R"("dmesg": [ {)", R"(   "pri": 4,)", "      },{", "   ]", "}"})
