@@ -15,7 +15,7 @@ namespace json = boost::json;
 namespace {
 
 template <class Enum>
-Result<std::optional<Enum>> enumerator(const Query& query, std::string_view name) {
+Result<std::optional<Enum>> enumerator(const QueryString& query, std::string_view name) {
   const auto text = query.text(name);
   if (!text) return std::optional<Enum>{};
   Enum value{};

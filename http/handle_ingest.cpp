@@ -45,7 +45,7 @@ std::variant<Encoding, Problem> encoding_of(const Request& request) {
 std::variant<IngestParameters, Problem> parameters_of(const Request& request,
                                                       const Services& services) {
   IngestParameters parameters;
-  const Query& query = request.query;
+  const QueryString& query = request.query;
   parameters.source.job = query.text("job").value_or(services.default_job);
   if (parameters.source.job.empty())
     return Problem{.status = 400, .detail = "say which job the logs are of: ?job=NAME"};

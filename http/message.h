@@ -23,7 +23,7 @@ struct Request {
   bool has_body = false;
 
   // Filled in when its route is known.
-  Query query;
+  QueryString query;
   std::vector<std::pair<std::string, std::string>> path_values;
 
   std::string_view header(std::string_view name) const;  // "" if absent; any case

@@ -18,7 +18,7 @@ Result<std::uint64_t> PageRequest::after_number() const {
   return Error{Error::Kind::invalid_input, "cursor is not of this list; pass its own next_cursor"};
 }
 
-Result<PageRequest> page_request(const Query& query, std::size_t default_limit) {
+Result<PageRequest> page_request(const QueryString& query, std::size_t default_limit) {
   PageRequest page;
   const auto limit = query.number("limit", 1, 1000);
   if (!limit) return limit.error();

@@ -20,7 +20,7 @@ struct PageRequest {
 };
 
 // Reads limit and cursor.
-Result<PageRequest> page_request(const Query& query, std::size_t default_limit);
+Result<PageRequest> page_request(const QueryString& query, std::size_t default_limit);
 
 // `last_seen`: where the next page goes on; empty: this is the last.
 Response page_of(std::string_view name, boost::json::array rows, std::string_view last_seen);

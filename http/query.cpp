@@ -66,8 +66,8 @@ Result<std::string> percent_decoded(std::string_view text) {
   return out;
 }
 
-Result<Query> Query::parse(std::string_view text) {
-  Query query;
+Result<QueryString> QueryString::parse(std::string_view text) {
+  QueryString query;
   while (!text.empty()) {
     const std::string_view pair = text.substr(0, text.find('&'));
     text.remove_prefix(std::min(text.size(), pair.size() + 1));
@@ -86,19 +86,20 @@ Result<Query> Query::parse(std::string_view text) {
   return query;
 }
 
-bool Query::has(std::string_view name) const {
+bool QueryString::has(std::string_view name) const {
   return std::any_of(values_.begin(), values_.end(),
                      [&](const auto& v) { return v.first == name; });
 }
 
-std::optional<std::string> Query::text(std::string_view name) const {
+std::optional<std::string> QueryString::text(std::string_view name) const {
   for (const auto& [known, value] : values_)
     if (known == name) return value;
   return std::nullopt;
 }
 
-Result<std::optional<std::uint64_t>> Query::number(std::string_view name, std::uint64_t smallest,
-                                                   std::uint64_t largest) const {
+Result<std::optional<std::uint64_t>> QueryString::number(std::string_view name,
+                                                         std::uint64_t smallest,
+                                                         std::uint64_t largest) const {
   const std::optional<std::string> value = text(name);
   if (!value) return std::optional<std::uint64_t>{};
   std::uint64_t number = 0;
@@ -111,14 +112,14 @@ Result<std::optional<std::uint64_t>> Query::number(std::string_view name, std::u
                              upto, printable_name(*value)));
 }
 
-Result<bool> Query::boolean(std::string_view name) const {
+Result<bool> QueryString::boolean(std::string_view name) const {
   const std::optional<std::string> value = text(name);
   if (!value || *value == "false" || *value == "0") return false;
   if (*value == "true" || *value == "1") return true;
   return invalid(fmt::format("{} must be true or false, not \"{}\"", name, printable_name(*value)));
 }
 
-Result<std::optional<Timestamp>> Query::time(std::string_view name) const {
+Result<std::optional<Timestamp>> QueryString::time(std::string_view name) const {
   const std::optional<std::string> value = text(name);
   if (!value) return std::optional<Timestamp>{};
   if (const std::optional<Timestamp> time = parse_rfc3339(*value)) return std::optional{*time};

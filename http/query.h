@@ -16,11 +16,11 @@ namespace faultline {
 // "a%2Fb" is "a/b". An error names what is wrong with the text.
 Result<std::string> percent_decoded(std::string_view text);
 
-class Query {
+class QueryString {
  public:
   // As forms write it: '+' is a blank. A parameter given twice is an error, for nobody could tell
   // which of the two was meant.
-  static Result<Query> parse(std::string_view text);
+  static Result<QueryString> parse(std::string_view text);
 
   bool has(std::string_view name) const;
   std::optional<std::string> text(std::string_view name) const;

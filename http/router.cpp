@@ -126,7 +126,7 @@ Response unroutable(const Request& request) {
               .headers = std::move(allow)});
 }
 
-std::optional<Error> unknown_parameter(const Query& query, const Route& route) {
+std::optional<Error> unknown_parameter(const QueryString& query, const Route& route) {
   for (const auto& entry : query.all()) {
     const auto known = [&](const Parameter& parameter) { return parameter.name == entry.first; };
     if (std::any_of(route.query.begin(), route.query.end(), known)) continue;
@@ -158,7 +158,7 @@ std::variant<const Route*, Response> find_route(Request& request) {
       request.path_values.emplace_back(name, std::move(*value));
     }
     const std::size_t question = request.target.find('?');
-    Result<Query> query = Query::parse(
+    Result<QueryString> query = QueryString::parse(
         question == std::string::npos ? "" : std::string_view(request.target).substr(question + 1));
     if (!query) return problem_response(query.error());
     if (const auto error = unknown_parameter(*query, route)) return problem_response(*error);

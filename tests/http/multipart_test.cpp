@@ -72,15 +72,16 @@ TEST(MultipartParser, NamesWhatIsWrong) {
     const char* error;
   };
   const Case cases[] = {
-      {"cut off in a part",
-       "--BB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nhalf",
+      {"cut off in a part", "--BB\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nhalf",
        "the multipart/form-data body is malformed: it ends before its closing boundary"},
       {"no boundary at all", "just text",
        "the multipart/form-data body is malformed: it ends before its closing boundary"},
       {"a part without a name", "--BB\r\nContent-Type: text/plain\r\n\r\nx\r\n--BB--",
-       "the multipart/form-data body is malformed: a part has no Content-Disposition that names it"},
+       "the multipart/form-data body is malformed: a part has no Content-Disposition that names "
+       "it"},
       {"a part without headers", "--BB\r\n\r\nx\r\n--BB--",
-       "the multipart/form-data body is malformed: a part has no Content-Disposition that names it"},
+       "the multipart/form-data body is malformed: a part has no Content-Disposition that names "
+       "it"},
       {"text after a boundary", "--BBB\r\n\r\n",
        "the multipart/form-data body is malformed: text follows a boundary on its line"},
       {"headers without end", "--BB\r\nX: " + std::string(20000, 'x'),

@@ -5,8 +5,9 @@
 namespace faultline {
 namespace {
 
-TEST(Query, ReadsNamesAndValuesAsFormsWriteThem) {
-  const Result<Query> query = Query::parse("job=llama%2F7b&host=a+b&empty=&bare&&rank=3");
+TEST(QueryString, ReadsNamesAndValuesAsFormsWriteThem) {
+  const Result<QueryString> query =
+      QueryString::parse("job=llama%2F7b&host=a+b&empty=&bare&&rank=3");
   ASSERT_TRUE(query);
   EXPECT_EQ(query->text("job"), "llama/7b");
   EXPECT_EQ(query->text("host"), "a b");
@@ -16,7 +17,7 @@ TEST(Query, ReadsNamesAndValuesAsFormsWriteThem) {
   EXPECT_EQ(query->number("rank").value(), 3U);
 }
 
-TEST(Query, RefusesWhatCannotBeMeant) {
+TEST(QueryString, RefusesWhatCannotBeMeant) {
   struct Case {
     const char* why;
     const char* text;
@@ -33,14 +34,15 @@ TEST(Query, RefusesWhatCannotBeMeant) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);
-    const Result<Query> query = Query::parse(c.text);
+    const Result<QueryString> query = QueryString::parse(c.text);
     ASSERT_FALSE(query);
     EXPECT_EQ(query.error().message, c.message);
   }
 }
 
-TEST(Query, SaysWhatANumberABooleanOrATimeMustBe) {
-  const Query query = *Query::parse("n=-1&big=18446744073709551616&b=yes&t=tuesday&ok=true&limit=0");
+TEST(QueryString, SaysWhatANumberABooleanOrATimeMustBe) {
+  const QueryString query =
+      *QueryString::parse("n=-1&big=18446744073709551616&b=yes&t=tuesday&ok=true&limit=0");
   EXPECT_EQ(query.number("n").error().message, "n must be a whole number from 0 up, not \"-1\"");
   EXPECT_EQ(query.number("big").error().message,
             "big must be a whole number from 0 up, not \"18446744073709551616\"");

@@ -17,7 +17,8 @@ struct Found {
 
 Found find(Request& request) {
   const auto found = find_route(request);
-  if (const auto* route = std::get_if<const Route*>(&found)) return {std::string((*route)->pattern)};
+  if (const auto* route = std::get_if<const Route*>(&found))
+    return {std::string((*route)->pattern)};
   return {"", std::get<Response>(found)};
 }
 

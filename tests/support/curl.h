@@ -40,13 +40,14 @@ inline std::string output_of(const std::string& command, int* exit = nullptr) {
 }
 
 // curl FLAGS URL; `before`: what its stdin comes from, as "gzip -c file |".
-inline Reply curl(const ServerProcess& server, const std::string& path, const std::string& flags = "",
-                  const std::string& before = "") {
+inline Reply curl(const ServerProcess& server, const std::string& path,
+                  const std::string& flags = "", const std::string& before = "") {
   Reply reply;
   const std::string mark = "\n<<status>>";
-  std::string output = output_of(before + " curl -sS --max-time 120 -w '" + mark + "%{http_code}' " +
-                                     flags + " '" + server.url(path) + "' 2>/dev/null",
-                                 &reply.exit);
+  std::string output =
+      output_of(before + " curl -sS --max-time 120 -w '" + mark + "%{http_code}' " + flags + " '" +
+                    server.url(path) + "' 2>/dev/null",
+                &reply.exit);
   const std::size_t at = output.rfind(mark);
   if (at == std::string::npos) return reply;
   reply.status = std::atoi(output.c_str() + at + mark.size());

@@ -28,8 +28,8 @@ class ServerProcess {
   explicit ServerProcess(const std::filesystem::path& folder,
                          const std::vector<std::string>& flags = {})
       : messages_(folder / "messages") {
-    std::vector<std::string> words{FAULTLINE_BINARY, "serve",          "--listen", "127.0.0.1:0",
-                                   "--data",         folder / "data"};
+    std::vector<std::string> words{FAULTLINE_BINARY, "serve",  "--listen",
+                                   "127.0.0.1:0",    "--data", folder / "data"};
     words.insert(words.end(), flags.begin(), flags.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -39,7 +39,8 @@ class ServerProcess {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages_.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    EXPECT_EQ(posix_spawn(&pid_, FAULTLINE_BINARY, &actions, nullptr, arguments.data(), environ), 0);
+    EXPECT_EQ(posix_spawn(&pid_, FAULTLINE_BINARY, &actions, nullptr, arguments.data(), environ),
+              0);
     posix_spawn_file_actions_destroy(&actions);
     await_port();
   }
