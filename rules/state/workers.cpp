@@ -39,7 +39,10 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   auto place = [&](std::size_t index, const WorkerKey& key) {
     auto [at, is_new] = known.try_emplace(key, found.size());
     if (is_new)
-      found.push_back({.host = members[index].host, .pid = members[index].pid, .gpu = std::get<3>(key)});
+      found.push_back({.host = members[index].host,
+                       .sender_host = members[index].sender_host,
+                       .pid = members[index].pid,
+                       .gpu = std::get<3>(key)});
     Worker& worker = found[at->second];
     worker.members.push_back(index);
     of_member[index] = at->second;
