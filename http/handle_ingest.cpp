@@ -47,7 +47,7 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
   IngestParameters parameters;
   const QueryString& query = request.query;
   parameters.source.job = query.text("job").value_or(services.default_job);
-  if (parameters.source.job.empty())
+  if (!query.has("job") && services.default_job.empty())
     return Problem{.status = 400, .detail = "say which job the logs are of: ?job=NAME"};
   if (const auto good = check_name("job", parameters.source.job); !good)
     return problem_from(good.error());
@@ -277,8 +277,7 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   co_await offload(exchange.blocking, reconcile);
 
   if (ending.problem) {
-    if (!ending.problem->next_offset && ending.problem->status != 503)
-      ending.problem->next_offset = stream.next_offset();
+    if (!ending.problem->next_offset) ending.problem->next_offset = stream.next_offset();
     co_return problem_response(*ending.problem);
   }
   if (ending.client_left) co_return nobody;

@@ -45,8 +45,12 @@ Response list_jobs(const Request& request, Services& services) {
 }
 
 Response show_job(const Request& request, Services& services) {
-  const auto detail = services.jobs.detail(request.path_value("job"));
-  return detail ? Response::json(to_json(*detail)) : no_such_job(request.path_value("job"));
+  auto detail = services.jobs.detail(request.path_value("job"));
+  if (!detail) return no_such_job(request.path_value("job"));
+  // The state has them as they came, which tells nobody anything.
+  std::sort(detail->sources.begin(), detail->sources.end(),
+            [](const SourceView& a, const SourceView& b) { return a.name < b.name; });
+  return Response::json(to_json(*detail));
 }
 
 Response list_ranks(const Request& request, Services& services) {

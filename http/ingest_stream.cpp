@@ -20,6 +20,8 @@ Problem store_problem(const std::exception_ptr& failure) {
   std::string reason = "unknown";
   try {
     std::rethrow_exception(failure);
+  } catch (const SourceMovedOn& moved) {
+    return {.status = 409, .detail = moved.what(), .next_offset = moved.stored_offset};
   } catch (const std::exception& error) {
     reason = error.what();
   } catch (...) {
@@ -72,7 +74,7 @@ std::optional<Problem> IngestStream::obstacle() const {
 }
 
 std::optional<std::uint64_t> IngestStream::next_offset() const {
-  if (several_) return std::nullopt;
+  if (several_ || tracker_->failure()) return std::nullopt;
   return file_ ? std::optional{file_->next_offset()} : next_offset_;
 }
 

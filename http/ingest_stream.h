@@ -57,7 +57,8 @@ class IngestStream : FileVisitor, PartVisitor {
 
   std::size_t commits_in_flight() const { return tracker_->in_flight(); }
 
-  // Where the body's own source stands; nothing for a body of several files.
+  // Where the body's own source stands once all commits are done; nothing for a body of several files
+  // or if a commit failed.
   std::optional<std::uint64_t> next_offset() const;
 
   const std::string& source() const { return parameters_.source.name; }

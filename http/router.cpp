@@ -147,7 +147,8 @@ std::span<const Route> routes() { return kRoutes; }
 
 std::variant<const Route*, Response> find_route(Request& request) {
   // HEAD is answered as GET would be; the session leaves the body away.
-  const std::string_view method = request.method == "HEAD" ? "GET" : request.method;
+  const std::string_view asked = request.method;
+  const std::string_view method = asked == "HEAD" ? "GET" : asked;
   for (const Route& route : kRoutes) {
     if (route.method != method) continue;
     const auto values = match(route.pattern, request.path);
