@@ -201,6 +201,7 @@ std::vector<Suspicion> find_xids(const View& view) {
     if (group.worst == nullptr || meaning->severity > group.worst->severity) group.worst = meaning;
   }
   std::vector<Suspicion> found;
+  found.reserve(groups.size());
   for (const auto& [key, group] : groups)
     found.push_back(describe(view, std::get<0>(key), std::get<1>(key), group));
   return found;

@@ -61,7 +61,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   if (const Communicator* world = world_of(communicators)) {
     workers.expected = world->nranks;
     for (std::size_t index : world->members)
-      if (members[index].init) found[of_member[index]].rank = members[index].init->rank;
+      if (const auto& init = members[index].init) found[of_member[index]].rank = init->rank;
   }
   for (Worker& worker : found)
     for (std::size_t index : worker.members)
