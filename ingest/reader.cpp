@@ -78,6 +78,7 @@ class Reader::Impl {
 
   Batch take() {
     taken_ = batch_.to_offset = readable();
+    if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
     Batch taken = std::move(batch_);
     begin_batch();
     return taken;
@@ -128,6 +129,8 @@ class Reader::Impl {
     batch_.from_offset = batch_.to_offset = taken_;
     batch_.first_line = tail_counted_ ? lines_ : lines_ + 1;
     calls_.reset();
+    last_frame_.clear();
+    nccl_lines_ = 0;
     order_ = 0;
   }
 
@@ -179,21 +182,30 @@ class Reader::Impl {
   // True if a fact or a call came of it.
   bool read_line(std::string_view line, std::uint64_t number) {
     LinePlace place{number, line_start_, line};
-    NcclLine frame;
-    NcclCall call;
-    if (read_plain_info(line, frame) && parse_nccl_call(frame.message, call)) {
-      std::uint32_t speaker = calls_.speaker(batch_, frame.host, frame.pid, frame.device, -1);
-      calls_.add(batch_, speaker, call, {}, place, order_);
-      ++batch_.recognized;
-      ++nccl_lines_of_batch();
-      return true;
-    }
+    if (read_plain_call(place)) return true;
     std::uint64_t facts_before = facts_;
     bool recognized = false;
     for (const Message& message : unwrapper_.unwrap(line))
       recognized |= read_message(message, place);
     if (!recognized && line.find('\0') != std::string_view::npos) ++batch_.skipped;
     return facts_ != facts_before;
+  }
+
+  // The hot line. Most are by the process that printed the one before, and begin with the same bytes.
+  bool read_plain_call(const LinePlace& place) {
+    NcclCall call;
+    if (!last_frame_.empty() && place.text.starts_with(last_frame_)) {
+      if (!parse_nccl_call(place.text.substr(last_frame_.size()), call)) return false;
+    } else {
+      NcclLine frame;
+      if (!read_plain_info(place.text, frame) || !parse_nccl_call(frame.message, call)) return false;
+      last_frame_ = place.text.substr(0, place.text.size() - frame.message.size());
+      last_frames_speaker_ = calls_.speaker(batch_, frame.host, frame.pid, frame.device, -1);
+    }
+    calls_.add(batch_, last_frames_speaker_, call, {}, place, order_);
+    ++batch_.recognized;
+    ++nccl_lines_;
+    return true;
   }
 
   bool read_message(const Message& message, const LinePlace& place) {
@@ -208,7 +220,7 @@ class Reader::Impl {
       recognized = true;
       break;
     }
-    if (!recognized && of_calls) ++nccl_lines_of_batch();
+    if (!recognized && of_calls) ++nccl_lines_;
     if (recognized || of_calls) ++batch_.recognized;
     return recognized || of_calls;
   }
@@ -255,8 +267,6 @@ class Reader::Impl {
     }
   }
 
-  std::uint64_t& nccl_lines_of_batch() { return batch_.dialects["nccl"]; }
-
   Unwrapper unwrapper_;
   CallCollector calls_;
   std::vector<Reading> readings_;
@@ -272,6 +282,9 @@ class Reader::Impl {
   bool finished_ = false;
 
   Batch batch_;
+  std::uint64_t nccl_lines_ = 0;  // lines of calls; counted here, for the batch counts by name
+  std::string last_frame_;        // "node1:615:18953 [2] NCCL INFO " of the last hot line
+  std::uint32_t last_frames_speaker_ = 0;
   std::uint32_t order_ = 0;
   std::uint64_t facts_ = 0;
 };

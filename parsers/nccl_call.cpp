@@ -5,14 +5,6 @@
 namespace faultline {
 namespace {
 
-// A name is one word of letters, so that no other message's "x: opCount" passes for a call.
-bool is_name(std::string_view word) {
-  if (word.empty() || word.size() > 32) return false;
-  for (char c : word)
-    if (static_cast<unsigned char>((c | 0x20) - 'a') >= 26) return false;
-  return true;
-}
-
 // "comm 0x78cf [nranks=128] stream 0x78d0", and RCCL's " task 0 globalrank 3" after it.
 bool read_communicator(Scan& scan, NcclCall& call) {
   if (!scan.skip(" comm ") || !scan.pointer(call.communicator)) return false;
@@ -36,8 +28,9 @@ bool parse_nccl_call(std::string_view message, NcclCall& call) {
   if (scan.skip("opCount ")) {
     call.function = "(unnamed)";
   } else {
-    if (!scan.until(':', call.function) || !is_name(call.function)) return false;
-    if (!scan.skip(" opCount ")) return false;
+    // A name is one word of letters, so that no other message's "x: opCount" passes for a call.
+    call.function = scan.letters();
+    if (call.function.empty() || !scan.skip(": opCount ")) return false;
   }
   if (!scan.hex(call.op_count)) return false;
   if (scan.skip(" DONE")) {

@@ -1,6 +1,7 @@
 // Scanning a line from left to right, without allocation: what the hot line is read with.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -19,10 +20,16 @@ class Scan {
   template <std::size_t N>
   bool skip(const char (&literal)[N]) {
     constexpr std::size_t kSize = N - 1;
-    if (static_cast<std::size_t>(end_ - at_) < kSize || std::memcmp(at_, literal, kSize) != 0)
-      return false;
+    if (static_cast<std::size_t>(end_ - at_) < kSize || !equal<kSize>(at_, literal)) return false;
     at_ += kSize;
     return true;
+  }
+
+  // Letters; may be none.
+  std::string_view letters() {
+    const char* start = at_;
+    while (at_ != end_ && static_cast<unsigned char>((*at_ | 0x20) - 'a') < 26) ++at_;
+    return {start, static_cast<std::size_t>(at_ - start)};
   }
 
   void skip_blanks() {
@@ -89,12 +96,32 @@ class Scan {
   }
 
  private:
-  static unsigned hex_digit(char c) {
-    auto digit = static_cast<unsigned char>(c - '0');
-    if (digit < 10) return digit;
-    auto letter = static_cast<unsigned char>((c | 0x20) - 'a');
-    return letter < 6 ? letter + 10U : 16U;
+  // As memcmp, which g++ calls as a function where a few comparisons would do.
+  template <std::size_t N>
+  static bool equal(const char* a, const char* b) {
+    if constexpr (N >= 8) return same<std::uint64_t>(a, b) && equal<N - 8>(a + 8, b + 8);
+    if constexpr (N >= 4 && N < 8) return same<std::uint32_t>(a, b) && equal<N - 4>(a + 4, b + 4);
+    if constexpr (N >= 2 && N < 4) return same<std::uint16_t>(a, b) && equal<N - 2>(a + 2, b + 2);
+    if constexpr (N == 1) return *a == *b;
+    return true;
   }
+  template <class Word>
+  static bool same(const char* a, const char* b) {
+    Word left;
+    Word right;
+    std::memcpy(&left, a, sizeof left);
+    std::memcpy(&right, b, sizeof right);
+    return left == right;
+  }
+
+  static constexpr auto kHexDigits = [] {
+    std::array<unsigned char, 256> digits{};
+    digits.fill(16);
+    for (unsigned char i = 0; i < 10; ++i) digits['0' + i] = i;
+    for (unsigned char i = 0; i < 6; ++i) digits['a' + i] = digits['A' + i] = 10 + i;
+    return digits;
+  }();
+  static unsigned hex_digit(char c) { return kHexDigits[static_cast<unsigned char>(c)]; }
 
   // Eight characters at a time: words here are pointers of fourteen.
   const char* find_blank(const char* at) const {
