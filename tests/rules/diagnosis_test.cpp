@@ -20,6 +20,15 @@ std::vector<std::string> causes(const std::vector<Finding>& findings) {
 
 EventTime at(int second) { return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second))); }
 
+// Sixteen ranks on two hosts; rank 11, on node-1, never enters the last call.
+Job hung_job() {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 100);
+  job.call(all_but(11, 16), all_reduce());
+  return job;
+}
+
 TEST(Diagnosis, RanksInStepAreHealthy) {
   Job job;
   job.join_all(16);
@@ -87,10 +96,7 @@ TEST(Diagnosis, FollowsNestedCommunicatorsToWhoeverEverybodyWaitsFor) {
 }
 
 TEST(Diagnosis, AGpuThatFellOffTheBusExplainsItsRank) {
-  Job job;
-  job.join_all(16);
-  job.call(ranks(0, 16), all_reduce(), 100);
-  job.call(all_but(11, 16), all_reduce());
+  Job job = hung_job();
   job.xid("node-1", Job::gpu_of(11), 79);
   Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
@@ -106,10 +112,7 @@ TEST(Diagnosis, AGpuThatFellOffTheBusExplainsItsRank) {
 }
 
 TEST(Diagnosis, TheSameAddressOnAnotherHostIsNotAccused) {
-  Job job;
-  job.join_all(16);
-  job.call(ranks(0, 16), all_reduce(), 100);
-  job.call(all_but(11, 16), all_reduce());
+  Job job = hung_job();
   job.xid("node-7", Job::gpu_of(11), 79);
   Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
@@ -117,10 +120,7 @@ TEST(Diagnosis, TheSameAddressOnAnotherHostIsNotAccused) {
 }
 
 TEST(Diagnosis, AnotherRanksGpuDoesNotExplainTheOneThatIsBehind) {
-  Job job;
-  job.join_all(16);
-  job.call(ranks(0, 16), all_reduce(), 100);
-  job.call(all_but(11, 16), all_reduce());
+  Job job = hung_job();
   job.xid("node-0", Job::gpu_of(2), 63);
   Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
@@ -141,10 +141,7 @@ TEST(Diagnosis, AnXidFromBeforeTheJobIsNotAccused) {
 }
 
 TEST(Diagnosis, AKernelLogWithoutAHostIsTiedByTheRankThatIsBehindAndLessSurely) {
-  Job job;
-  job.join_all(16);
-  job.call(ranks(0, 16), all_reduce(), 100);
-  job.call(all_but(11, 16), all_reduce());
+  Job job = hung_job();
   job.xid("", Job::gpu_of(11), 79);  // ranks 3 and 11 have this address
   Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
@@ -324,10 +321,7 @@ TEST(Diagnosis, TheTextIsShortAndHarmless) {
 
 TEST(Diagnosis, TheSameInputGivesTheSameFindings) {
   auto build = [] {
-    Job job;
-    job.join_all(16);
-    job.call(ranks(0, 16), all_reduce(), 3);
-    job.call(all_but(11, 16), all_reduce());
+    Job job = hung_job();
     job.xid("node-1", Job::gpu_of(11), 79);
     job.xid("node-1", Job::gpu_of(11), 45);
     return job.diagnosis();
