@@ -21,7 +21,7 @@ TEST(FoldedSequence, GivesBackWhateverWasPutIn) {
     while (expected.size() < 20000) {
       // Stretches that repeat, stretches that do not, and repeats with a flaw in them.
       std::vector<std::uint32_t> period(1 + random() % 90);
-      for (auto& symbol : period) symbol = random() % (1 + random() % 5);
+      for (auto& symbol : period) symbol = static_cast<std::uint32_t>(random() % (1 + random() % 5));
       for (std::size_t n = random() % 6000; n > 0; --n) {
         std::uint32_t symbol = random() % 2500 == 0 ? 9 : period[expected.size() % period.size()];
         expected.push_back(symbol);
@@ -97,7 +97,7 @@ TEST(History, AgreesWithPlainVectorsOnRandomJobs) {
     std::vector<std::vector<std::uint32_t>> calls(6);
     for (int step = 0; step < 400; ++step) {
       std::size_t rank = random() % 6;
-      std::uint32_t call = random() % 40 == 0 ? 5 : calls[rank].size() % 7;
+      auto call = static_cast<std::uint32_t>(random() % 40 == 0 ? 5 : calls[rank].size() % 7);
       history.advance(places[rank], call);
       calls[rank].push_back(call);
     }
