@@ -27,7 +27,7 @@ std::vector<fs::path> scenarios() {
 // The diagnosis, but for the moment it was made at: that is when the files were last changed.
 std::string timeless(const std::string& diagnosis) {
   boost::json::value value = boost::json::parse(diagnosis);
-  value.as_object().erase("as_of");
+  value.as_object().stable_erase("as_of");
   return pretty(value);
 }
 

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "job.h"
 
 namespace faultline {
@@ -317,6 +320,27 @@ TEST(Diagnosis, TheTextIsShortAndHarmless) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_THAT(text, HasSubstr("HANG"));
   EXPECT_THAT(text, HasSubstr("gpu.off_bus"));
+}
+
+TEST(Diagnosis, DoesNotDependOnWhichSourceCameFirst) {
+  Job job = hung_job();
+  for (int rank = 0; rank < 16; ++rank) job.join(rank, fmt::format("t-{}", rank / 8), rank % 8, 8);
+  job.call(all_but(11, 16), all_gather(9));
+  job.xid("node-1", Job::gpu_of(11), 79);
+  job.xid("", Job::gpu_of(2), 94);
+  const std::vector<Finding> expected = findings_of(job.diagnosis());
+
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    // Sources in any order, each in its own.
+    std::map<std::string, unsigned long> turn;
+    for (const auto& [source, batch] : job.applied) turn.try_emplace(source.name, random());
+    std::vector<std::pair<Source, Batch>> shuffled = job.applied;
+    std::ranges::stable_sort(shuffled, {}, [&](const auto& each) { return turn[each.first.name]; });
+    Job again;
+    for (const auto& [source, batch] : shuffled) again.state.apply(source, batch, Timestamp{});
+    ASSERT_EQ(findings_of(again.diagnosis()), expected) << "round " << round;
+  }
 }
 
 TEST(Diagnosis, TheSameInputGivesTheSameFindings) {

@@ -96,6 +96,7 @@ class Job {
 
   JobState state;
   Moment moment{};
+  std::vector<std::pair<Source, Batch>> applied;  // as they came
 
  private:
   std::uint64_t pointer(const std::string& communicator) {
@@ -111,7 +112,10 @@ class Job {
     batch.dialects = {{source.name.find("dmesg") == std::string::npos ? "nccl" : "kernel", 1}};
     return batch;
   }
-  void apply(const Source& source, const Batch& batch) { state.apply(source, batch, Timestamp{}); }
+  void apply(const Source& source, const Batch& batch) {
+    state.apply(source, batch, Timestamp{});
+    applied.emplace_back(source, batch);
+  }
 
   std::map<std::string, std::uint64_t> pointers_;
   std::map<std::string, int> sizes_;
