@@ -66,7 +66,9 @@ class Reader::Impl {
 
   void close() {
     finish();
-    LinePlace place{lines_, line_start_, {}};
+    // The piece that came last stands on the last line, which an earlier batch may have told of.
+    LinePlace place{lines_, last_line_start_, {}};
+    batch_.first_line = std::min(batch_.first_line, lines_);
     for (const Message& message : unwrapper_.finish()) {
       place.text = message.text;
       read_message(message, place);
@@ -181,6 +183,7 @@ class Reader::Impl {
 
   // True if a fact or a call came of it.
   bool read_line(std::string_view line, std::uint64_t number) {
+    last_line_start_ = line_start_;
     LinePlace place{number, line_start_, line};
     if (read_plain_call(place)) return true;
     std::uint64_t facts_before = facts_;
@@ -272,6 +275,7 @@ class Reader::Impl {
   std::vector<Reading> readings_;
 
   std::uint64_t line_start_;  // offset of the first byte of the line being read
+  std::uint64_t last_line_start_ = 0;  // of the last line that was read
   std::uint64_t taken_;       // everything before this offset is in batches that were taken
   std::uint64_t lines_;       // counted so far
   std::string tail_;          // the line being read, as far as it has come

@@ -139,6 +139,17 @@ TEST(Reader, ReadsALastLineWithoutANewlineOnceEvenIfItsRestArrives) {
   }
 }
 
+TEST(Reader, ReadsAPieceThatIsLeftWaitingAtTheEndInWhateverBatch) {
+  const std::string piece = "2024-05-01T12:34:57Z stdout P " + call_line(1, 3) + "\n";
+  const std::string whole = read_whole("first line\n" + piece);
+  EXPECT_EQ(whole.substr(0, 5), "2@11 ");
+  Reader reader(Cursor{}, Timestamp{});
+  reader.feed("first line\n" + piece);
+  EXPECT_EQ(told(reader.take()), "");
+  reader.close();
+  EXPECT_EQ(told(reader.take()), whole);
+}
+
 TEST(Reader, ATornLastLineIsNoCall) {
   Batch counts;
   std::string whole = call_line(0, 1) + "\n";
