@@ -115,19 +115,20 @@ void IngestStream::keep(Result<void> outcome) {
 }
 
 void IngestStream::open_file(std::string name) {
-  if (file_ || problem_) return;  // opened ahead for its offset, or past caring
-  if (receipts_.size() >= kMaxFiles) {
-    problem_ = Problem{
-        .status = 413,
-        .detail = fmt::format("the body holds more than {} files; send fewer at once", kMaxFiles)};
-    return;
-  }
+  if (problem_) return;
   const bool own = name == source();
   if (!own && parameters_.offset) {
     problem_ = Problem{.status = 400,
                        .detail =
                            "offset names a place in one file, but the body holds several; leave "
                            "offset away"};
+    return;
+  }
+  if (file_) return;  // opened ahead, for its offset
+  if (receipts_.size() >= kMaxFiles) {
+    problem_ = Problem{
+        .status = 413,
+        .detail = fmt::format("the body holds more than {} files; send fewer at once", kMaxFiles)};
     return;
   }
   try {

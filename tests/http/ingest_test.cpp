@@ -240,6 +240,9 @@ TEST_F(Ingest, TakesSeveralFilesAtOnce) {
   EXPECT_EQ(
       curl(server, "/api/v1/ingest?job=j&source=tar&offset=0", "-T " + file("both.tar")).status,
       400);
+  const auto held = sources();
+  for (const auto& row : held.at("sources").as_array())
+    EXPECT_NE(row.at("source").as_string(), "tar") << "nothing of the refused archive may stay";
 }
 
 TEST_F(Ingest, GivesASourceToTheNewerOfTwoSenders) {
