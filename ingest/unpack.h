@@ -1,6 +1,6 @@
-// Unpacker: bytes as they were sent or stored become files: inflated if they are gzip or zstd, taken
-// apart if they are a tar archive, and inflated again if a member is compressed. What it is dealing
-// with is told from the bytes, never from a name.
+// Unpacker: bytes as they were sent or stored become files: inflated if they are gzip or zstd,
+// taken apart if they are a tar archive, and inflated again if a member is compressed. What it is
+// dealing with is told from the bytes, never from a name.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ class FileVisitor {
   virtual void close() = 0;
 };
 
-// What the sender says of the outermost layer (Content-Encoding). Told or not, inner layers are detected.
+// What the sender says of the outermost layer (Content-Encoding). Told or not, inner layers are
+// detected.
 enum class Encoding { detect, gzip, zstd };
 
 class Unpacker {
@@ -30,7 +31,8 @@ class Unpacker {
   static constexpr std::uint64_t kMaxGrowth = 2000;
   static constexpr std::uint64_t kFreeGrowth = std::uint64_t{256} << 20;
   static constexpr int kMaxZstdWindowLog = 26;  // 64 MiB
-  static constexpr std::uint64_t kMaxFiles = 100'000;  // in one archive: each costs its reader memory
+  static constexpr std::uint64_t kMaxFiles =
+      100'000;  // in one archive: each costs its reader memory
 
   // `name` is what a single file is called; members of an archive are "name/member".
   Unpacker(std::string name, Encoding encoding, FileVisitor& visitor);

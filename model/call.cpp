@@ -48,10 +48,9 @@ std::string to_text(const Signature& signature) {
   const std::string_view function =
       signature.function.empty() ? std::string_view("collective") : signature.function;
   if (signature.done) return fmt::format("{} done", function);  // such a line says no more
-  std::string text =
-      fmt::format("{}({} {}, {}", function, signature.count_is_size ? "size" : "count",
-                  signature.count,
-                  name_or_number(datatype_name(signature.datatype), "datatype", signature.datatype));
+  std::string text = fmt::format(
+      "{}({} {}, {}", function, signature.count_is_size ? "size" : "count", signature.count,
+      name_or_number(datatype_name(signature.datatype), "datatype", signature.datatype));
   // Calls that do not reduce print operation 0, which is no sum there; likewise root 0.
   if (contains(kReductions, signature.function) || signature.operation != 0) {
     text += ", ";

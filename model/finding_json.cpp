@@ -81,17 +81,17 @@ class Fields {
   }
 
   const json::array& array(const char* name) {
-    static const json::array kEmpty;
+    static const json::array empty;
     const json::value* value = field(name);
     if (value != nullptr && value->is_array()) return value->get_array();
     fail(name);
-    return kEmpty;
+    return empty;
   }
 
   Fields object(const char* name) {
-    static const json::value kNull;
+    static const json::value null;
     const json::value* value = field(name);
-    return Fields(value != nullptr ? *value : kNull, error_);
+    return Fields(value != nullptr ? *value : null, error_);
   }
 
  private:

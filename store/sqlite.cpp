@@ -107,6 +107,10 @@ void Database::execute(const std::string& script) {
   if (code != SQLITE_OK) fail(handle_.get(), code);
 }
 
+bool Database::attempt(const char* script) noexcept {
+  return sqlite3_exec(handle_.get(), script, nullptr, nullptr, nullptr) == SQLITE_OK;
+}
+
 sqlite3_stmt* Database::prepared(std::string_view sql) {
   auto found = statements_.find(sql);
   if (found == statements_.end()) {
@@ -135,12 +139,8 @@ Transaction::Transaction(Database& database) : database_(database) {
 }
 
 Transaction::~Transaction() {
-  if (!database_.in_transaction()) return;
-  try {
-    database_.run("ROLLBACK");
-  } catch (const StoreError&) {
-    // SQLite has rolled back by itself, or will when the file is opened next.
-  }
+  // Should it fail, SQLite has rolled back by itself, or will when the file is opened next.
+  if (database_.in_transaction()) database_.attempt("ROLLBACK");
 }
 
 void Transaction::commit() { database_.run("COMMIT"); }
@@ -148,13 +148,8 @@ void Transaction::commit() { database_.run("COMMIT"); }
 Savepoint::Savepoint(Database& database) : database_(database) { database_.run("SAVEPOINT part"); }
 
 Savepoint::~Savepoint() {
-  if (kept_ || !database_.in_transaction()) return;
-  try {
-    database_.run("ROLLBACK TO part");
-    database_.run("RELEASE part");
-  } catch (const StoreError&) {
-    // Then the whole transaction cannot commit either, and says why.
-  }
+  // Should it fail, the whole transaction cannot commit either, and says why.
+  if (!kept_ && database_.in_transaction()) database_.attempt("ROLLBACK TO part; RELEASE part");
 }
 
 void Savepoint::keep() {

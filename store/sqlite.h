@@ -86,6 +86,8 @@ class Database {
 
   // One or more statements without parameters.
   void execute(const std::string& script);
+  // The same where a failure changes nothing: the answer says whether it worked.
+  bool attempt(const char* script) noexcept;
 
   // A statement, prepared once. Text and blobs must live until the query ends.
   template <class... Values>

@@ -46,7 +46,7 @@ class Store::Impl {
     const auto finished = std::make_shared<std::promise<void>>();
     writer_.submit({.write = [&](Database& database) { answer = write(database); },
                     .done =
-                        [finished](std::exception_ptr failure) {
+                        [finished](const std::exception_ptr& failure) {
                           failure ? finished->set_exception(failure) : finished->set_value();
                         }});
     finished->get_future().get();

@@ -106,11 +106,8 @@ void Writer::write(Group& group) {
 
 void Writer::fold_log() {
   log_grew_ = false;
-  try {
-    database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  } catch (const StoreError&) {
-    // Nothing is lost: the log stays, and the next commit that fails will say why.
-  }
+  // Should it fail, nothing is lost: the log stays, and the next commit that fails says why.
+  database_.attempt("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 }  // namespace faultline

@@ -54,12 +54,12 @@ Evidence line_at(const View& view, std::size_t index, std::uint64_t position) {
   return view.evidence(member.last_line);
 }
 
-Suspicion describe(const View& view, const Alignment& alignment) {
+Suspicion describe(const View& view, const Alignment& alignment, const Divergence& divergence) {
   const Progress& progress = view.job.progress();
   const Communicator& communicator = view.communicators[alignment.communicator];
-  const std::uint64_t position = alignment.divergence->position;
+  const std::uint64_t position = divergence.position;
   std::vector<Camp> camps;
-  for (const auto& [call, members] : alignment.divergence->camps) camps.push_back({call, members});
+  for (const auto& [call, members] : divergence.camps) camps.push_back({call, members});
   std::ranges::stable_sort(camps, std::greater{}, [](const Camp& c) { return c.members.size(); });
   const Camp& most = camps.front();
   const Camp& odd = camps[1];
@@ -118,7 +118,7 @@ Suspicion describe(const View& view, const Alignment& alignment) {
 std::vector<Suspicion> find_collective_mismatches(const View& view) {
   std::vector<Suspicion> found;
   for (const Alignment& alignment : view.alignments)
-    if (alignment.divergence) found.push_back(describe(view, alignment));
+    if (alignment.divergence) found.push_back(describe(view, alignment, *alignment.divergence));
   return found;
 }
 

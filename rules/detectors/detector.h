@@ -19,7 +19,7 @@ namespace faultline {
 
 // A job at a moment, with what every detector needs worked out once.
 struct View {
-  View(const JobState& job, const Catalog& catalog, const Moment& moment);
+  View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment);
 
   const JobState& job;
   const Catalog& catalog;

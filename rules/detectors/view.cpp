@@ -15,12 +15,12 @@ std::vector<T> listed(const std::set<T>& values) {
 
 }  // namespace
 
-View::View(const JobState& job_, const Catalog& catalog_, const Moment& moment_)
-    : job(job_),
-      catalog(catalog_),
-      moment(moment_),
-      communicators(communicators_of(job_.progress())),
-      workers(workers_of(job_.progress(), communicators)) {
+View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment)
+    : job(the_job),
+      catalog(the_catalog),
+      moment(the_moment),
+      communicators(communicators_of(the_job.progress())),
+      workers(workers_of(the_job.progress(), communicators)) {
   for (std::size_t which = 0; which < communicators.size(); ++which)
     alignments.push_back(align(job.progress(), communicators, which));
 }

@@ -47,28 +47,38 @@ bool starts_before_job(const View& view, const XidIncident& incident) {
   return before.value_or(false);
 }
 
+// Workers whose machine has this name, or may have it.
+std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
+  const std::vector<Worker>& workers = view.workers.all;
+  std::vector<std::size_t> by_own_name;
+  std::vector<std::size_t> by_senders_name;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (host.empty() || workers[i].host.empty() || workers[i].host == host) by_own_name.push_back(i);
+    if (workers[i].sender_host == host) by_senders_name.push_back(i);
+  }
+  // In a container NCCL prints the container's name; then the sender knows the machine's.
+  return by_own_name.empty() ? by_senders_name : by_own_name;
+}
+
 Membership membership_of(const View& view, const std::string& host, const std::string& gpu) {
   const std::vector<Worker>& workers = view.workers.all;
   Membership membership;
   if (workers.empty()) return membership;
-  bool host_in_job = false;
-  bool host_has_unknown_gpus = false;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    bool on_host = host.empty() || workers[i].host.empty() || workers[i].host == host;
-    if (!on_host) continue;
-    host_in_job = true;
-    if (workers[i].gpu.empty()) host_has_unknown_gpus = true;
+  bool gpus_unknown = false;
+  for (std::size_t i : workers_on(view, host)) {
+    gpus_unknown |= workers[i].gpu.empty();
     if (workers[i].gpu == gpu) membership.workers.push_back(i);
   }
   using Kind = Membership::Kind;
-  if (!membership.workers.empty()) {
-    bool sure = !host.empty() && std::ranges::all_of(membership.workers, [&](std::size_t i) {
-      return !workers[i].host.empty();
-    });
-    membership.kind = sure ? Kind::rank : Kind::host_unknown;
-  } else {
-    membership.kind = host_in_job && host_has_unknown_gpus ? Kind::gpu_unknown : Kind::bystander;
-  }
+  // Two ranks on one GPU are possible; two machines of one name are not.
+  std::set<std::string> machines;
+  for (std::size_t i : membership.workers) machines.insert(workers[i].host);
+  if (membership.workers.empty())
+    membership.kind = gpus_unknown ? Kind::gpu_unknown : Kind::bystander;
+  else
+    membership.kind = !host.empty() && machines.size() == 1 && !machines.contains("")
+                          ? Kind::rank
+                          : Kind::host_unknown;
   return membership;
 }
 
@@ -191,6 +201,7 @@ std::vector<Suspicion> find_xids(const View& view) {
     if (group.worst == nullptr || meaning->severity > group.worst->severity) group.worst = meaning;
   }
   std::vector<Suspicion> found;
+  found.reserve(groups.size());
   for (const auto& [key, group] : groups)
     found.push_back(describe(view, std::get<0>(key), std::get<1>(key), group));
   return found;

@@ -75,11 +75,11 @@ class Grouping {
   }
 
   void split(const std::string& key, const Indices& members) {
-    bool by_id = key.starts_with("id ");
     bool assumed = key.starts_with("assumed ");
     const Member& first = progress_.members()[members.front()];
     auto nranks = static_cast<std::size_t>(first.nranks);
-    if (by_id) return split_repeated(first.init->communicator_id, members);
+    if (first.init && !first.init->communicator_id.empty())
+      return split_repeated(first.init->communicator_id, members);
     std::string name = fmt::format("{}-ranks-{}", nranks, ++unnamed_);
     if (members.size() <= nranks && ranks_are_distinct(progress_, members))
       return keep(name, members, !assumed);
@@ -89,7 +89,8 @@ class Grouping {
     for (const auto& [host, of_host] : by_host) {
       bool fits = of_host.size() <= nranks && ranks_are_distinct(progress_, of_host);
       // Whole on one host, it must be this host's. In part, it might be anybody's.
-      if (fits && of_host.size() == nranks) keep(name + "-" + host, of_host, !assumed);
+      if (fits && of_host.size() == nranks)
+        keep(fmt::format("{}-{}", name, host), of_host, !assumed);
     }
   }
 
@@ -99,7 +100,7 @@ class Grouping {
     std::vector<Indices> rounds;
     std::map<int, std::size_t> seen;
     for (std::size_t index : members) {
-      std::size_t round = seen[progress_.members()[index].init->rank]++;
+      std::size_t round = seen[rank_of(index)]++;
       if (round >= rounds.size()) rounds.emplace_back();
       rounds[round].push_back(index);
     }

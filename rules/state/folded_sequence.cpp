@@ -88,21 +88,26 @@ void FoldedSequence::try_fold() {
 }
 
 std::uint32_t FoldedSequence::at(std::uint64_t index) const {
+  std::size_t nowhere = stretches_.size();
+  return at(index, nowhere);
+}
+
+std::uint32_t FoldedSequence::at(std::uint64_t index, std::size_t& near) const {
   assert(index < size_);
   auto holds = [&](std::size_t which) {
     return which < stretches_.size() && index >= stretches_[which].start &&
            index - stretches_[which].start < stretches_[which].length;
   };
-  if (!holds(last_stretch_)) {
-    if (holds(last_stretch_ + 1)) {
-      ++last_stretch_;
+  if (!holds(near)) {
+    if (holds(near + 1)) {
+      ++near;
     } else {
       auto after = std::upper_bound(stretches_.begin(), stretches_.end(), index,
                                     [](std::uint64_t i, const Stretch& s) { return i < s.start; });
-      last_stretch_ = static_cast<std::size_t>(after - stretches_.begin()) - 1;
+      near = static_cast<std::size_t>(after - stretches_.begin()) - 1;
     }
   }
-  const Stretch& stretch = stretches_[last_stretch_];
+  const Stretch& stretch = stretches_[near];
   return symbols_[stretch.first + (index - stretch.start) % stretch.period];
 }
 

@@ -12,6 +12,9 @@ class FoldedSequence {
  public:
   void push_back(std::uint32_t symbol);
   std::uint32_t at(std::uint64_t index) const;  // index < size()
+
+  // The same, quicker for a reader that goes forward: `near` remembers where it was.
+  std::uint32_t at(std::uint64_t index, std::size_t& near) const;
   std::uint64_t size() const { return size_; }
 
   // Symbols actually held in memory.
@@ -33,7 +36,6 @@ class FoldedSequence {
   std::vector<std::uint32_t> symbols_;
   std::vector<Stretch> stretches_;
   std::uint64_t size_ = 0;
-  mutable std::size_t last_stretch_ = 0;  // readers go forward: look there first
 
   // To find repeats in the last stretch: where the symbols before now were last seen in this order,
   // and how far the sequence has agreed with itself that long ago.

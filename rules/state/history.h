@@ -40,6 +40,7 @@ class History {
     std::uint32_t parent = 0;
     std::uint64_t fork = 0;  // position of its first call
     FoldedSequence calls;
+    std::size_t near = 0;  // where in `calls` the rank before this one looked
     std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> children;  // position, symbol
   };
 

@@ -33,6 +33,7 @@ std::size_t Progress::new_member(const ProcessKey& key, std::uint32_t source, co
   std::size_t index = members_.size();
   Member& member = members_.emplace_back();
   member.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
+  member.sender_host = short_host(origin.host);
   member.pid = speaker.pid;
   member.device = speaker.device;
   member.pointer = pointer;

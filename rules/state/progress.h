@@ -22,7 +22,8 @@ struct Deviation {
 
 // One rank of one communicator: a communicator pointer in one process, for as long as it lives.
 struct Member {
-  std::string host;          // empty: not known
+  std::string host;          // as its lines name it, else as the sender does; empty: not known
+  std::string sender_host;   // as the sender says: lines from a container name the container
   std::int64_t pid = 0;      // 0: not known
   int device = -1;           // NCCL's [n]
   std::uint64_t pointer = 0;

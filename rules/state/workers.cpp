@@ -39,7 +39,10 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   auto place = [&](std::size_t index, const WorkerKey& key) {
     auto [at, is_new] = known.try_emplace(key, found.size());
     if (is_new)
-      found.push_back({.host = members[index].host, .pid = members[index].pid, .gpu = std::get<3>(key)});
+      found.push_back({.host = members[index].host,
+                       .sender_host = members[index].sender_host,
+                       .pid = members[index].pid,
+                       .gpu = std::get<3>(key)});
     Worker& worker = found[at->second];
     worker.members.push_back(index);
     of_member[index] = at->second;
@@ -58,7 +61,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   if (const Communicator* world = world_of(communicators)) {
     workers.expected = world->nranks;
     for (std::size_t index : world->members)
-      if (members[index].init) found[of_member[index]].rank = members[index].init->rank;
+      if (const auto& init = members[index].init) found[of_member[index]].rank = init->rank;
   }
   for (Worker& worker : found)
     for (std::size_t index : worker.members)

@@ -6,6 +6,8 @@
 #include <random>
 #include <string>
 
+#include "told.h"
+
 namespace faultline {
 namespace {
 
@@ -25,30 +27,6 @@ std::string init_line(int rank) {
 
 constexpr std::string_view kXid =
     "[41280.701551] NVRM: Xid (PCI:0000:3b:00): 79, pid=40224, name=python3, GPU has fallen off the bus.";
-
-// What a source says, however it was cut into batches: one line per fact and call.
-std::string told(const Batch& batch) {
-  std::string out;
-  std::map<std::uint64_t, std::string> by_line;
-  for_each_in_order(
-      batch,
-      [&](const Event& event) {
-        by_line[event.line] += fmt::format("{}@{} {} by {}:{}", event.line, event.offset,
-                                           kind_of(event.fact), batch.speakers[event.speaker].host,
-                                           batch.speakers[event.speaker].pid);
-      },
-      [&](const CallRun& run) {
-        const Speaker& speaker = batch.speakers[run.speaker];
-        for (const Call& call : run.calls)
-          by_line[batch.first_line + call.line] +=
-              fmt::format("{}@{} {} #{} by {}:{} rank {}", batch.first_line + call.line,
-                          offset_of(batch, call),
-                          to_text(batch.signatures[call.signature]), call.op_count, speaker.host,
-                          speaker.pid, speaker.rank);
-      });
-  for (const auto& [line, text] : by_line) out += text + "\n";
-  return out;
-}
 
 std::string read_whole(std::string_view text, Batch* counts = nullptr) {
   Reader reader(Cursor{}, Timestamp{});
@@ -79,8 +57,8 @@ TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
   EXPECT_EQ(counts.events.size(), 5U);
   EXPECT_EQ(counts.facts(), 28U);
   EXPECT_EQ(counts.dialects, (std::map<std::string, std::uint64_t>{{"kernel", 1}, {"nccl", 28}}));
-  EXPECT_NE(all.find("AllReduce(count 1024, float32, sum) #9 by node-0:101"), std::string::npos) << all;
-  EXPECT_NE(all.find("#11 by node-0:105 rank 5"), std::string::npos) << all;
+  EXPECT_NE(all.find("AllReduce(count 1024, float32, sum) #9 on 55d0 of 16 by node-0:101"), std::string::npos) << all;
+  EXPECT_NE(all.find("by node-0:105 [5] rank 5"), std::string::npos) << all;
 }
 
 TEST(Reader, DoesNotCareWhereThePiecesAreCut) {

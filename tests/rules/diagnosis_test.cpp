@@ -153,6 +153,22 @@ TEST(Diagnosis, AKernelLogWithoutAHostIsTiedByTheRankThatIsBehindAndLessSurely) 
   EXPECT_THAT(diagnosis.missing_evidence.back().what, HasSubstr("host of dmesg.txt"));
 }
 
+TEST(Diagnosis, AContainersNameIsTiedToTheMachineItsSenderNames) {
+  Job job;
+  for (int rank = 0; rank < 2; ++rank) {
+    Source source{"j", fmt::format("pod-{}.log", rank), fmt::format("gpu-node-{}", rank), -1};
+    Speaker speaker{fmt::format("llama-worker-{}", rank), 7, 0, -1};
+    job.say(source, speaker,
+            CommunicatorInit{.communicator = 1, .rank = rank, .nranks = 2, .gpu = "0000:3b:00.0",
+                             .communicator_id = "w", .complete = true},
+            "init");
+  }
+  job.xid("gpu-node-1", "0000:3b:00.0", 79);
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(1));
+}
+
 TEST(Diagnosis, AUserProgramsFaultIsNeverCalledHardware) {
   for (int code : {13, 31, 43}) {
     Job job;
