@@ -124,8 +124,9 @@ FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
 
 Response receipt_for(const IngestStream& stream, std::string_view job, std::size_t opened) {
   const std::vector<FileReceipt>& receipts = stream.receipts();
-  FileReceipt sum = stream.several_files() ? total_of(receipts) : receipts.front();
-  sum.source = stream.source();
+  FileReceipt sum =
+      receipts.size() == 1 && !stream.several_files() ? receipts.front() : total_of(receipts);
+  if (stream.several_files()) sum.source = stream.source();
   json::object body{{"job", job}};
   for (auto& member : json_of(sum)) body[member.key()] = std::move(member.value());
   body["findings_opened"] = opened;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "http/default_source.h"
+
 namespace faultline {
 namespace {
 
@@ -42,11 +44,8 @@ IngestStream::IngestStream(IngestParameters parameters, Services& services,
       services_(services),
       wake_(std::move(wake)),
       tracker_(std::make_shared<CommitTracker>(wake_)) {
-  OpenSources& open = services_.jobs.open_sources();
-  const std::string& job = parameters_.source.job;
-  lease_ = parameters_.source_given ? open.take(job, parameters_.source.name, wake_)
-                                    : open.take_free(job, parameters_.source.name, wake_);
-  parameters_.source.name = lease_->name();
+  if (parameters_.source_given)
+    lease_ = services_.jobs.open_sources().take(parameters_.source.job, source(), wake_);
   if (parameters_.boundary) {
     several_ = true;
     multipart_.emplace(*parameters_.boundary, static_cast<PartVisitor&>(*this));
@@ -63,14 +62,16 @@ IngestStream::~IngestStream() = default;
 std::optional<Problem> IngestStream::obstacle() const {
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
-  if (lease_->lost() || (file_ && file_->lease_lost()))
-    return Problem{
-        .status = 409,
-        .detail = fmt::format("another connection is sending the source \"{}\" now; whole "
-                              "lines received until then are kept",
-                              printable_name(source())),
-        .next_offset = next_offset()};
+  if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
   return std::nullopt;
+}
+
+Problem IngestStream::taken_over() const {
+  return {.status = 409,
+          .detail = fmt::format("another connection is sending the source \"{}\" now; whole lines "
+                                "received until then are kept",
+                                printable_name(source())),
+          .next_offset = next_offset()};
 }
 
 std::optional<std::uint64_t> IngestStream::next_offset() const {
@@ -93,19 +94,22 @@ std::optional<Problem> IngestStream::finish() {
   keep(multipart_ ? multipart_->finish() : unpacker_->finish());
   if (!problem_ && !several_ && receipts_.empty()) {
     // An empty body names its source all the same, and may be its end.
-    if (!file_) open_file(source());
+    open_file(source());
     end_file(true);
   }
-  lease_->end();
-  return obstacle();
+  // What the body did not say it will not say, although its receipt is not out yet.
+  const auto problem = obstacle();
+  lease_.reset();
+  return problem;
 }
 
 void IngestStream::abandon() {
   end_file(false);
-  lease_->end();
+  lease_.reset();
 }
 
 void IngestStream::flush() {
+  if (choosing_ && !head_.empty()) choose_source();
   if (file_) file_->flush();
 }
 
@@ -115,13 +119,7 @@ void IngestStream::keep(Result<void> outcome) {
 }
 
 void IngestStream::open_file(std::string name) {
-  if (file_ || problem_) return;  // opened ahead for its offset, or past caring
-  if (receipts_.size() >= kMaxFiles) {
-    problem_ = Problem{
-        .status = 413,
-        .detail = fmt::format("the body holds more than {} files; send fewer at once", kMaxFiles)};
-    return;
-  }
+  if (problem_) return;
   const bool own = name == source();
   if (!own && parameters_.offset) {
     problem_ = Problem{.status = 400,
@@ -130,18 +128,28 @@ void IngestStream::open_file(std::string name) {
                            "offset away"};
     return;
   }
-  try {
-    Source file = parameters_.source;
-    file.name = printable_name(name);
-    std::shared_ptr<SourceLease> lease =
-        own ? lease_ : services_.jobs.open_sources().take(file.job, file.name, wake_);
-    file_.emplace(std::move(file), parameters_.offset, services_.store, services_.jobs, tracker_,
-                  std::move(lease));
-  } catch (const StoreError&) {
-    problem_ = store_problem(std::current_exception());
+  if (file_) return;  // opened ahead, for its offset
+  if (receipts_.size() >= kMaxFiles) {
+    problem_ = Problem{
+        .status = 413,
+        .detail = fmt::format("the body holds more than {} files; send fewer at once", kMaxFiles)};
     return;
   }
-  if (file_->offset_fits()) return;
+  OpenSources& open = services_.jobs.open_sources();
+  const std::string& job = parameters_.source.job;
+  try {
+    if (!own)
+      start_file(open.take(job, printable_name(name), wake_));
+    else if (lease_)
+      start_file(lease_);
+    else if (parameters_.offset || !has_default_source(services_.store, job, name))
+      start_file(open.take_free(job, name, wake_));
+    else
+      choosing_ = true;
+  } catch (const StoreError&) {
+    problem_ = store_problem(std::current_exception());
+  }
+  if (!file_ || file_->offset_fits()) return;
   next_offset_ = file_->next_offset();
   problem_ =
       Problem{.status = 409,
@@ -152,9 +160,31 @@ void IngestStream::open_file(std::string name) {
   file_.reset();
 }
 
+void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {
+  Source source = parameters_.source;
+  source.name = lease->name();
+  file_.emplace(std::move(source), parameters_.offset, services_.store, services_.jobs, tracker_,
+                std::move(lease));
+}
+
+void IngestStream::choose_source() {
+  choosing_ = false;
+  try {
+    start_file(lease_default_source(services_.jobs.open_sources(), services_.store,
+                                    parameters_.source.job, source(), head_, wake_));
+  } catch (const StoreError&) {
+    problem_ = store_problem(std::current_exception());
+    return;
+  }
+  file_->feed(head_);
+  head_.clear();
+}
+
 void IngestStream::end_file(bool complete) {
+  if (std::exchange(choosing_, false) && complete) choose_source();
   if (!file_) return;
   file_->end(complete, complete && parameters_.final);
+  if (file_->lease_lost() && !problem_) problem_ = taken_over();
   receipts_.push_back(file_->receipt());
   next_offset_ = file_->next_offset();
   services_.metrics.count_duplicates(receipts_.back().duplicate_bytes);
@@ -167,8 +197,12 @@ void IngestStream::open(std::string_view name) {
 }
 
 void IngestStream::bytes(std::string_view piece) {
+  if (problem_) return;
   produced_ += piece.size();
   if (file_) file_->feed(piece);
+  if (!choosing_) return;
+  head_ += piece;
+  if (head_.size() >= kHeadBytes) choose_source();
 }
 
 void IngestStream::close() { end_file(true); }

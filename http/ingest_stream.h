@@ -57,8 +57,8 @@ class IngestStream : FileVisitor, PartVisitor {
 
   std::size_t commits_in_flight() const { return tracker_->in_flight(); }
 
-  // Where the body's own source stands once all commits are done; nothing for a body of several files
-  // or if a commit failed.
+  // Where the body's own source stands once all commits are done; nothing for a body of several
+  // files or if a commit failed.
   std::optional<std::uint64_t> next_offset() const;
 
   const std::string& source() const { return parameters_.source.name; }
@@ -74,6 +74,9 @@ class IngestStream : FileVisitor, PartVisitor {
   void close_part() override;
 
   void open_file(std::string name);
+  Problem taken_over() const;
+  void start_file(std::shared_ptr<SourceLease> lease);
+  void choose_source();
   void end_file(bool complete);
   void keep(Result<void> outcome);
 
@@ -81,7 +84,9 @@ class IngestStream : FileVisitor, PartVisitor {
   Services& services_;
   std::function<void()> wake_;
   std::shared_ptr<CommitTracker> tracker_;
-  std::shared_ptr<SourceLease> lease_;  // of the body's own source, held from the first byte on
+  std::shared_ptr<SourceLease> lease_;  // of a source that the sender named
+  bool choosing_ = false;  // the sender named none, and its first bytes have to tell which it is
+  std::string head_;       // those bytes
   std::optional<MultipartParser> multipart_;
   std::optional<Unpacker> unpacker_;
   std::optional<FileStream> file_;

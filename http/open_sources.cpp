@@ -45,15 +45,24 @@ std::shared_ptr<SourceLease> OpenSources::take(const std::string& job, const std
   return newer;
 }
 
+bool OpenSources::is_free(const Key& key) const {
+  const auto found = leases_.find(key);
+  return found == leases_.end() || found->second.expired();
+}
+
+std::shared_ptr<SourceLease> OpenSources::take_if_free(const std::string& job,
+                                                       const std::string& name,
+                                                       std::function<void()> on_loss) {
+  const std::lock_guard lock(mutex_);
+  Key key{job, name};
+  return is_free(key) ? enter(std::move(key), std::move(on_loss)) : nullptr;
+}
+
 std::shared_ptr<SourceLease> OpenSources::take_free(const std::string& job, const std::string& name,
                                                     std::function<void()> on_loss) {
   const std::lock_guard lock(mutex_);
   Key key{job, name};
-  for (int number = 2;; ++number) {
-    const auto found = leases_.find(key);
-    if (found == leases_.end() || found->second.expired()) break;
-    key.second = fmt::format("{}#{}", name, number);
-  }
+  for (int number = 2; !is_free(key); ++number) key.second = fmt::format("{}#{}", name, number);
   return enter(std::move(key), std::move(on_loss));
 }
 
@@ -62,8 +71,7 @@ std::set<std::string, std::less<>> OpenSources::live(std::string_view job, Stead
   const std::lock_guard lock(mutex_);
   for (auto entry = leases_.lower_bound({std::string(job), ""});
        entry != leases_.end() && entry->first.first == job; ++entry)
-    if (const auto lease = entry->second.lock();
-        lease && !lease->ended_ && now - lease->last_bytes_.load() <= kLive)
+    if (const auto lease = entry->second.lock(); lease && now - lease->last_bytes_.load() <= kLive)
       names.insert(entry->first.second);
   return names;
 }

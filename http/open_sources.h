@@ -30,9 +30,6 @@ class SourceLease {
 
   void touch(SteadyTime now) { last_bytes_.store(now); }
 
-  // The body is over: what it did not say it will not say, although its receipt is not out yet.
-  void end() { ended_ = true; }
-
  private:
   friend class OpenSources;
 
@@ -41,7 +38,6 @@ class SourceLease {
   std::function<void()> on_loss_;
   std::mutex writing_;
   std::atomic<bool> lost_{false};
-  std::atomic<bool> ended_{false};
   std::atomic<SteadyTime> last_bytes_;
 };
 
@@ -52,11 +48,15 @@ class OpenSources {
   std::shared_ptr<SourceLease> take(const std::string& job, const std::string& name,
                                     std::function<void()> on_loss);
 
+  // Null: somebody is writing to it.
+  std::shared_ptr<SourceLease> take_if_free(const std::string& job, const std::string& name,
+                                            std::function<void()> on_loss);
+
   // The first of name, name#2, name#3, … that nobody is writing to.
   std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
                                          std::function<void()> on_loss);
 
-  // Those of a job that got bytes within the last kLive and may get more.
+  // Those of a job that got bytes within the last kLive.
   static constexpr std::chrono::seconds kLive{30};
   std::set<std::string, std::less<>> live(std::string_view job, SteadyTime now) const;
 
@@ -66,6 +66,7 @@ class OpenSources {
  private:
   using Key = std::pair<std::string, std::string>;
 
+  bool is_free(const Key& key) const;
   std::shared_ptr<SourceLease> enter(Key key, std::function<void()> on_loss);
 
   // Leases outlive their streams nowhere, so what is here and not expired is being received.

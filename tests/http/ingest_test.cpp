@@ -240,6 +240,9 @@ TEST_F(Ingest, TakesSeveralFilesAtOnce) {
   EXPECT_EQ(
       curl(server, "/api/v1/ingest?job=j&source=tar&offset=0", "-T " + file("both.tar")).status,
       400);
+  const auto held = sources();
+  for (const auto& row : held.at("sources").as_array())
+    EXPECT_NE(row.at("source").as_string(), "tar") << "nothing of the refused archive may stay";
 }
 
 TEST_F(Ingest, GivesASourceToTheNewerOfTwoSenders) {
@@ -256,18 +259,39 @@ TEST_F(Ingest, GivesASourceToTheNewerOfTwoSenders) {
 
 TEST_F(Ingest, GivesEachOfTwoUnnamedSendersASourceOfItsOwn) {
   const std::string request =
-      "PUT /api/v1/ingest?job=j&host=n1 HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n";
+      "PUT /api/v1/ingest?job=j&host=n1 HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n";
   RawClient first(server.port());
-  first.say(request + "on");
+  first.say(request + "one\n");
   // Its receipt would come only after its body, so what shows is the second one's name.
   await(server, "/metrics", [](const Reply& reply) {
     return reply.body.find("faultline_streams_open 1") != std::string::npos;
   });
   RawClient second(server.port());
-  second.say(request + "two\n");
+  second.say(request + "1\n2\n3\n4\n");
   EXPECT_THAT(second.hear(), HasSubstr("\"source\":\"n1/127.0.0.1#2\""));
-  first.say("e\n");
+  first.say("two\n");
   EXPECT_THAT(first.hear(), HasSubstr("\"source\":\"n1/127.0.0.1\""));
+}
+
+TEST_F(Ingest, KnowsFilesAgainWhicheverOfTheUnnamedSendersBringsThem) {
+  workshop.write("a", lines("file a", 1000));
+  workshop.write("b", lines("file b", 2000));
+  const std::string path = "/api/v1/ingest?job=j&host=n1";
+  {
+    RawClient slow(server.port());
+    slow.say("PUT " + path + " HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+             std::to_string(read_file(file("a")).size()) + "\r\n\r\nfile a 0\n");
+    await(server, "/metrics", [](const Reply& reply) {
+      return reply.body.find("faultline_streams_open 1") != std::string::npos;
+    });
+    EXPECT_THAT(curl(server, path, "-T " + file("b")).body, HasSubstr("127.0.0.1#2"));
+    slow.say(read_file(file("a")).substr(9));
+    EXPECT_THAT(slow.hear(), HasSubstr("\"lines\":1000"));
+  }
+  const std::string before = curl(server, "/api/v1/sources?job=j").body;
+  for (const char* name : {"b", "a"})
+    EXPECT_THAT(curl(server, path, "-T " + file(name)).body, HasSubstr("\"lines\":0"));
+  EXPECT_EQ(curl(server, "/api/v1/sources?job=j").body, before);
 }
 
 TEST_F(Ingest, NamesTheParameterThatIsWrong) {
