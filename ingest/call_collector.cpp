@@ -65,11 +65,10 @@ std::uint32_t CallCollector::signature(Batch& batch, const NcclCall& call) {
            known.count_is_size == call.count_is_size && known.done == call.done &&
            known.function == call.function;
   };
-  std::uint64_t small = static_cast<std::uint64_t>(call.datatype) << 40 ^
-                        static_cast<std::uint64_t>(operation) << 32 ^
-                        static_cast<std::uint64_t>(call.root) << 2 ^
-                        static_cast<std::uint64_t>(call.count_is_size) << 1 ^
-                        static_cast<std::uint64_t>(call.done);
+  std::uint64_t small =
+      static_cast<std::uint64_t>(call.datatype) << 40 ^
+      static_cast<std::uint64_t>(operation) << 32 ^ static_cast<std::uint64_t>(call.root) << 2 ^
+      static_cast<std::uint64_t>(call.count_is_size) << 1 ^ static_cast<std::uint64_t>(call.done);
   std::uint64_t name = call.function.size() << 8 ^ static_cast<unsigned char>(call.function.back());
   auto fresh = static_cast<std::uint32_t>(batch.signatures.size());
   std::uint32_t index =

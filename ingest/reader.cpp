@@ -19,7 +19,8 @@ constexpr unsigned char kTailCounted = 2;
 constexpr unsigned char kTailRead = 4;
 
 void append_length(std::string& out, std::uint64_t length) {
-  for (int shift = 0; shift < 64; shift += 8) out.push_back(static_cast<char>(length >> shift & 255));
+  for (int shift = 0; shift < 64; shift += 8)
+    out.push_back(static_cast<char>(length >> shift & 255));
 }
 
 std::uint64_t read_length(std::string_view bytes) {
@@ -34,7 +35,9 @@ std::uint64_t read_length(std::string_view bytes) {
 class Reader::Impl {
  public:
   Impl(const Cursor& cursor, Timestamp reference)
-      : unwrapper_(reference), line_start_(cursor.offset), taken_(cursor.offset),
+      : unwrapper_(reference),
+        line_start_(cursor.offset),
+        taken_(cursor.offset),
         lines_(cursor.lines) {
     restore(cursor.carry);
     begin_batch();
@@ -194,14 +197,16 @@ class Reader::Impl {
     return facts_ != facts_before;
   }
 
-  // The hot line. Most are by the process that printed the one before, and begin with the same bytes.
+  // The hot line. Most are by the process that printed the one before, and begin with the same
+  // bytes.
   bool read_plain_call(const LinePlace& place) {
     NcclCall call;
     if (!last_frame_.empty() && place.text.starts_with(last_frame_)) {
       if (!parse_nccl_call(place.text.substr(last_frame_.size()), call)) return false;
     } else {
       NcclLine frame;
-      if (!read_plain_info(place.text, frame) || !parse_nccl_call(frame.message, call)) return false;
+      if (!read_plain_info(place.text, frame) || !parse_nccl_call(frame.message, call))
+        return false;
       last_frame_ = place.text.substr(0, place.text.size() - frame.message.size());
       last_frames_speaker_ = calls_.speaker(batch_, frame.host, frame.pid, frame.device, -1);
     }
@@ -240,9 +245,8 @@ class Reader::Impl {
         if (auto stamp = parse_rfc3339(line.timestamp))
           time = EventTime::at(*stamp, std::chrono::seconds(1), true);
       // The line's bytes, not the message's: unwrapped text may live only until the next line.
-      std::uint32_t speaker =
-          calls_.speaker(batch_, line.host.empty() ? message.host : line.host, line.pid,
-                         line.device, message.rank);
+      std::uint32_t speaker = calls_.speaker(batch_, line.host.empty() ? message.host : line.host,
+                                             line.pid, line.device, message.rank);
       calls_.add(batch_, speaker, call, time, place, order_);
       ++facts_;
       any = true;
@@ -256,13 +260,13 @@ class Reader::Impl {
       if (auto* xid = std::get_if<GpuXid>(&reading.fact)) xid->repeated *= message.repeated;
       Event& event = batch_.events.emplace_back();
       event.order = order_++;
-      event.speaker =
-          calls_.speaker(batch_, reading.host.empty() ? message.host : std::string_view(reading.host),
-                         reading.pid, reading.device, message.rank);
+      event.speaker = calls_.speaker(
+          batch_, reading.host.empty() ? message.host : std::string_view(reading.host), reading.pid,
+          reading.device, message.rank);
       event.line = place.number;
       event.offset = place.offset;
-      event.time = reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true)
-                                : message.time;
+      event.time =
+          reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time;
       event.fact = std::move(reading.fact);
       event.text = evidence_text(place.text);
       ++facts_;
@@ -274,11 +278,11 @@ class Reader::Impl {
   CallCollector calls_;
   std::vector<Reading> readings_;
 
-  std::uint64_t line_start_;  // offset of the first byte of the line being read
+  std::uint64_t line_start_;           // offset of the first byte of the line being read
   std::uint64_t last_line_start_ = 0;  // of the last line that was read
-  std::uint64_t taken_;       // everything before this offset is in batches that were taken
-  std::uint64_t lines_;       // counted so far
-  std::string tail_;          // the line being read, as far as it has come
+  std::uint64_t taken_;          // everything before this offset is in batches that were taken
+  std::uint64_t lines_;          // counted so far
+  std::string tail_;             // the line being read, as far as it has come
   std::uint64_t discarded_ = 0;  // bytes of it, if it is too long to keep
   bool discarding_ = false;
   bool tail_counted_ = false;

@@ -1,4 +1,5 @@
-// Reader: the bytes of one source become batches. This is the hot path; start reading the pipeline here.
+// Reader: the bytes of one source become batches. This is the hot path; start reading the pipeline
+// here.
 #pragma once
 
 #include <cstdint>

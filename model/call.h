@@ -20,9 +20,9 @@ struct Signature {
   std::uint64_t count = 0;
   int datatype = 0;
   int operation = 0;
-  int root = 0;             // Send, Recv: the peer
+  int root = 0;                // Send, Recv: the peer
   bool count_is_size = false;  // the dialect that prints "size": bytes or elements is not known
-  bool done = false;           // "opCount 1e DONE": this call finished. No NCCL prints it; wrappers do
+  bool done = false;  // "opCount 1e DONE": this call finished. No NCCL prints it; wrappers do
 
   // Send, Recv and the one-sided calls pair two ranks; they have no place in the sequence that all
   // ranks share.
@@ -30,11 +30,12 @@ struct Signature {
 
   bool operator==(const Signature&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Signature, (), (function, count, datatype, operation, root, count_is_size, done))
+BOOST_DESCRIBE_STRUCT(Signature, (),
+                      (function, count, datatype, operation, root, count_is_size, done))
 
 // "AllReduce(count 7382228, float32, sum)"
 std::string to_text(const Signature& signature);
-std::string_view datatype_name(int datatype);   // "float32"; "" when unknown
+std::string_view datatype_name(int datatype);    // "float32"; "" when unknown
 std::string_view operation_name(int operation);  // "sum"; "" when unknown
 
 struct Call {
@@ -47,8 +48,8 @@ struct Call {
 
 // Consecutive calls of one process on one communicator.
 struct CallRun {
-  std::uint32_t order = 0;    // its place among the batch's runs and events
-  std::uint32_t speaker = 0;  // index into the batch's speakers
+  std::uint32_t order = 0;         // its place among the batch's runs and events
+  std::uint32_t speaker = 0;       // index into the batch's speakers
   std::uint64_t communicator = 0;  // a pointer; 0 in DONE lines, which name none
   int nranks = 0;
   std::vector<Call> calls;

@@ -20,16 +20,16 @@ struct CommunicatorInit {
   std::uint64_t communicator = 0;  // a pointer: means something only within its process
   int rank = 0;
   int nranks = 0;
-  int cuda_device = -1;           // as the process counts them
-  int nvml_device = -1;           // as nvidia-smi counts them; -1: this version does not print it
-  std::string gpu;                // 0000:3b:00.0; empty where the version prints no busId
-  std::string communicator_id;    // 0x… as printed: equal on all its ranks; empty if not printed
+  int cuda_device = -1;         // as the process counts them
+  int nvml_device = -1;         // as nvidia-smi counts them; -1: this version does not print it
+  std::string gpu;              // 0000:3b:00.0; empty where the version prints no busId
+  std::string communicator_id;  // 0x… as printed: equal on all its ranks; empty if not printed
   std::optional<std::uint64_t> parent;  // split, shrink: the communicator it came from
-  std::optional<int> child;       // which split of the parent it is, where printed
+  std::optional<int> child;             // which split of the parent it is, where printed
   std::optional<int> color;
   std::optional<int> key;
-  std::string function;           // ncclCommInitRank, ncclCommSplit, …; empty if not printed
-  bool complete = false;          // false: Init START
+  std::string function;   // ncclCommInitRank, ncclCommSplit, …; empty if not printed
+  bool complete = false;  // false: Init START
   bool operator==(const CommunicatorInit&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(CommunicatorInit, (),
@@ -62,8 +62,8 @@ struct GpuXid {
   std::string process;                  // at most 15 bytes of its name
   std::string detail;                   // the text after the code
   std::optional<int> caused_by;         // "caused by previous Xid 31"
-  bool xid_line = true;                 // false: told by another NVRM line ("has fallen off the bus")
-  int repeated = 1;                     // "message repeated 3 times"
+  bool xid_line = true;  // false: told by another NVRM line ("has fallen off the bus")
+  int repeated = 1;      // "message repeated 3 times"
   bool operator==(const GpuXid&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(GpuXid, (),
@@ -73,7 +73,7 @@ BOOST_DESCRIBE_STRUCT(GpuXid, (),
 // The driver names a GPU before its first Xid: UUID or board serial number, for the repair ticket.
 struct GpuIdentity {
   static constexpr std::string_view kKind = "gpu_identity";
-  std::string gpu;   // empty on the serial number's line: it follows the UUID's
+  std::string gpu;  // empty on the serial number's line: it follows the UUID's
   std::string uuid;
   std::string serial;
   bool operator==(const GpuIdentity&) const = default;

@@ -98,7 +98,7 @@ struct Diagnosis {
   std::vector<Finding> root_causes;  // most likely first
   std::vector<Finding> symptoms;
   std::vector<Finding> observations;  // real, but of other hardware, of another time, or harmless
-  std::vector<std::string> chain;   // ids, cause first
+  std::vector<std::string> chain;     // ids, cause first
   std::vector<Check> checklist;
   std::vector<MissingEvidence> missing_evidence;
   RankTally ranks;

@@ -18,8 +18,8 @@ using Timestamp = std::chrono::sys_time<std::chrono::microseconds>;
 // 2026-03-05T02:47:11.123Z; microseconds are printed when there are any.
 std::string to_rfc3339(Timestamp time);
 
-// Accepts 'T' or a blank between date and time, '.' or ',' before the fraction, and a zone of Z, +hh:mm,
-// +hhmm or none (then it is read as UTC and *zone_given, if asked for, is false).
+// Accepts 'T' or a blank between date and time, '.' or ',' before the fraction, and a zone of Z,
+// +hh:mm, +hhmm or none (then it is read as UTC and *zone_given, if asked for, is false).
 std::optional<Timestamp> parse_rfc3339(std::string_view text, bool* zone_given = nullptr);
 
 // When something happened, as exactly as its line says. A line that carries no time has none of it.

@@ -57,7 +57,7 @@ struct JobDetail {
 // Where a rank stands in one communicator.
 struct StandingView {
   std::string communicator;
-  int rank = 0;  // in this communicator
+  int rank = 0;                // in this communicator
   std::uint64_t position = 0;  // collectives entered
   std::uint64_t behind = 0;    // how many its furthest peer is ahead
   std::uint64_t point_to_point = 0;

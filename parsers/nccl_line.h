@@ -14,9 +14,9 @@ enum class NcclLevel { version, info, warn, trace, call, abort };
 
 // Views point into the line it was read from.
 struct NcclLine {
-  std::string_view host;       // empty where it was cut off
+  std::string_view host;  // empty where it was cut off
   std::int64_t pid = 0;
-  int device = -1;             // of the printing thread; -1 if not printed
+  int device = -1;  // of the printing thread; -1 if not printed
   NcclLevel level = NcclLevel::info;
   std::string_view timestamp;  // NCCL's own, without the brackets; empty if none
   std::string_view place;      // FILE:LINE, or whatever a plugin printed there

@@ -83,7 +83,8 @@ Alignment align(const Progress& progress, const std::vector<Communicator>& commu
   }
   alignment.divergence = divergence_of(progress, alignment.members);
 
-  // A communicator that all have left in good order is over; a last line lost on the way means nothing.
+  // A communicator that all have left in good order is over; a last line lost on the way means
+  // nothing.
   bool over = std::ranges::all_of(alignment.members,
                                   [&](std::size_t index) { return left_cleanly(members[index]); });
   if (alignment.slowest == alignment.furthest || over) return alignment;

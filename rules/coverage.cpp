@@ -9,8 +9,9 @@ namespace faultline {
 namespace {
 
 std::string send_command(const View& view, std::string_view what, std::string_view host) {
-  return fmt::format("{} | curl --data-binary @- 'http://FAULTLINE:8686/api/v1/ingest?job={}&host={}'",
-                     what, view.job.name(), host);
+  return fmt::format(
+      "{} | curl --data-binary @- 'http://FAULTLINE:8686/api/v1/ingest?job={}&host={}'", what,
+      view.job.name(), host);
 }
 
 // Hosts that ranks of the job run on.
@@ -93,7 +94,8 @@ Check no_gpu_errors(const View& view) {
   }
   std::set<std::string> hosts = job_hosts(view);
   std::set<std::string> covered = hosts_with_kernel_log(view);
-  auto with_log = std::ranges::count_if(hosts, [&](const std::string& h) { return covered.contains(h); });
+  auto with_log =
+      std::ranges::count_if(hosts, [&](const std::string& h) { return covered.contains(h); });
   if (errors > 0)
     check.status = CheckStatus::fail;
   else if (!hosts.empty() && with_log == static_cast<std::ptrdiff_t>(hosts.size()))
@@ -140,9 +142,10 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
   for (const XidIncident& incident : view.job.hardware().xids())
     if (view.job.host_of(incident.spoken_host, incident.source).empty() &&
         asked.insert("#" + std::to_string(incident.source)).second)
-      missing.push_back({fmt::format("host of {}", view.job.sources().at(incident.source).source.name),
-                         "its lines name no machine, and every machine has a GPU at such an address",
-                         "faultline diagnose --host NAME, or &host=NAME when it is sent"});
+      missing.push_back(
+          {fmt::format("host of {}", view.job.sources().at(incident.source).source.name),
+           "its lines name no machine, and every machine has a GPU at such an address",
+           "faultline diagnose --host NAME, or &host=NAME when it is sent"});
   return missing;
 }
 

@@ -11,6 +11,7 @@ namespace faultline {
 std::vector<Check> checklist_of(const View& view);
 
 // `stopped`: the job hangs, and these ranks are the ones others wait for with no cause found.
-std::vector<MissingEvidence> missing_evidence_of(const View& view, const std::vector<Finding>& unexplained);
+std::vector<MissingEvidence> missing_evidence_of(const View& view,
+                                                 const std::vector<Finding>& unexplained);
 
 }  // namespace faultline

@@ -16,13 +16,14 @@ namespace {
 
 constexpr int kAttempt = 1;
 constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
-constexpr double kExplainsNothing = 0.6;   // times: something stopped the job, and this does not account for it
+constexpr double kExplainsNothing =
+    0.6;  // times: something stopped the job, and this does not account for it
 constexpr double kMostConfidence = 0.98;
 
 struct Candidate {
   Suspicion suspicion;
   bool symptom = false;
-  std::vector<std::size_t> effects;      // what it explains
+  std::vector<std::size_t> effects;  // what it explains
   std::vector<std::size_t> explained_by;
 
   Finding& finding() { return suspicion.finding; }
@@ -33,11 +34,10 @@ struct Candidate {
 };
 
 std::string id_of(const std::string& job, const Finding& finding) {
-  std::string text = fmt::format("{}|{}|{}|{}|{}|{}|{}", job, kAttempt, finding.cause,
-                                 fmt::join(finding.subject.hosts, ","),
-                                 fmt::join(finding.subject.ranks, ","),
-                                 fmt::join(finding.subject.gpus, ","),
-                                 fmt::join(finding.subject.communicators, ","));
+  std::string text = fmt::format(
+      "{}|{}|{}|{}|{}|{}|{}", job, kAttempt, finding.cause, fmt::join(finding.subject.hosts, ","),
+      fmt::join(finding.subject.ranks, ","), fmt::join(finding.subject.gpus, ","),
+      fmt::join(finding.subject.communicators, ","));
   return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
 }
 
@@ -60,11 +60,16 @@ bool share(const std::vector<T>& a, const std::vector<T>& b) {
 
 bool related(const Subject& a, const Subject& b, Relation relation) {
   switch (relation) {
-    case Relation::same_gpu: return share(a.gpus, b.gpus);
-    case Relation::same_host: return share(a.hosts, b.hosts);
-    case Relation::same_rank: return share(a.ranks, b.ranks);
-    case Relation::same_communicator: return share(a.communicators, b.communicators);
-    case Relation::same_job: return true;
+    case Relation::same_gpu:
+      return share(a.gpus, b.gpus);
+    case Relation::same_host:
+      return share(a.hosts, b.hosts);
+    case Relation::same_rank:
+      return share(a.ranks, b.ranks);
+    case Relation::same_communicator:
+      return share(a.communicators, b.communicators);
+    case Relation::same_job:
+      return true;
   }
   return false;
 }
@@ -92,8 +97,8 @@ std::vector<Candidate> candidates_of(const View& view) {
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       add_advice(view.catalog, finding);
       const CauseClass* known = cause_class(finding.cause);
-      candidates.push_back({.suspicion = std::move(suspicion),
-                            .symptom = known != nullptr && known->is_symptom});
+      candidates.push_back(
+          {.suspicion = std::move(suspicion), .symptom = known != nullptr && known->is_symptom});
     }
   }
   return candidates;
@@ -149,8 +154,8 @@ void sort(std::vector<Finding>& findings) {
 }
 
 Verdict worse(Verdict a, Verdict b) {
-  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang, Verdict::failed, Verdict::slow,
-                                    Verdict::unknown, Verdict::healthy};
+  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang,    Verdict::failed,
+                                    Verdict::slow,    Verdict::unknown, Verdict::healthy};
   for (Verdict verdict : kFromWorst)
     if (a == verdict || b == verdict) return verdict;
   return Verdict::unknown;
@@ -166,9 +171,10 @@ std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
   if (diagnosis.root_causes.empty()) {
     auto stuck = std::ranges::count_if(job.progress().members(), began_and_never_finished);
     return stuck == 0 ? "No line tells how the job fares."
-                      : fmt::format("{} ranks began to set up a communicator, and no line says that "
-                                    "they finished.",
-                                    stuck);
+                      : fmt::format(
+                            "{} ranks began to set up a communicator, and no line says that "
+                            "they finished.",
+                            stuck);
   }
   const Finding& cause = diagnosis.root_causes.front();
   std::string summary = cause.title + ".";
@@ -225,7 +231,8 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
 
   if (!diagnosis.root_causes.empty()) {
     diagnosis.chain.push_back(diagnosis.root_causes.front().id);
-    for (const std::string& id : diagnosis.root_causes.front().explains) diagnosis.chain.push_back(id);
+    for (const std::string& id : diagnosis.root_causes.front().explains)
+      diagnosis.chain.push_back(id);
   }
   diagnosis.checklist = checklist_of(view);
   diagnosis.missing_evidence = missing_evidence_of(view, unexplained);

@@ -31,7 +31,8 @@ std::string shown(std::string_view text) {
 
 std::string upper(std::string_view text) {
   std::string out(text);
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return out;
 }
 
@@ -63,18 +64,21 @@ void add(std::string& out, const std::string& part) {
 }  // namespace
 
 std::string to_text(const Diagnosis& diagnosis) {
-  std::string out =
-      fmt::format("{}: {}\n{}\n", shown(diagnosis.job), upper(name_of(diagnosis.verdict)), diagnosis.summary);
+  std::string out = fmt::format("{}: {}\n{}\n", shown(diagnosis.job),
+                                upper(name_of(diagnosis.verdict)), diagnosis.summary);
   for (std::size_t i = 0; i < std::min(diagnosis.root_causes.size(), kMostCauses); ++i)
     add(out, cause_text(i + 1, diagnosis.root_causes[i]));
   const RankTally& ranks = diagnosis.ranks;
   if (ranks.expected > 0)
     add(out, fmt::format("\nranks: {} of {} seen{}\n", ranks.seen, ranks.expected,
-                         ranks.behind.empty() ? "" : fmt::format(", waited for: {}", fmt::join(ranks.behind, ", "))));
+                         ranks.behind.empty()
+                             ? ""
+                             : fmt::format(", waited for: {}", fmt::join(ranks.behind, ", "))));
   for (const Check& check : diagnosis.checklist)
     add(out, fmt::format("{}: {} ({})\n", check.check, name_of(check.status), check.detail));
   for (const MissingEvidence& missing : diagnosis.missing_evidence)
-    add(out, fmt::format("missing: {}: {}\n  {}\n", shown(missing.what), missing.why, missing.command));
+    add(out,
+        fmt::format("missing: {}: {}\n  {}\n", shown(missing.what), missing.why, missing.command));
   for (const Finding& observation : diagnosis.observations)
     add(out, fmt::format("also seen: {} [{}]\n", shown(observation.title), observation.cause));
   return out;

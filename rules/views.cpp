@@ -51,7 +51,8 @@ StandingView standing_of(const View& view, std::size_t index, const Alignment* a
 bool diverged(const Alignment& alignment, std::size_t member) {
   if (!alignment.divergence) return false;
   std::size_t largest = 0;
-  for (const auto& [call, camp] : alignment.divergence->camps) largest = std::max(largest, camp.size());
+  for (const auto& [call, camp] : alignment.divergence->camps)
+    largest = std::max(largest, camp.size());
   for (const auto& [call, camp] : alignment.divergence->camps)
     if (std::ranges::find(camp, member) != camp.end()) return camp.size() < largest;
   return false;
@@ -77,7 +78,8 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
   std::set<std::pair<std::string, std::string>> listed;
   auto uuid_of = [&](const std::string& host, const std::string& gpu) {
     for (const Hardware::Gpu& known : job.hardware().gpus())
-      if (known.gpu == gpu && job.host_of(known.spoken_host, known.source) == host) return known.uuid;
+      if (known.gpu == gpu && job.host_of(known.spoken_host, known.source) == host)
+        return known.uuid;
     return std::string();
   };
   for (const Worker& worker : view.workers.all) {
@@ -123,8 +125,12 @@ std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) 
       odd |= alignment != nullptr && diverged(*alignment, member);
       rank.standings.push_back(standing_of(view, member, alignment));
     }
-    bool waited_for = std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();
-    rank.state = odd ? "diverged" : waited_for && worker.rank >= 0 ? "behind" : comparable ? "in_step" : "unknown";
+    bool waited_for =
+        std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();
+    rank.state = odd                              ? "diverged"
+                 : waited_for && worker.rank >= 0 ? "behind"
+                 : comparable                     ? "in_step"
+                                                  : "unknown";
   }
   return ranks;
 }

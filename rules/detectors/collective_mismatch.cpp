@@ -9,8 +9,8 @@ namespace faultline {
 namespace {
 
 constexpr double kClearMinority = 0.85;
-constexpr double kEqualCamps = 0.5;       // somebody is wrong, and nothing says who
-constexpr double kGuessedMembers = 0.4;   // they may not even belong together
+constexpr double kEqualCamps = 0.5;      // somebody is wrong, and nothing says who
+constexpr double kGuessedMembers = 0.4;  // they may not even belong together
 // Calls after the difference that must agree once one is left out, to call it left out.
 constexpr std::uint64_t kLeastProof = 3;
 constexpr std::uint64_t kMostProof = 64;
@@ -25,7 +25,8 @@ struct Camp {
 bool left_one_out(const Progress& progress, const History::Place& fewer, const History::Place& more,
                   std::uint64_t position) {
   if (more.position <= position + 1) return false;
-  std::uint64_t proof = std::min({fewer.position - position, more.position - position - 1, kMostProof});
+  std::uint64_t proof =
+      std::min({fewer.position - position, more.position - position - 1, kMostProof});
   if (proof < kLeastProof) return false;
   for (std::uint64_t i = 0; i < proof; ++i)
     if (progress.history().call_at(fewer, position + i) !=
@@ -43,8 +44,7 @@ Evidence line_at(const View& view, std::size_t index, std::uint64_t position) {
     if (deviation.position != position) continue;
     Evidence evidence = view.evidence(deviation.line);
     const Progress& progress = view.job.progress();
-    const Signature& call =
-        progress.signature(progress.history().call_at(member.place, position));
+    const Signature& call = progress.signature(progress.history().call_at(member.place, position));
     // The log's words are gone, what they said is not: the gaps show that this is no quotation.
     if (evidence.text.empty())
       evidence.text = fmt::format("… {}: … count {} datatype {} op {} root {} …", call.function,
@@ -94,19 +94,21 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
                              most.members.size());
   } else {
     finding.cause = "software.collective_mismatch";
-    finding.title =
-        fmt::format("At #{} of communicator {} {} called {} where {} called {}", position + 1,
-                    communicator.id, people_of(view, odd.members), odd_call,
-                    equal ? people_of(view, most.members)
-                          : fmt::format("{} peers", most.members.size()),
-                    most_call);
+    finding.title = fmt::format(
+        "At #{} of communicator {} {} called {} where {} called {}", position + 1, communicator.id,
+        people_of(view, odd.members), odd_call,
+        equal ? people_of(view, most.members) : fmt::format("{} peers", most.members.size()),
+        most_call);
   }
   finding.severity = Severity::critical;
-  finding.confidence = !communicator.matched ? kGuessedMembers : equal ? kEqualCamps : kClearMinority;
+  finding.confidence = !communicator.matched ? kGuessedMembers
+                       : equal               ? kEqualCamps
+                                             : kClearMinority;
   finding.subject = subject_of(view, named);
   finding.subject.communicators = {communicator.id};
   for (const Camp& camp : camps)
-    for (std::size_t i = 0; i < std::min(camp.members.size(), &camp == &most ? 1 : kMostRanksShown); ++i)
+    for (std::size_t i = 0; i < std::min(camp.members.size(), &camp == &most ? 1 : kMostRanksShown);
+         ++i)
       finding.evidence.push_back(line_at(view, camp.members[i], position));
   std::ranges::rotate(finding.evidence, finding.evidence.begin() + (equal ? 0 : 1));
   suspicion.since = view.member(odd.members.front()).last_line.time;

@@ -33,17 +33,17 @@ std::vector<Suspicion> find_stalled_collectives(const View& view) {
     const Communicator& communicator = view.communicators[alignment.communicator];
     const Progress& progress = view.job.progress();
     const Member& any = view.member(alignment.members.front());
-    const Signature& call = progress.signature(
-        progress.history().call_at(any.place, alignment.furthest - 1));
+    const Signature& call =
+        progress.signature(progress.history().call_at(any.place, alignment.furthest - 1));
     Suspicion& suspicion = found.emplace_back();
     suspicion.stops_job = true;
     suspicion.verdict = Verdict::hang;
     suspicion.since = any.last_line.time;
     Finding& finding = suspicion.finding;
     finding.cause = "collective.stalled";
-    finding.title = fmt::format("All {} ranks entered {} #{} of communicator {} and none finished it",
-                                communicator.nranks, call.function, alignment.furthest,
-                                communicator.id);
+    finding.title =
+        fmt::format("All {} ranks entered {} #{} of communicator {} and none finished it",
+                    communicator.nranks, call.function, alignment.furthest, communicator.id);
     finding.severity = Severity::critical;
     finding.confidence = kSure;
     finding.subject = subject_of(view, alignment.members);

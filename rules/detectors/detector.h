@@ -1,5 +1,5 @@
-// A detector looks at a job and says what it finds. It is a function: it keeps nothing between calls
-// and reads no clock. Which finding explains which is decided later, by rules/diagnosis.
+// A detector looks at a job and says what it finds. It is a function: it keeps nothing between
+// calls and reads no clock. Which finding explains which is decided later, by rules/diagnosis.
 //
 // To add one: write it in a file of its own, add it to all_detectors.cpp.
 #pragma once
@@ -29,7 +29,9 @@ struct View {
   Workers workers;
 
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
-  const Worker& worker_of(std::size_t member) const { return workers.all[workers.of_member[member]]; }
+  const Worker& worker_of(std::size_t member) const {
+    return workers.all[workers.of_member[member]];
+  }
   bool is_live(std::size_t member) const;
   Evidence evidence(const LineRef& line) const;
 };
@@ -53,6 +55,7 @@ std::span<const Detector> all_detectors();
 // What detectors share in naming things.
 std::string gpu_name(const std::string& host, const std::string& gpu);  // gpu-node-3/0000:3b:00.0
 Subject subject_of(const View& view, const std::vector<std::size_t>& members);
-std::string people_of(const View& view, const std::vector<std::size_t>& members);  // "Rank 27 on gpu-node-3"
+std::string people_of(const View& view,
+                      const std::vector<std::size_t>& members);  // "Rank 27 on gpu-node-3"
 
 }  // namespace faultline

@@ -11,9 +11,9 @@ namespace {
 
 // How sure it is that these are the ranks others wait for.
 constexpr double kSure = 0.9;
-constexpr double kMidRun = 0.7;         // every log began in mid-run, as it seems at the same call
+constexpr double kMidRun = 0.7;          // every log began in mid-run, as it seems at the same call
 constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
-constexpr double kCircle = 0.5;         // everybody who is waited for waits for somebody else
+constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
 constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
@@ -39,9 +39,7 @@ struct WaitFor {
   WorkerSet waited_for;
   WorkerSet waiting;
 
-  bool circular() const {
-    return std::ranges::includes(waiting, waited_for);
-  }
+  bool circular() const { return std::ranges::includes(waiting, waited_for); }
   bool is_origin(std::size_t worker) const {
     return waited_for.contains(worker) && (circular() || !waiting.contains(worker));
   }
@@ -83,8 +81,8 @@ Suspicion describe(const View& view, const Alignment& alignment,
                    const std::vector<std::string>& communicators, const WaitFor& relation) {
   const std::size_t peer = first_waiting(view, alignment);
   const Progress& progress = view.job.progress();
-  const Signature& call = progress.signature(
-      progress.history().call_at(view.member(peer).place, alignment.slowest));
+  const Signature& call =
+      progress.signature(progress.history().call_at(view.member(peer).place, alignment.slowest));
   const std::size_t waiting = alignment.members.size() - alignment.behind.size();
   const std::size_t all_waiting = relation.circular() ? 0 : relation.waiting.size();
 

@@ -56,7 +56,7 @@ std::string people_of(const View& view, const std::vector<std::size_t>& members)
   Subject subject = subject_of(view, members);
   if (members.size() == 1) {
     const Worker& worker = view.worker_of(members.front());
-    std::string who = worker.rank >= 0 ? fmt::format("Rank {}", worker.rank)
+    std::string who = worker.rank >= 0  ? fmt::format("Rank {}", worker.rank)
                       : worker.pid != 0 ? fmt::format("Process {}", worker.pid)
                                         : std::string("One process");
     return worker.host.empty() ? who : fmt::format("{} on {}", who, worker.host);

@@ -14,11 +14,11 @@ namespace {
 
 // How sure it is that this GPU failed and that it matters to the job.
 constexpr double kOnARank = 0.95;
-constexpr double kHostUnknown = 0.7;      // the address fits a rank, but no line names the machine
-constexpr double kGpuUnknown = 0.75;      // the machine is the job's, but no Init line names its GPUs
-constexpr double kNoRanksKnown = 0.6;     // nothing tells what the job ran on
-constexpr double kUserProgram = 0.8;      // one sighting of a code that a bug in the program causes
-constexpr double kBootPenalty = 0.2;      // the machine was started anew since
+constexpr double kHostUnknown = 0.7;   // the address fits a rank, but no line names the machine
+constexpr double kGpuUnknown = 0.75;   // the machine is the job's, but no Init line names its GPUs
+constexpr double kNoRanksKnown = 0.6;  // nothing tells what the job ran on
+constexpr double kUserProgram = 0.8;   // one sighting of a code that a bug in the program causes
+constexpr double kBootPenalty = 0.2;   // the machine was started anew since
 constexpr std::size_t kMostLines = 3;
 
 // Xids of one class on one GPU: several codes may tell of one fault.
@@ -53,7 +53,8 @@ std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
   std::vector<std::size_t> by_own_name;
   std::vector<std::size_t> by_senders_name;
   for (std::size_t i = 0; i < workers.size(); ++i) {
-    if (host.empty() || workers[i].host.empty() || workers[i].host == host) by_own_name.push_back(i);
+    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
+      by_own_name.push_back(i);
     if (workers[i].sender_host == host) by_senders_name.push_back(i);
   }
   // In a container NCCL prints the container's name; then the sender knows the machine's.
@@ -122,13 +123,15 @@ Verdict verdict_of(const XidMeaning& meaning) {
 
 std::string title_of(const Catalog& catalog, const Finding& finding, const std::string& gpu) {
   const Subject& subject = finding.subject;
-  AdviceSubject about{.host = subject.hosts.empty() ? "a host that no line names" : subject.hosts.front(),
-                      .gpu = gpu,
-                      .rank = std::nullopt};
+  AdviceSubject about{
+      .host = subject.hosts.empty() ? "a host that no line names" : subject.hosts.front(),
+      .gpu = gpu,
+      .rank = std::nullopt};
   if (subject.ranks.size() == 1) about.rank = subject.ranks.front();
   const Advice* advice = catalog.advice_for(finding.cause);
   // A title that speaks of a rank is no use where the rank is not known.
-  bool tells = advice != nullptr && (about.rank || advice->title.find("{rank}") == std::string::npos);
+  bool tells =
+      advice != nullptr && (about.rank || advice->title.find("{rank}") == std::string::npos);
   return tells ? fill_in(advice->title, about)
                : fmt::format("GPU {} on {} reported {}", gpu, about.host, finding.cause);
 }

@@ -109,9 +109,8 @@ class Grouping {
   }
 
   void keep(const std::string& id, Indices members, bool matched) {
-    std::stable_sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-      return rank_of(a) < rank_of(b);
-    });
+    std::stable_sort(members.begin(), members.end(),
+                     [&](std::size_t a, std::size_t b) { return rank_of(a) < rank_of(b); });
     int nranks = progress_.members()[members.front()].nranks;
     found_.push_back({id, nranks, matched, std::move(members)});
   }
@@ -125,7 +124,9 @@ class Grouping {
   std::vector<std::string> keys_;
   std::map<std::string, Indices> groups_;
   std::vector<std::string> order_;
-  std::map<std::tuple<std::string, std::int64_t, std::uint32_t, std::string, int, bool, std::uint64_t>, int>
+  std::map<
+      std::tuple<std::string, std::int64_t, std::uint32_t, std::string, int, bool, std::uint64_t>,
+      int>
       made_;
   std::vector<Communicator> found_;
   int unnamed_ = 0;

@@ -1,5 +1,5 @@
-// Which members belong together: a pointer means something only within its process, so the ranks of a
-// communicator are found through what their Init lines share.
+// Which members belong together: a pointer means something only within its process, so the ranks of
+// a communicator are found through what their Init lines share.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace faultline {
 
 struct Communicator {
-  std::string id;    // its commId where NCCL prints one, else a name made from its size
+  std::string id;  // its commId where NCCL prints one, else a name made from its size
   int nranks = 0;
   bool matched = true;  // false: nothing but size and host says that these belong together
   std::vector<std::size_t> members;  // indices into Progress::members(), by rank where it is known

@@ -64,7 +64,8 @@ void FoldedSequence::try_fold() {
       candidate_ = end - known->second;
       std::size_t most =
           std::min(end - last.first - candidate_, std::max(candidate_, kLeastRepeat));
-      while (agreed_ < most && symbols_[end - 1 - agreed_] == symbols_[end - 1 - agreed_ - candidate_])
+      while (agreed_ < most &&
+             symbols_[end - 1 - agreed_] == symbols_[end - 1 - agreed_ - candidate_])
         ++agreed_;
     }
   }

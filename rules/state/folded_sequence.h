@@ -1,5 +1,5 @@
-// A long sequence of small numbers, kept short by folding its repeats: a training loop calls the same
-// collectives in the same order a million times, and that should cost one iteration.
+// A long sequence of small numbers, kept short by folding its repeats: a training loop calls the
+// same collectives in the same order a million times, and that should cost one iteration.
 #pragma once
 
 #include <cstdint>

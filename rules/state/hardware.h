@@ -16,7 +16,7 @@ namespace faultline {
 // All reports of one Xid code by one GPU, as far as one host or source tells them: a storm of a
 // hundred thousand lines is one of these.
 struct XidIncident {
-  std::string spoken_host;   // named by the lines; empty: whose machine it is depends on the source
+  std::string spoken_host;  // named by the lines; empty: whose machine it is depends on the source
   std::uint32_t source = 0;
   std::string gpu;
   int code = 0;
@@ -24,7 +24,7 @@ struct XidIncident {
   std::set<std::int64_t> pids;  // the first few
   LineRef first;
   LineRef last;
-  std::uint64_t boot = 0;    // how often the source had shown a boot before it
+  std::uint64_t boot = 0;  // how often the source had shown a boot before it
 };
 
 class Hardware {

@@ -13,7 +13,8 @@ bool History::advance(Place& place, std::uint32_t symbol) {
     auto fresh = static_cast<std::uint32_t>(branches_.size());
     auto [child, is_new] = branch.children.try_emplace({place.position, symbol}, fresh);
     if (is_new) {
-      Branch grown{.parent = place.branch, .fork = place.position, .calls = {}, .near = 0, .children = {}};
+      Branch grown{
+          .parent = place.branch, .fork = place.position, .calls = {}, .near = 0, .children = {}};
       grown.calls.push_back(symbol);
       place.branch = fresh;
       branches_.push_back(std::move(grown));  // ends the life of `branch` and `child`

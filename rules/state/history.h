@@ -1,8 +1,8 @@
 // What ranks called, in order: kept once as far as they agree, and apart from where they differ.
 //
 // A tree of sequences. A rank is a place in it. Ranks that called the same things are on the same
-// branch, whichever communicator they are of; a rank that calls something else leaves on a branch of
-// its own. So memory follows the number of different histories, not of ranks or lines.
+// branch, whichever communicator they are of; a rank that calls something else leaves on a branch
+// of its own. So memory follows the number of different histories, not of ranks or lines.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ class History {
   // The rank at `place` calls `symbol`. True if it leaves the branch it was on.
   bool advance(Place& place, std::uint32_t symbol);
 
-  // What the rank at `place` called as its position-th call, counted from 0; position < place.position.
+  // What the rank at `place` called as its position-th call, counted from 0; position <
+  // place.position.
   std::uint32_t call_at(const Place& place, std::uint64_t position) const;
 
   // How many first calls the two have in common.

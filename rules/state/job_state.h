@@ -1,5 +1,5 @@
-// JobState: all that is known of one job, folded from its batches and from nothing else. Folding the
-// stored batches again rebuilds it; `diagnose` on files and a server that was sent them agree.
+// JobState: all that is known of one job, folded from its batches and from nothing else. Folding
+// the stored batches again rebuilds it; `diagnose` on files and a server that was sent them agree.
 #pragma once
 
 #include <optional>

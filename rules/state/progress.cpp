@@ -69,8 +69,9 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
     bool told_again = same && (!init.communicator_id.empty() || source != member.source);
     continues = completes || told_again;
   }
-  std::size_t index = continues ? known->second
-                                : new_member(key, source, origin, speaker, init.communicator, init.nranks);
+  std::size_t index =
+      continues ? known->second
+                : new_member(key, source, origin, speaker, init.communicator, init.nranks);
   Member& member = members_[index];
   if (!member.init) {
     member.init = init;
@@ -86,15 +87,15 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
 Progress::Current::iterator Progress::written_into_another_line(const ProcessKey& key) {
   return std::ranges::find_if(current_, [&](const auto& entry) {
     const ProcessKey& whole = entry.first;
-    return whole.pid == key.pid && whole.pointer == key.pointer &&
-           key.host.ends_with(whole.host) && !whole.host.empty();
+    return whole.pid == key.pid && whole.pointer == key.pointer && key.host.ends_with(whole.host) &&
+           !whole.host.empty();
   });
 }
 
 std::uint32_t Progress::symbol_of(const Signature& signature) {
-  std::string key = fmt::format("{} {} {} {} {} {}", signature.function, signature.count,
-                                signature.datatype, signature.operation, signature.root,
-                                signature.count_is_size);
+  std::string key =
+      fmt::format("{} {} {} {} {} {}", signature.function, signature.count, signature.datatype,
+                  signature.operation, signature.root, signature.count_is_size);
   auto [known, is_new] =
       symbols_.try_emplace(std::move(key), static_cast<std::uint32_t>(signatures_.size()));
   if (is_new) signatures_.push_back(signature);
@@ -117,10 +118,9 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
   auto key = key_of(source, origin, speaker, run.communicator);
   auto known = current_.find(key);
   if (known == current_.end()) known = written_into_another_line(key);
-  std::size_t index =
-      known != current_.end() && members_[known->second].nranks == run.nranks
-          ? known->second
-          : new_member(key, source, origin, speaker, run.communicator, run.nranks);
+  std::size_t index = known != current_.end() && members_[known->second].nranks == run.nranks
+                          ? known->second
+                          : new_member(key, source, origin, speaker, run.communicator, run.nranks);
   Member& member = members_[index];
   if (!member.first_op_count) member.calls_source = source;
 
@@ -145,14 +145,13 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
     if (left && member.deviations.size() < kMostDeviations) {
       bool is_last = &call == &run.calls.back();  // the one line of a run whose text is kept
       member.deviations.push_back({member.place.position - 1,
-                                   {source, batch.first_line + call.line,
-                                    offset_of(batch, call), EventTime{},
-                                    is_last ? run.last_text : std::string()}});
+                                   {source, batch.first_line + call.line, offset_of(batch, call),
+                                    EventTime{}, is_last ? run.last_text : std::string()}});
     }
   }
   if (last == nullptr) return;
-  member.last_line = {source, batch.first_line + last->line, offset_of(batch, *last),
-                      run.last_time, run.last_text};
+  member.last_line = {source, batch.first_line + last->line, offset_of(batch, *last), run.last_time,
+                      run.last_text};
 }
 
 void Progress::finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,

@@ -22,31 +22,31 @@ struct Deviation {
 
 // One rank of one communicator: a communicator pointer in one process, for as long as it lives.
 struct Member {
-  std::string host;          // as its lines name it, else as the sender does; empty: not known
-  std::string sender_host;   // as the sender says: lines from a container name the container
-  std::int64_t pid = 0;      // 0: not known
-  int device = -1;           // NCCL's [n]
+  std::string host;         // as its lines name it, else as the sender does; empty: not known
+  std::string sender_host;  // as the sender says: lines from a container name the container
+  std::int64_t pid = 0;     // 0: not known
+  int device = -1;          // NCCL's [n]
   std::uint64_t pointer = 0;
   int nranks = 0;
   int launcher_rank = -1;    // what a launcher's prefix or the sender said
   std::uint32_t source = 0;  // where it was seen first
 
   std::optional<CommunicatorInit> init;
-  bool complete = false;     // Init COMPLETE was seen
+  bool complete = false;  // Init COMPLETE was seen
   LineRef init_line;
   std::optional<CommunicatorEnding> ending;
 
-  History::Place place;      // collectives entered
-  bool from_start = false;   // its log was read from before its first call
+  History::Place place;     // collectives entered
+  bool from_start = false;  // its log was read from before its first call
   std::uint64_t point_to_point = 0;
   std::optional<std::uint64_t> first_op_count;
   std::uint64_t last_op_count = 0;
   std::optional<std::uint64_t> done_op_count;  // the last call it finished, where logs tell
   std::uint32_t calls_source = 0;              // the source that its calls come from
   std::uint64_t calls = 0;
-  std::uint64_t repeated_calls = 0;            // found again in another source, and not counted
-  LineRef last_line;                           // the last call
-  std::vector<Deviation> deviations;           // the first few
+  std::uint64_t repeated_calls = 0;   // found again in another source, and not counted
+  LineRef last_line;                  // the last call
+  std::vector<Deviation> deviations;  // the first few
 };
 
 class Progress {

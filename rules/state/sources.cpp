@@ -10,7 +10,8 @@ bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(
 
 // `name` as a word of its own: "node-1" is not in "node-12".
 bool names(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos;
+       at = text.find(name, at + 1)) {
     bool begins = at == 0 || !is_name_character(text[at - 1]);
     std::size_t end = at + name.size();
     bool ends = end == text.size() || !is_name_character(text[end]);

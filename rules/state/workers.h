@@ -1,5 +1,6 @@
-// Workers: the ranks of the job. A process with one GPU is one worker; a process that drives several
-// GPUs is several. A worker's rank is its rank in the largest communicator, the job's world.
+// Workers: the ranks of the job. A process with one GPU is one worker; a process that drives
+// several GPUs is several. A worker's rank is its rank in the largest communicator, the job's
+// world.
 #pragma once
 
 #include <cstddef>
@@ -19,14 +20,14 @@ struct Worker {
   std::string host;
   std::string sender_host;  // where the sender says it runs, if that is another name
   std::int64_t pid = 0;
-  std::string gpu;  // 0000:3b:00.0; empty if no line tells
+  std::string gpu;                   // 0000:3b:00.0; empty if no line tells
   std::vector<std::size_t> members;  // indices into Progress::members()
 };
 
 struct Workers {
-  std::vector<Worker> all;  // by rank
+  std::vector<Worker> all;             // by rank
   std::vector<std::size_t> of_member;  // worker of Progress::members()[i]
-  int expected = 0;  // the size of the world; 0 if none is known
+  int expected = 0;                    // the size of the world; 0 if none is known
 };
 
 Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators);

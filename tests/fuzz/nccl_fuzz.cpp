@@ -1,4 +1,5 @@
-// Whatever the text: no crash, every view inside the text, and the quick way agrees with the thorough.
+// Whatever the text: no crash, every view inside the text, and the quick way agrees with the
+// thorough.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -26,7 +26,8 @@ std::string init_line(int rank) {
 }
 
 constexpr std::string_view kXid =
-    "[41280.701551] NVRM: Xid (PCI:0000:3b:00): 79, pid=40224, name=python3, GPU has fallen off the bus.";
+    "[41280.701551] NVRM: Xid (PCI:0000:3b:00): 79, pid=40224, name=python3, GPU has fallen off "
+    "the bus.";
 
 std::string read_whole(std::string_view text, Batch* counts = nullptr) {
   Reader reader(Cursor{}, Timestamp{});
@@ -43,7 +44,8 @@ std::string sample() {
   for (int op = 0; op < 5; ++op)
     for (int rank = 0; rank < 4; ++rank) text += call_line(rank, op) + (op == 2 ? "\r\n" : "\n");
   text += "\n" + std::string(kXid) + "\nsome other line\n";
-  text += R"({"log":")" + call_line(1, 9) + R"(\n","stream":"stdout","time":"2026-03-05T02:47:11.5Z"})" + "\n";
+  text += R"({"log":")" + call_line(1, 9) +
+          R"(\n","stream":"stdout","time":"2026-03-05T02:47:11.5Z"})" + "\n";
   text += "\x1b[36m(Worker pid=7, ip=10.0.0.9)\x1b[0m " + call_line(2, 10) + "\n";
   text += "5: " + call_line(5, 11) + "\n";
   return text;
@@ -57,7 +59,9 @@ TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
   EXPECT_EQ(counts.events.size(), 5U);
   EXPECT_EQ(counts.facts(), 28U);
   EXPECT_EQ(counts.dialects, (std::map<std::string, std::uint64_t>{{"kernel", 1}, {"nccl", 28}}));
-  EXPECT_NE(all.find("AllReduce(count 1024, float32, sum) #9 on 55d0 of 16 by node-0:101"), std::string::npos) << all;
+  EXPECT_NE(all.find("AllReduce(count 1024, float32, sum) #9 on 55d0 of 16 by node-0:101"),
+            std::string::npos)
+      << all;
   EXPECT_NE(all.find("by node-0:105 [5] rank 5"), std::string::npos) << all;
 }
 
@@ -223,7 +227,8 @@ TEST(Reader, OperationsOfTheProgramCompareEqualWhateverTheirNumber) {
 
 TEST(Reader, AnXidThatAProgramWroteIsNoXid) {
   Batch counts;
-  read_whole("<30>[ 100.5] python: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n", &counts);
+  read_whole("<30>[ 100.5] python: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n",
+             &counts);
   EXPECT_EQ(counts.facts(), 0U);
 }
 

@@ -18,10 +18,10 @@ std::string shown(const std::optional<NcclCall>& call) {
   if (!call) return "no call";
   std::string text = std::string(call->function) + " op " + std::to_string(call->op_count);
   if (call->done) return text + " done";
-  return text + (call->count_is_size ? " size " : " count ") + std::to_string(call->count) + " type " +
-         std::to_string(call->datatype) + " red " + std::to_string(call->operation) + " root " +
-         std::to_string(call->root) + " comm " + std::to_string(call->communicator) + " of " +
-         std::to_string(call->nranks);
+  return text + (call->count_is_size ? " size " : " count ") + std::to_string(call->count) +
+         " type " + std::to_string(call->datatype) + " red " + std::to_string(call->operation) +
+         " root " + std::to_string(call->root) + " comm " + std::to_string(call->communicator) +
+         " of " + std::to_string(call->nranks);
 }
 
 TEST(NcclCall, ReadsEveryFormThatAVersionOrADialectPrints) {
@@ -40,7 +40,8 @@ TEST(NcclCall, ReadsEveryFormThatAVersionOrADialectPrints) {
        "[nranks=8] stream (nil)",
        "Broadcast op 0 count 4 type 0 red 0 root 3 comm 10 of 8"},
       {"an operation made by the program is a large number",
-       "AllReduce: opCount a sendbuff 0x1 recvbuff 0x1 count 1 datatype 9 op 2147480001 root 0 comm "
+       "AllReduce: opCount a sendbuff 0x1 recvbuff 0x1 count 1 datatype 9 op 2147480001 root 0 "
+       "comm "
        "0xa [nranks=8] stream 0x2",
        "AllReduce op 10 count 1 type 9 red 2147480001 root 0 comm 10 of 8"},
       {"2.3.5 printed no name, and a size besides the count",
@@ -83,9 +84,11 @@ TEST(NcclCall, RefusesWhatIsTornOrSomethingElse) {
       "AllReduce: opCount zz sendbuff 0x1",
       "All Reduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 9 datatype 7 op 0 root 0 comm 0xa "
       "[nranks=8] stream 0x3",
-      "AllReduce: opCount 2 sendbuff 0x1 recvbuff 0x2 count 99999999999999999999999 datatype 7 op 0 "
+      "AllReduce: opCount 2 sendbuff 0x1 recvbuff 0x2 count 99999999999999999999999 datatype 7 op "
+      "0 "
       "root 0 comm 0xa [nranks=8] stream 0x3",
-      "AllReduce: opCount 12345678901234567 sendbuff 0x1 recvbuff 0x2 count 9 datatype 7 op 0 root 0 "
+      "AllReduce: opCount 12345678901234567 sendbuff 0x1 recvbuff 0x2 count 9 datatype 7 op 0 root "
+      "0 "
       "comm 0xa [nranks=8] stream 0x3",
   };
   for (const char* message : refused) {

@@ -11,7 +11,8 @@ std::string shown(std::string_view text) {
   std::string out;
   for (const NcclLine& line : nccl_lines(text)) {
     out += "host=" + std::string(line.host) + " pid=" + std::to_string(line.pid) +
-           " dev=" + std::to_string(line.device) + " level=" + std::to_string(static_cast<int>(line.level));
+           " dev=" + std::to_string(line.device) +
+           " level=" + std::to_string(static_cast<int>(line.level));
     if (!line.timestamp.empty()) out += " at=" + std::string(line.timestamp);
     if (!line.place.empty()) out += " place=" + std::string(line.place);
     out += " msg=" + std::string(line.message) + ";";
@@ -35,14 +36,14 @@ TEST(NcclLine, ReadsTheFrameOfEveryVersion) {
        "host=node1 pid=6 dev=0 level=2 at=2025-04-06 22:31:56 place=transport/net_ib.cc:12 msg=x;"},
       {"2.30 names the function", "node1:6:7 [0] init.cc:9 (ncclInit) NCCL WARN x",
        "host=node1 pid=6 dev=0 level=2 place=init.cc:9 (ncclInit) msg=x;"},
-      {"a plugin's whole signature", "node1:6:7 [0] int f(char*, std::vector<int>[3]):196 NCCL WARN x",
+      {"a plugin's whole signature",
+       "node1:6:7 [0] int f(char*, std::vector<int>[3]):196 NCCL WARN x",
        "host=node1 pid=6 dev=0 level=2 place=int f(char*, std::vector<int>[3]):196 msg=x;"},
       {"CALL prints no device", "node1:6:7 NCCL CALL ncclGroupStart()",
        "host=node1 pid=6 dev=-1 level=4 msg=ncclGroupStart();"},
       {"TRACE with milliseconds", "node1:6:7 [3] 12.345678 f:10 NCCL TRACE x",
        "host=node1 pid=6 dev=3 level=3 place=12.345678 f:10 msg=x;"},
-      {"old RCCL prints a number after the device",
-       "node1:6:7 [1] 1558545003174220 NCCL INFO x",
+      {"old RCCL prints a number after the device", "node1:6:7 [1] 1558545003174220 NCCL INFO x",
        "host=node1 pid=6 dev=1 level=1 place=1558545003174220 msg=x;"},
       {"ABORT has no message", "node1:6:7 [1] init.cc:3 NCCL ABORT",
        "host=node1 pid=6 dev=1 level=5 place=init.cc:3 msg=;"},
@@ -73,8 +74,9 @@ TEST(NcclLine, PartsLinesThatProcessesWroteIntoEachOther) {
   EXPECT_EQ(shown("node1:6:7 [0] NCCL INFO it said NCCL WARN boo"),
             "host=node1 pid=6 dev=0 level=1 msg=it said NCCL WARN boo;")
       << "a message may quote another";
-  EXPECT_EQ(shown("node1:6:7 [0] NCCL INFO rings 0 1node2:8:9 [1] NCCL INFO second"),
-            "host=node1 pid=6 dev=0 level=1 msg=rings 0 ;host=1node2 pid=8 dev=1 level=1 msg=second;")
+  EXPECT_EQ(
+      shown("node1:6:7 [0] NCCL INFO rings 0 1node2:8:9 [1] NCCL INFO second"),
+      "host=node1 pid=6 dev=0 level=1 msg=rings 0 ;host=1node2 pid=8 dev=1 level=1 msg=second;")
       << "where the name begins cannot be told here; whoever knows the processes can";
 }
 

@@ -21,7 +21,9 @@ std::vector<std::string> causes(const std::vector<Finding>& findings) {
   return all;
 }
 
-EventTime at(int second) { return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second))); }
+EventTime at(int second) {
+  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
+}
 
 // Sixteen ranks on two hosts; rank 11, on node-1, never enters the last call.
 Job hung_job() {
@@ -54,7 +56,9 @@ TEST(Diagnosis, NamesTheRankThatOthersWaitFor) {
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_THAT(finding.subject.ranks, ElementsAre(11));
   EXPECT_THAT(finding.subject.hosts, ElementsAre("node-1"));
-  EXPECT_EQ(finding.title, "Rank 11 on node-1 never entered AllGather #101 of communicator world, in which 15 peers wait");
+  EXPECT_EQ(finding.title,
+            "Rank 11 on node-1 never entered AllGather #101 of communicator world, in which 15 "
+            "peers wait");
   EXPECT_EQ(finding.evidence.front().source, "rank-11.log");
   EXPECT_THAT(diagnosis.missing_evidence.front().what, HasSubstr("kernel log of node-1"));
 }
@@ -64,7 +68,8 @@ TEST(Diagnosis, RawOpCountsThatDifferMeanNothing) {
   job.join_all(4);
   for (int call = 0; call < 20; ++call)
     for (int rank = 0; rank < 4; ++rank) {
-      // On NCCL 2.27 and later only ranks with network traffic count; Sends count where they are made.
+      // On NCCL 2.27 and later only ranks with network traffic count; Sends count where they are
+      // made.
       if (rank == 0) job.call({0}, send_to(1));
       job.call_once(rank, all_reduce(), "world", rank == 0 ? 2U * static_cast<unsigned>(call) : 0U);
     }
@@ -81,8 +86,8 @@ TEST(Diagnosis, EqualOpCountsDoNotHideARankThatIsBehind) {
 }
 
 TEST(Diagnosis, FollowsNestedCommunicatorsToWhoeverEverybodyWaitsFor) {
-  // Tensor parallel inside a host, data parallel across: rank 9 stops; its host waits for it, and the
-  // other host waits for its host.
+  // Tensor parallel inside a host, data parallel across: rank 9 stops; its host waits for it, and
+  // the other host waits for its host.
   Job job;
   job.join_all(16);
   for (int rank = 0; rank < 16; ++rank)
@@ -133,8 +138,12 @@ TEST(Diagnosis, AnXidFromBeforeTheJobIsNotAccused) {
   Job job;
   for (int rank = 0; rank < 8; ++rank)
     job.say(Job::source_of(rank), Job::speaker_of(rank),
-            CommunicatorInit{.communicator = 1, .rank = rank, .nranks = 8, .gpu = Job::gpu_of(rank),
-                             .communicator_id = "w", .complete = true},
+            CommunicatorInit{.communicator = 1,
+                             .rank = rank,
+                             .nranks = 8,
+                             .gpu = Job::gpu_of(rank),
+                             .communicator_id = "w",
+                             .complete = true},
             "init", at(5000));
   job.xid("node-0", Job::gpu_of(3), 79, at(10));
   Diagnosis diagnosis = job.diagnosis();
@@ -159,8 +168,12 @@ TEST(Diagnosis, AContainersNameIsTiedToTheMachineItsSenderNames) {
     Source source{"j", fmt::format("pod-{}.log", rank), fmt::format("gpu-node-{}", rank), -1};
     Speaker speaker{fmt::format("llama-worker-{}", rank), 7, 0, -1};
     job.say(source, speaker,
-            CommunicatorInit{.communicator = 1, .rank = rank, .nranks = 2, .gpu = "0000:3b:00.0",
-                             .communicator_id = "w", .complete = true},
+            CommunicatorInit{.communicator = 1,
+                             .rank = rank,
+                             .nranks = 2,
+                             .gpu = "0000:3b:00.0",
+                             .communicator_id = "w",
+                             .complete = true},
             "init");
   }
   job.xid("gpu-node-1", "0000:3b:00.0", 79);

@@ -17,7 +17,9 @@ inline Signature all_reduce(std::uint64_t count = 1024) {
 inline Signature all_gather(std::uint64_t count = 1024) {
   return {.function = "AllGather", .count = count, .datatype = 7};
 }
-inline Signature send_to(int peer) { return {.function = "Send", .count = 8, .datatype = 7, .root = peer}; }
+inline Signature send_to(int peer) {
+  return {.function = "Send", .count = 8, .datatype = 7, .root = peer};
+}
 
 // One source per rank, "rank-N.log"; one per host's kernel, "HOST/dmesg.txt".
 class Job {
@@ -37,7 +39,8 @@ class Job {
                           .gpu = gpu_of(rank),
                           .communicator_id = communicator,
                           .complete = true};
-    say(source_of(rank), speaker_of(rank), init, fmt::format("rank {} joins {}", rank, communicator));
+    say(source_of(rank), speaker_of(rank), init,
+        fmt::format("rank {} joins {}", rank, communicator));
     sizes_[communicator] = nranks;
   }
 
@@ -71,15 +74,21 @@ class Job {
   }
 
   void xid(const std::string& host, const std::string& gpu, int code, EventTime time = {}) {
-    say(kernel_of(host), Speaker{}, GpuXid{.gpu = gpu, .code = code}, fmt::format("Xid {}", code), time);
+    say(kernel_of(host), Speaker{}, GpuXid{.gpu = gpu, .code = code}, fmt::format("Xid {}", code),
+        time);
   }
 
   void say(const Source& source, const Speaker& speaker, Fact fact, std::string text,
            EventTime time = {}) {
     Batch batch = next(source);
     batch.speakers = {speaker};
-    batch.events = {{.order = 0, .speaker = 0, .line = batch.first_line, .offset = batch.from_offset,
-                     .time = time, .fact = std::move(fact), .text = std::move(text)}};
+    batch.events = {{.order = 0,
+                     .speaker = 0,
+                     .line = batch.first_line,
+                     .offset = batch.from_offset,
+                     .time = time,
+                     .fact = std::move(fact),
+                     .text = std::move(text)}};
     apply(source, batch);
   }
 

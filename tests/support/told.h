@@ -26,12 +26,11 @@ inline std::string told(const Batch& batch) {
       },
       [&](const CallRun& run) {
         for (const Call& call : run.calls)
-          by_line.emplace(batch.first_line + call.line,
-                          fmt::format("{}@{} {} #{} on {:x} of {} by {}",
-                                      batch.first_line + call.line, offset_of(batch, call),
-                                      to_text(batch.signatures[call.signature]),
-                                      call.op_count, run.communicator, run.nranks,
-                                      speaker(run.speaker)));
+          by_line.emplace(
+              batch.first_line + call.line,
+              fmt::format("{}@{} {} #{} on {:x} of {} by {}", batch.first_line + call.line,
+                          offset_of(batch, call), to_text(batch.signatures[call.signature]),
+                          call.op_count, run.communicator, run.nranks, speaker(run.speaker)));
       });
   std::string out;
   for (const auto& [line, text] : by_line) out += text + "\n";

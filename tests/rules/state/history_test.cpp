@@ -21,7 +21,8 @@ TEST(FoldedSequence, GivesBackWhateverWasPutIn) {
     while (expected.size() < 20000) {
       // Stretches that repeat, stretches that do not, and repeats with a flaw in them.
       std::vector<std::uint32_t> period(1 + random() % 90);
-      for (auto& symbol : period) symbol = static_cast<std::uint32_t>(random() % (1 + random() % 5));
+      for (auto& symbol : period)
+        symbol = static_cast<std::uint32_t>(random() % (1 + random() % 5));
       for (std::size_t n = random() % 6000; n > 0; --n) {
         std::uint32_t symbol = random() % 2500 == 0 ? 9 : period[expected.size() % period.size()];
         expected.push_back(symbol);
@@ -49,7 +50,8 @@ TEST(History, KeepsWhatRanksAgreeOnOnce) {
   History history;
   std::vector<History::Place> places(1000);
   for (int call = 0; call < 500; ++call)
-    for (auto& place : places) history.advance(place, static_cast<std::uint32_t>(call * 7919 % 491));
+    for (auto& place : places)
+      history.advance(place, static_cast<std::uint32_t>(call * 7919 % 491));
   EXPECT_EQ(history.branches(), 1U);
   EXPECT_LE(history.held(), 500U);
 }
@@ -107,7 +109,8 @@ TEST(History, AgreesWithPlainVectorsOnRandomJobs) {
         ASSERT_EQ(history.call_at(places[a], i), calls[a][i]);
       for (std::size_t b = 0; b < 6; ++b) {
         std::size_t same = 0;
-        while (same < std::min(calls[a].size(), calls[b].size()) && calls[a][same] == calls[b][same])
+        while (same < std::min(calls[a].size(), calls[b].size()) &&
+               calls[a][same] == calls[b][same])
           ++same;
         ASSERT_EQ(history.common(places[a], places[b]), same);
       }
