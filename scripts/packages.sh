@@ -50,6 +50,24 @@ install_packages() {
   fi
 }
 
+# promtool checks /metrics. Debian has it in the package of the server, which would start that
+# server; so only the one program is taken out of it, into build/tools.
+need_promtool() {
+  local tools=$PWD/build/tools
+  PATH=$tools/usr/bin:$PATH
+  if command -v promtool >/dev/null; then return; fi
+  say "fetching promtool"
+  local download
+  download=$(mktemp -d)
+  (
+    cd "$download"
+    apt-get -q download prometheus >&2 || { apt_get update && apt-get -q download prometheus >&2; }
+  )
+  mkdir -p "$tools"
+  dpkg-deb --fsys-tarfile "$download"/prometheus_*.deb | tar -x -C "$tools" ./usr/bin/promtool
+  rm -r "$download"
+}
+
 apt_get() {
   local as_root=()
   if ((EUID != 0)); then
