@@ -60,7 +60,7 @@ need_promtool() {
   local download
   download=$(mktemp -d)
   (
-    cd "$download"
+    cd "$download" || exit
     apt-get -q download prometheus >&2 || { apt_get update && apt-get -q download prometheus >&2; }
   )
   mkdir -p "$tools"
