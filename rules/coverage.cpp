@@ -33,6 +33,7 @@ std::set<std::string> hosts_with_kernel_log(const View& view) {
 std::vector<int> unseen_ranks(const View& view) {
   std::set<int> seen;
   for (const Worker& worker : view.workers.all) seen.insert(worker.rank);
+  if (seen.contains(-1)) return {};  // those whose rank is not known may be any
   std::vector<int> unseen;
   for (int rank = 0; rank < view.workers.expected; ++rank)
     if (!seen.contains(rank)) unseen.push_back(rank);
@@ -122,9 +123,11 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
       bool has_log = hosts_with_kernel_log(view).contains(host);
       missing.push_back(
           {fmt::format("{} of {}", has_log ? "stack of the stopped process" : "kernel log", host),
-           fmt::format("rank {} stopped there and nothing says why",
-                       fmt::join(finding.subject.ranks, ", ")),
-           has_log ? "py-spy dump --pid PID" : send_command(view, "dmesg -T", host)});
+           fmt::format("{} stopped there and nothing says why",
+                       finding.subject.ranks.empty()
+                           ? std::string("a process")
+                           : fmt::format("rank {}", fmt::join(finding.subject.ranks, ", "))),
+           has_log ? "py-spy dump --pid <pid>" : send_command(view, "dmesg -T", host)});
     }
   }
   if (auto unseen = unseen_ranks(view); !unseen.empty() && view.workers.expected > 0)

@@ -13,6 +13,17 @@ std::vector<T> listed(const std::set<T>& values) {
   return {values.begin(), values.end()};
 }
 
+// Where no Init line names the GPU of a process, an Xid that names the process does.
+void learn_gpus_from_xids(const JobState& job, Workers& workers) {
+  for (const XidIncident& incident : job.hardware().xids()) {
+    const std::string host = job.host_of(incident.spoken_host, incident.source);
+    for (Worker& worker : workers.all)
+      if (worker.gpu.empty() && !host.empty() && worker.host == host &&
+          incident.pids.contains(worker.pid))
+        worker.gpu = incident.gpu;
+  }
+}
+
 }  // namespace
 
 View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment)
@@ -21,6 +32,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       moment(the_moment),
       communicators(communicators_of(the_job.progress())),
       workers(workers_of(the_job.progress(), communicators)) {
+  learn_gpus_from_xids(job, workers);
   for (std::size_t which = 0; which < communicators.size(); ++which)
     alignments.push_back(align(job.progress(), communicators, which));
 }

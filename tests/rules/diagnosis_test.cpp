@@ -162,6 +162,18 @@ TEST(Diagnosis, AKernelLogWithoutAHostIsTiedByTheRankThatIsBehindAndLessSurely) 
   EXPECT_THAT(diagnosis.missing_evidence.back().what, HasSubstr("host of dmesg.txt"));
 }
 
+TEST(Diagnosis, WithoutInitLinesAnXidsProcessTellsWhoseGpuItIs) {
+  Job job;
+  for (int rank = 0; rank < 8; ++rank) job.call_as_stranger(rank, all_reduce(), 8, 5);
+  for (int rank : all_but(3, 8)) job.call_as_stranger(rank, all_reduce(), 8, 6);
+  job.say(Job::kernel_of("node-0"), Speaker{},
+          GpuXid{.gpu = Job::gpu_of(3), .code = 79, .pid = Job::speaker_of(3).pid}, "Xid 79");
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(diagnosis.missing_evidence, IsEmpty());
+}
+
 TEST(Diagnosis, AContainersNameIsTiedToTheMachineItsSenderNames) {
   Job job;
   for (int rank = 0; rank < 2; ++rank) {

@@ -68,6 +68,12 @@ class Job {
     apply(source_of(rank), batch);
   }
 
+  // A call on a communicator of which no Init line was seen.
+  void call_as_stranger(int rank, const Signature& signature, int nranks, std::uint64_t op_count) {
+    sizes_["stranger"] = nranks;
+    call_once(rank, signature, "stranger", op_count);
+  }
+
   void end(int rank, const std::string& communicator, CommunicatorEnding how) {
     say(source_of(rank), speaker_of(rank),
         CommunicatorEnd{.communicator = pointer(communicator), .ending = how}, "ends");
