@@ -149,7 +149,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
 
 asio::awaitable<bool> RequestReader::invite_body() {
   if (!std::exchange(waits_for_invitation_, false)) co_return true;
-  co_return co_await connection_.send("HTTP/1.1 100 Continue\r\n\r\n", {});
+  co_return co_await connection_.send("HTTP/1.1 100 Continue\r\n\r\n", "");
 }
 
 asio::awaitable<BodyEvent> RequestReader::read_body(SteadyTime deadline) {
