@@ -82,7 +82,8 @@ TEST(ContainerLogs, PiecesThatNeverEndAreDroppedAndTheNextLineIsWhole) {
   }
   EXPECT_TRUE(unwrapper.unwrap(kAt + " stdout F its end").empty());
   EXPECT_EQ(unwrapper.save(), "");
-  const auto messages = unwrapper.unwrap(kAt + " stdout F next");
+  const std::string next = kAt + " stdout F next";
+  const auto messages = unwrapper.unwrap(next);
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_EQ(messages[0].text, "next");
 }
