@@ -13,7 +13,7 @@ namespace {
 
 // Flags that are about the command line itself.
 bool is_setting(const CLI::Option& option) {
-  const std::string name = option.get_single_name();
+  const std::string& name = option.get_single_name();
   return name != "help" && name != "config" && name != "print-config";
 }
 

@@ -19,7 +19,7 @@ constexpr std::size_t kMaxFiles = 10000;
 constexpr int kRetryAfterSeconds = 5;
 
 Problem store_problem(const std::exception_ptr& failure) {
-  std::string reason = "unknown";
+  std::string reason;
   try {
     std::rethrow_exception(failure);
   } catch (const SourceMovedOn& moved) {
@@ -27,6 +27,7 @@ Problem store_problem(const std::exception_ptr& failure) {
   } catch (const std::exception& error) {
     reason = error.what();
   } catch (...) {
+    reason = "unknown";
   }
   return {
       .status = 503,
@@ -114,11 +115,11 @@ void IngestStream::flush() {
 }
 
 // The first thing that goes wrong is the one to tell.
-void IngestStream::keep(Result<void> outcome) {
+void IngestStream::keep(const Result<void>& outcome) {
   if (!outcome && !problem_) problem_ = problem_from(outcome.error());
 }
 
-void IngestStream::open_file(std::string name) {
+void IngestStream::open_file(const std::string& name) {
   if (problem_) return;
   const bool own = name == source();
   if (!own && parameters_.offset) {

@@ -73,12 +73,12 @@ class IngestStream : FileVisitor, PartVisitor {
   void part_bytes(std::string_view piece) override;
   void close_part() override;
 
-  void open_file(std::string name);
+  void open_file(const std::string& name);
   Problem taken_over() const;
   void start_file(std::shared_ptr<SourceLease> lease);
   void choose_source();
   void end_file(bool complete);
-  void keep(Result<void> outcome);
+  void keep(const Result<void>& outcome);
 
   IngestParameters parameters_;
   Services& services_;

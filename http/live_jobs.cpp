@@ -55,6 +55,7 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
     }
     ready_ = true;
   } catch (const Stopped&) {
+    ready_ = false;
   }
 }
 

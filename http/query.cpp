@@ -122,7 +122,7 @@ Result<bool> QueryString::boolean(std::string_view name) const {
 Result<std::optional<Timestamp>> QueryString::time(std::string_view name) const {
   const std::optional<std::string> value = text(name);
   if (!value) return std::optional<Timestamp>{};
-  if (const std::optional<Timestamp> time = parse_rfc3339(*value)) return std::optional{*time};
+  if (const std::optional<Timestamp> time = parse_rfc3339(*value)) return time;
   return invalid(fmt::format("{} must be a time such as 2026-03-05T02:47:11Z, not \"{}\"", name,
                              printable_name(*value)));
 }

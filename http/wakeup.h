@@ -16,7 +16,7 @@ namespace faultline {
 class Wakeup : public std::enable_shared_from_this<Wakeup> {
  public:
   // `strand` serialises everything below except signal().
-  explicit Wakeup(boost::asio::any_io_executor strand) : timer_(std::move(strand)) {}
+  explicit Wakeup(const boost::asio::any_io_executor& strand) : timer_(strand) {}
 
   void signal() {
     boost::asio::post(timer_.get_executor(), [self = shared_from_this()] {

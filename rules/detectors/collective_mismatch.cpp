@@ -59,6 +59,7 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   const Communicator& communicator = view.communicators[alignment.communicator];
   const std::uint64_t position = divergence.position;
   std::vector<Camp> camps;
+  camps.reserve(divergence.camps.size());
   for (const auto& [call, members] : divergence.camps) camps.push_back({call, members});
   std::ranges::stable_sort(camps, std::greater{}, [](const Camp& c) { return c.members.size(); });
   const Camp& most = camps.front();
