@@ -1,4 +1,4 @@
-// Whatever the text: no crash, every view inside the text, and the quick way agrees with the
+// Whatever the line: no crash, every view inside it, and the quick way agrees with the
 // thorough.
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,8 @@ bool inside(std::string_view part, std::string_view whole) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;
-  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  const std::string_view text = all.substr(0, all.find('\n'));
   NcclCall call;
   for (const NcclLine& line : nccl_lines(text)) {
     for (std::string_view part : {line.host, line.timestamp, line.place, line.message})
