@@ -78,6 +78,14 @@ class SourceReading : public FileVisitor {
     reader_.reset();
   }
 
+  // The input broke off: what was read last is not all there was.
+  void broke_off() {
+    if (!source_) return;
+    Batch nothing_more;
+    nothing_more.end = SourceEnd::open;
+    wanted_ = deliver_({source_, std::move(nothing_more), received_}) && wanted_;
+  }
+
   bool wanted() const { return wanted_; }
 
  private:
@@ -114,9 +122,13 @@ InputEnd read_input(const InputFile& input, const Source& said,
     readable = readable || file.ok();  // an empty file is readable, too
     if (size == 0) break;
     bytes_read += size;
-    if (auto fed = unpacker.feed({buffer.get(), size}); !fed) return {true, fed.error().message};
+    if (auto fed = unpacker.feed({buffer.get(), size}); !fed) {
+      sources.broke_off();
+      return {true, fed.error().message};
+    }
   }
   auto finished = unpacker.finish();
+  if (!file.ok() || !finished) sources.broke_off();
   if (!file.ok()) return {readable, file.reason()};
   if (!finished) return {true, finished.error().message};
   return {true, ""};

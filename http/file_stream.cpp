@@ -14,7 +14,8 @@ constexpr std::size_t kBlockGrowth = 4;
 
 // A final body may end a source that another body filled; nothing says more than an empty batch.
 bool worth_committing(const Batch& batch) {
-  return batch.to_offset > batch.from_offset || batch.lines > 0 || batch.facts() > 0;
+  return batch.to_offset > batch.from_offset || batch.lines > 0 || batch.facts() > 0 ||
+         batch.end != SourceEnd::open;
 }
 
 void add(FileReceipt& receipt, const Batch& batch) {
@@ -160,7 +161,10 @@ void FileStream::flush() {
 void FileStream::end(bool complete, bool final) {
   if (complete && filter_) read(filter_->finish());
   if (filter_) receipt_.duplicate_bytes += filter_->duplicate_bytes();
-  if (!reader_ && !final) return;
+  // All of it was held already; but its end may not have been.
+  const bool nothing_to_end =
+      position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);
+  if (!reader_ && !final && nothing_to_end) return;
   if (complete) {
     if (!reader_)
       reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now());

@@ -120,6 +120,14 @@ std::optional<StoredSource> LiveJobs::settled_source(const std::string& job,
   return store_.source(job, source);
 }
 
+bool LiveJobs::source_ended(std::string_view name, std::string_view source) const {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return false;
+  const std::shared_lock lock(job->state_mutex);
+  const SourceState* known = job->state.sources().find(source);
+  return known != nullptr && known->end != SourceEnd::open;
+}
+
 std::vector<std::string> LiveJobs::names() const {
   const std::shared_lock lock(mutex_);
   std::vector<std::string> names;
@@ -137,7 +145,9 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::lock_guard cache_lock(job.cache_mutex);
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
-  Moment moment{.now = utc_now(), .live_sources = open_sources_.live(job.state.name(), now)};
+  Moment moment{.now = utc_now(),
+                .live_sources = open_sources_.live(job.state.name(), now),
+                .waiting_sources = open_sources_.open(job.state.name())};
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
       now - job.cached_at < kFresh)
     return job.cached;

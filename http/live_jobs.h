@@ -42,6 +42,9 @@ class LiveJobs {
   // still on its way.
   std::optional<StoredSource> settled_source(const std::string& job, const std::string& source);
 
+  // Whether what is held of the source ends where a sender ended it.
+  bool source_ended(std::string_view job, std::string_view source) const;
+
   OpenSources& open_sources() { return open_sources_; }
 
   std::vector<std::string> names() const;  // sorted

@@ -76,6 +76,10 @@ std::set<std::string, std::less<>> OpenSources::live(std::string_view job, Stead
   return names;
 }
 
+std::set<std::string, std::less<>> OpenSources::open(std::string_view job) const {
+  return live(job, SteadyTime{});
+}
+
 std::set<std::string> OpenSources::jobs() const {
   std::set<std::string> names;
   const std::lock_guard lock(mutex_);

@@ -60,6 +60,8 @@ class OpenSources {
   static constexpr std::chrono::seconds kLive{30};
   std::set<std::string, std::less<>> live(std::string_view job, SteadyTime now) const;
 
+  std::set<std::string, std::less<>> open(std::string_view job) const;
+
   std::set<std::string> jobs() const;  // that have an open source
   std::size_t count() const;
 

@@ -60,10 +60,12 @@ class Reader::Impl {
 
   void finish() {
     finished_ = true;
+    batch_.end = SourceEnd::whole;
     if (tail_.empty() && !discarding_) return;
     if (!tail_counted_) count_line();
     tail_counted_ = true;
     if (!tail_read_ && !discarding_) tail_read_ = read_line(tail_, lines_);
+    if (!tail_read_) batch_.end = SourceEnd::torn;
     calls_.keep_texts(batch_);
   }
 

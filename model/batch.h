@@ -43,6 +43,13 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
+// How a source stands after a batch. A rank whose log broke off is not a rank that stopped.
+enum class SourceEnd : std::uint8_t {
+  open,   // more was on its way
+  whole,  // the sender had said all it had to say
+  torn,   // so it had, but in the middle of a line
+};
+
 struct Batch {
   std::uint64_t from_offset = 0;  // the stretch of the source, whole lines
   std::uint64_t to_offset = 0;
@@ -53,6 +60,8 @@ struct Batch {
   std::vector<Signature> signatures;
   std::vector<Event> events;
   std::vector<CallRun> runs;
+
+  SourceEnd end = SourceEnd::open;
 
   // For the sender's receipt and the metrics.
   std::uint64_t recognized = 0;                   // lines some dialect knows

@@ -81,7 +81,9 @@ Check ranks_in_step(const View& view) {
     check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
-  check.status = in_step ? CheckStatus::pass : CheckStatus::fail;
+  check.status = !in_step                       ? CheckStatus::fail
+                 : uncompared_members(view) > 0 ? CheckStatus::unknown
+                                                : CheckStatus::pass;
   check.detail = fmt::format("{} communicator{} compared", compared, compared == 1 ? "" : "s");
   return check;
 }
@@ -107,6 +109,26 @@ Check no_gpu_errors(const View& view) {
 }
 
 }  // namespace
+
+std::size_t uncompared_members(const View& view) {
+  const std::vector<Member>& members = view.job.progress().members();
+  std::vector<bool> placed(members.size());
+  for (const Communicator& communicator : view.communicators)
+    for (std::size_t member : communicator.members) placed[member] = true;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (!placed[i] && members[i].nranks > 1 && members[i].calls > 0) ++count;
+  return count;
+}
+
+std::vector<std::string> broken_off_sources(const View& view) {
+  std::set<std::string> names;
+  for (const Alignment& alignment : view.alignments)
+    for (std::size_t member : alignment.behind)
+      if (view.is_broken_off(member))
+        names.insert(view.job.sources().at(view.member(member).calls_source).source.name);
+  return {names.begin(), names.end()};
+}
 
 std::vector<Check> checklist_of(const View& view) {
   return {ranks_joined(view), ranks_in_step(view), no_gpu_errors(view)};
@@ -142,6 +164,15 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     missing.push_back({fmt::format("whole NCCL log of rank {}", ranges({cut.begin(), cut.end()})),
                        "it begins in mid-run or in parts, so where the rank stands is not known",
                        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL"});
+  for (const std::string& source : broken_off_sources(view))
+    missing.push_back({fmt::format("the rest of {}", source),
+                       "it broke off, so where its ranks stand is not known",
+                       "send it again, whole; what is held already is skipped"});
+  if (std::size_t count = uncompared_members(view); count > 0)
+    missing.push_back(
+        {fmt::format("which ranks share a communicator ({} could not be placed)", count),
+         "NCCL before 2.16 prints no commId, and sizes and hosts do not tell",
+         "NCCL 2.16 or newer, or one log for each attempt of the job"});
   for (const XidIncident& incident : view.job.hardware().xids())
     if (view.job.host_of(incident.spoken_host, incident.source).empty() &&
         asked.insert("#" + std::to_string(incident.source)).second)

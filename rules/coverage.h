@@ -8,6 +8,12 @@
 
 namespace faultline {
 
+// Members that belong to a communicator nobody could name, and are compared with no one.
+std::size_t uncompared_members(const View& view);
+
+// Sources whose end is missing, where that keeps ranks from being compared.
+std::vector<std::string> broken_off_sources(const View& view);
+
 std::vector<Check> checklist_of(const View& view);
 
 // `stopped`: the job hangs, and these ranks are the ones others wait for with no cause found.

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 
 #include "model/cause.h"
@@ -30,6 +31,10 @@ struct Candidate {
   const Finding& finding() const { return suspicion.finding; }
   bool in_question() const {
     return finding().part_of_job && suspicion.verdict != Verdict::healthy;
+  }
+  // What only follows from something, and stops nothing, accuses nobody by itself.
+  bool means_nothing_alone() const {
+    return symptom && !suspicion.stops_job && explained_by.empty();
   }
 };
 
@@ -141,6 +146,7 @@ void weigh(std::vector<Candidate>& candidates) {
     double& confidence = candidate.finding().confidence;
     confidence = explains_stop ? std::min(confidence + kExplainsTheStop, kMostConfidence)
                                : confidence * kExplainsNothing;
+    confidence = std::round(confidence * 100) / 100;
   }
 }
 
@@ -167,7 +173,12 @@ bool began_and_never_finished(const Member& member) {
 }
 
 std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
-  if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
+  const RankTally& ranks = diagnosis.ranks;
+  if (diagnosis.verdict == Verdict::healthy)
+    return ranks.seen >= ranks.expected
+               ? std::string("Nothing wrong was found.")
+               : fmt::format("Nothing wrong was found in the logs of {} of {} ranks.", ranks.seen,
+                             ranks.expected);
   if (diagnosis.root_causes.empty()) {
     auto stuck = std::ranges::count_if(job.progress().members(), began_and_never_finished);
     return stuck == 0 ? "No line tells how the job fares."
@@ -187,12 +198,14 @@ std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
 
 // Health is said only where something was there to be looked at: ranks that got to work, or the
 // kernel's own log.
-bool enough_to_call_healthy(const JobState& job) {
+bool enough_to_call_healthy(const View& view) {
+  const JobState& job = view.job;
   const std::vector<Member>& members = job.progress().members();
   if (members.empty())
     return std::ranges::any_of(job.sources().all(),
                                [](const SourceState& s) { return s.dialects.contains("kernel"); });
-  return std::ranges::none_of(members, began_and_never_finished);
+  return std::ranges::none_of(members, began_and_never_finished) && uncompared_members(view) == 0 &&
+         broken_off_sources(view).empty();
 }
 
 }  // namespace
@@ -207,10 +220,10 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.job = job.name();
   diagnosis.attempt = kAttempt;
   diagnosis.as_of = job.last_activity();
-  diagnosis.verdict = enough_to_call_healthy(job) ? Verdict::healthy : Verdict::unknown;
+  diagnosis.verdict = enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
   std::vector<Finding> unexplained;
   for (Candidate& candidate : candidates) {
-    if (!candidate.in_question()) {
+    if (!candidate.in_question() || candidate.means_nothing_alone()) {
       diagnosis.observations.push_back(std::move(candidate.finding()));
       continue;
     }
@@ -228,6 +241,8 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   sort(diagnosis.symptoms);
   sort(diagnosis.observations);
   std::ranges::sort(diagnosis.ranks.behind);
+  const auto repeated = std::ranges::unique(diagnosis.ranks.behind);
+  diagnosis.ranks.behind.erase(repeated.begin(), repeated.end());
 
   if (!diagnosis.root_causes.empty()) {
     diagnosis.chain.push_back(diagnosis.root_causes.front().id);

@@ -15,7 +15,8 @@ namespace faultline {
 // The moment a job is looked at. Rules read no clock.
 struct Moment {
   Timestamp now;
-  std::set<std::string, std::less<>> live_sources;  // still being written: their end is not an end
+  std::set<std::string, std::less<>> live_sources;     // being written: their end is not an end
+  std::set<std::string, std::less<>> waiting_sources;  // open, whether or not anything comes
 };
 
 Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment);

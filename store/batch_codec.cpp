@@ -135,6 +135,7 @@ std::string write_batch(const Batch& batch) {
   out.number(batch.lines);
   out.number(batch.recognized);
   out.number(batch.skipped);
+  out.byte(static_cast<std::uint8_t>(batch.end));
   out.number(batch.dialects.size());
   for (const auto& [dialect, lines] : batch.dialects) {
     out.text(dialect);
@@ -156,6 +157,8 @@ Result<Batch> read_batch(std::string_view bytes) try {
   batch.lines = in.number();
   batch.recognized = in.number();
   batch.skipped = in.number();
+  batch.end =
+      static_cast<SourceEnd>(std::min(in.byte(), static_cast<std::uint8_t>(SourceEnd::torn)));
   for (std::size_t left = in.count(2); left > 0; --left) {
     const std::string dialect(in.text());
     batch.dialects[dialect] = in.number();

@@ -32,7 +32,11 @@ struct View {
   const Worker& worker_of(std::size_t member) const {
     return workers.all[workers.of_member[member]];
   }
+  // Whether its log goes on after what is known of it: it is being written, or its upload broke
+  // off.
   bool is_live(std::size_t member) const;
+  bool is_broken_off(std::size_t member) const;
+  bool is_torn(std::size_t member) const;
   Evidence evidence(const LineRef& line) const;
 };
 

@@ -13,6 +13,8 @@ namespace {
 constexpr double kSure = 0.9;
 constexpr double kMidRun = 0.7;          // every log began in mid-run, as it seems at the same call
 constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
+constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
+constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
 constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
 constexpr std::size_t kMostLines = 3;
 
@@ -72,6 +74,8 @@ std::size_t first_waiting(const View& view, const Alignment& alignment) {
 
 double confidence_of(const View& view, const Alignment& alignment, bool circular) {
   if (circular) return kCircle;
+  if (std::ranges::any_of(alignment.behind, [&](std::size_t m) { return view.is_torn(m); }))
+    return kTorn;
   if (!view.communicators[alignment.communicator].matched) return kGuessedMembers;
   return alignment.from_start ? kSure : kMidRun;
 }
@@ -139,6 +143,9 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
       ids.push_back(view.communicators[alignment->communicator].id);
     found.push_back(describe(view, *telling, culprits, ids, relation));
   }
+  if (found.size() > 1)
+    for (Suspicion& suspicion : found)
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kScattered);
   return found;
 }
 

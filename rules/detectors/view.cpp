@@ -39,7 +39,16 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
 
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;
-  return moment.live_sources.contains(source);
+  return moment.live_sources.contains(source) || is_broken_off(index);
+}
+
+bool View::is_broken_off(std::size_t index) const {
+  const SourceState& source = job.sources().at(member(index).calls_source);
+  return source.end == SourceEnd::open && !moment.waiting_sources.contains(source.source.name);
+}
+
+bool View::is_torn(std::size_t index) const {
+  return job.sources().at(member(index).calls_source).end == SourceEnd::torn;
 }
 
 Evidence View::evidence(const LineRef& line) const {

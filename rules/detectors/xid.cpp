@@ -186,7 +186,9 @@ Suspicion describe(const View& view, const std::string& host, const std::string&
                      {}};
   finding.title = fmt::format("{} (Xid {})", title_of(view.catalog, finding, gpu), codes);
   bool old = starts_before_job(view, first);
-  finding.part_of_job = membership.kind != Membership::Kind::bystander && !old;
+  const bool whose_is_open =
+      membership.kind == Membership::Kind::host_unknown && membership.workers.empty();
+  finding.part_of_job = membership.kind != Membership::Kind::bystander && !whose_is_open && !old;
   if (old) finding.title += ", before the job began";
   return suspicion;
 }

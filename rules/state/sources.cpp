@@ -48,6 +48,7 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   state.recognized += batch.recognized;
   for (const auto& [dialect, lines] : batch.dialects) state.dialects[dialect] += lines;
   state.last_received = std::max(state.last_received, received);
+  state.end = batch.end;
   for (const Speaker& speaker : batch.speakers) {
     if (speaker.host.empty()) continue;
     std::string host = short_host(speaker.host);
@@ -56,6 +57,11 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   }
   if (!source.host.empty()) hosts_.insert(short_host(source.host));
   return known->second;
+}
+
+const SourceState* Sources::find(std::string_view name) const {
+  const auto known = by_name_.find(name);
+  return known == by_name_.end() ? nullptr : &all_[known->second];
 }
 
 std::string Sources::host_of(std::uint32_t index) const {

@@ -27,6 +27,7 @@ struct SourceState {
   std::map<std::string, std::uint64_t> dialects;
   std::set<std::string> spoken_hosts;  // hosts that its lines name
   Timestamp last_received;
+  SourceEnd end = SourceEnd::open;
 };
 
 class Sources {
@@ -35,6 +36,7 @@ class Sources {
   std::uint32_t apply(const Source& source, const Batch& batch, Timestamp received);
 
   const std::vector<SourceState>& all() const { return all_; }
+  const SourceState* find(std::string_view name) const;  // nullptr: there is none
   const SourceState& at(std::uint32_t index) const { return all_[index]; }
 
   // Every host that a line, a path's owner or a sender has named.

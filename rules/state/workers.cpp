@@ -1,5 +1,7 @@
 #include "rules/state/workers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <tuple>
 
@@ -11,7 +13,10 @@ using WorkerKey = std::tuple<std::string, std::int64_t, std::uint32_t, std::stri
 
 WorkerKey key_of(const Member& member) {
   std::string which;
-  if (member.init && !member.init->gpu.empty()) which = member.init->gpu;
+  if (const auto& init = member.init)
+    which = init->gpu.empty() && init->cuda_device >= 0
+                ? fmt::format("device {}", init->cuda_device)
+                : init->gpu;  // 2.4 prints no busId
   // Without a pid, processes can be told apart only by where their lines came from.
   bool known = member.pid != 0 && !member.host.empty();
   return {member.host, member.pid, known ? 0 : member.source, which};
@@ -42,7 +47,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
       found.push_back({.host = members[index].host,
                        .sender_host = members[index].sender_host,
                        .pid = members[index].pid,
-                       .gpu = std::get<3>(key)});
+                       .gpu = members[index].init ? members[index].init->gpu : std::string()});
     Worker& worker = found[at->second];
     worker.members.push_back(index);
     of_member[index] = at->second;
@@ -54,8 +59,12 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     WorkerKey key = key_of(members[index]);
     if (!std::get<3>(key).empty()) continue;
     auto process = only_one.find({std::get<0>(key), std::get<1>(key), std::get<2>(key)});
-    if (process != only_one.end()) std::get<3>(key) = found[process->second].gpu;
-    place(index, key);
+    if (process == only_one.end()) {
+      place(index, key);
+    } else {
+      found[process->second].members.push_back(index);
+      of_member[index] = process->second;
+    }
   }
 
   if (const Communicator* world = world_of(communicators)) {

@@ -124,6 +124,36 @@ TEST(Durability, HoldsWhatItAcknowledgedWhenItIsKilledRightAfter) {
   EXPECT_EQ(curl(server, "/api/v1/sources?job=j").json().at("sources").at(0).at("next_offset"), 8);
 }
 
+TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
+  Workshop logs;
+  for (int rank = 0; rank < kRanks; ++rank)
+    logs.write("rank" + std::to_string(rank), rank_log(rank == 5 ? 4 : rank));
+  Workshop workshop;
+  const auto verdict = [](const ServerProcess& server) {
+    return std::string(curl(server, "/api/v1/jobs/j/diagnosis").json().at("verdict").as_string());
+  };
+  const std::string log = rank_log(3);
+  {
+    ServerProcess server(workshop.folder());
+    await_ready(server);
+    for (const int rank : {0, 1, 2, 4, 6, 7})
+      curl(server, ingest_path(rank),
+           "-T " + (logs.folder() / ("rank" + std::to_string(rank))).string());
+    RawClient upload(server.port());
+    upload.say("PUT " + ingest_path(3) + " HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+               std::to_string(log.size()) + "\r\n\r\n" + log.substr(0, log.size() / 2));
+    await(server, "/api/v1/sources?job=j",
+          [](const Reply& reply) { return reply.body.find("rank3.log") != std::string::npos; });
+    server.kill_now();
+  }
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  EXPECT_EQ(verdict(server), "unknown");
+  EXPECT_THAT(curl(server, "/api/v1/jobs/j/diagnosis").body, HasSubstr("the rest of rank3.log"));
+  EXPECT_EQ(curl(server, ingest_path(3), "-T " + (logs.folder() / "rank3").string()).status, 200);
+  EXPECT_EQ(verdict(server), "healthy");
+}
+
 TEST(Stopping, KeepsWhatAnOpenUploadSentAndTellsItWhereToGoOn) {
   Workshop workshop;
   {

@@ -262,6 +262,90 @@ TEST(Diagnosis, ASourceThatIsStillBeingWrittenIsNotBehind) {
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
 }
 
+TEST(Diagnosis, ALogThatBrokeOffIsAskedForAndNotAccused) {
+  Job job = hung_job();
+  job.log_ends(11, SourceEnd::open);
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_EQ(diagnosis.missing_evidence.front().what, "the rest of rank-11.log");
+  job.moment.waiting_sources = {"rank-11.log"};  // open, and nothing has come for long
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::hang);
+}
+
+TEST(Diagnosis, ALogTornInsideALineMakesLessSure) {
+  Job job = hung_job();
+  job.log_ends(11, SourceEnd::torn);
+  Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.6);
+}
+
+TEST(Diagnosis, RanksLateHereAndThereMakeLessSure) {
+  Job job;
+  job.join_all(16);
+  for (int rank = 0; rank < 16; ++rank) job.join(rank, fmt::format("t-{}", rank / 8), rank % 8, 8);
+  for (int host = 0; host < 2; ++host) {
+    job.call(ranks(host * 8, host * 8 + 8), all_reduce(), 5, fmt::format("t-{}", host));
+    for (int rank = host * 8; rank < host * 8 + 7; ++rank)
+      job.call({rank}, all_reduce(), 1, fmt::format("t-{}", host));
+  }
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(diagnosis.ranks.behind, ElementsAre(7, 15));
+  for (const Finding& finding : diagnosis.root_causes) EXPECT_LE(finding.confidence, 0.5);
+}
+
+TEST(Diagnosis, ATeardownAloneAccusesNobody) {
+  Job job = hung_job();
+  job.xid("node-1", Job::gpu_of(11), 45);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
+  Job well;
+  well.join_all(8);
+  well.call(ranks(0, 8), all_reduce(), 5);
+  well.xid("node-0", Job::gpu_of(1), 45);
+  EXPECT_EQ(well.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Diagnosis, AnXidOnAHostThatNobodyNamesFailsNoHealthyJob) {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 5);
+  job.xid("", Job::gpu_of(3), 79);  // ranks 3 and 11 have this address
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+  EXPECT_THAT(causes(diagnosis.observations), ElementsAre("gpu.off_bus"));
+}
+
+TEST(Diagnosis, OneProcessMayDriveSeveralGpusAlsoWhereNoBusIdIsPrinted) {
+  Job job;
+  for (int rank = 0; rank < 4; ++rank) {
+    CommunicatorInit init{.communicator = 0x100U + static_cast<unsigned>(rank),
+                          .rank = rank,
+                          .nranks = 4,
+                          .cuda_device = rank,
+                          .complete = true};
+    job.say(Source{"j", "all.log", "", -1}, Speaker{"node-0", 77, rank, -1}, init, "init");
+  }
+  Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.ranks.seen, 4);
+  EXPECT_EQ(diagnosis.ranks.expected, 4);
+}
+
+TEST(Diagnosis, CommunicatorsThatNobodyCouldTellApartAreNotCalledHealthy) {
+  // Before commId: two ways of grouping sixteen ranks by four, across hosts.
+  Job job;
+  for (int rank = 0; rank < 16; ++rank) {
+    CommunicatorInit init{.communicator = 0x10,
+                          .rank = rank % 4,
+                          .nranks = 4,
+                          .gpu = Job::gpu_of(rank),
+                          .complete = true};
+    job.say(Job::source_of(rank), Job::speaker_of(rank), init, "init");
+    job.call_on(rank, 0x10, 4, all_reduce(), 0);
+  }
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown);
+}
+
 TEST(Diagnosis, ACommunicatorThatAllLeftInGoodOrderIsOver) {
   Job job;
   job.join_all(4);
@@ -280,6 +364,7 @@ TEST(Diagnosis, ACopyOfALogChangesNothing) {
   for (std::uint64_t op = 0; op < 10; ++op) {
     Batch batch;
     batch.to_offset = 100;
+    batch.end = SourceEnd::whole;
     batch.speakers = {Job::speaker_of(1)};
     batch.signatures = {all_reduce()};
     CallRun run;

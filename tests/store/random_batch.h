@@ -64,6 +64,7 @@ class RandomBatches {
     batch.lines = any();
     batch.recognized = any();
     batch.skipped = any();
+    batch.end = static_cast<SourceEnd>(number(3));
     if (chance(50)) batch.dialects = {{"nccl", any()}, {bytes(8), any()}};
     batch.speakers.resize(number(5));
     for (Speaker& speaker : batch.speakers)

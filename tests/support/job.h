@@ -54,6 +54,12 @@ class Job {
     for (int rank : ranks)
       for (int i = 0; i < times; ++i) call_once(rank, signature, communicator, op_count_[rank]++);
   }
+  void call_on(int rank, std::uint64_t pointer, int nranks, const Signature& signature,
+               std::uint64_t op_count) {
+    pointers_.try_emplace(fmt::format("{:x}", pointer), pointer);
+    sizes_[fmt::format("{:x}", pointer)] = nranks;
+    call_once(rank, signature, fmt::format("{:x}", pointer), op_count);
+  }
   void call_once(int rank, const Signature& signature, const std::string& communicator,
                  std::uint64_t op_count) {
     Batch batch = next(source_of(rank));
@@ -72,6 +78,13 @@ class Job {
   void call_as_stranger(int rank, const Signature& signature, int nranks, std::uint64_t op_count) {
     sizes_["stranger"] = nranks;
     call_once(rank, signature, "stranger", op_count);
+  }
+
+  // How the rank's log ends.
+  void log_ends(int rank, SourceEnd how) {
+    Batch batch = next(source_of(rank));
+    batch.end = how;
+    apply(source_of(rank), batch);
   }
 
   void end(int rank, const std::string& communicator, CommunicatorEnding how) {
@@ -124,6 +137,7 @@ class Job {
     batch.to_offset = batch.from_offset + 100;
     batch.first_line = line + 1;
     batch.lines = batch.recognized = 1;
+    batch.end = SourceEnd::whole;
     batch.dialects = {{source.name.find("dmesg") == std::string::npos ? "nccl" : "kernel", 1}};
     return batch;
   }
