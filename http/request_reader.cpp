@@ -68,6 +68,14 @@ Problem too_large_a_head() {
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
+// Clients that think we are a proxy send "http://host/path"; a server has to take that as "/path".
+std::string_view origin_form(std::string_view target) {
+  constexpr std::string_view kScheme = "http://";
+  if (!target.starts_with(kScheme)) return target;
+  const std::size_t path = target.find('/', kScheme.size());
+  return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
+}
+
 }  // namespace
 
 class RequestReader::Parser : public http::request_parser<ViewBody> {};
@@ -122,7 +130,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   const auto& message = parser_->get();
   Request request;
   request.method = view(message.method_string());
-  request.target = view(message.target());
+  request.target = origin_form(view(message.target()));
   request.path = request.target.substr(0, request.target.find('?'));
   request.peer = connection_.peer();
   request.has_body = !parser_->is_done();

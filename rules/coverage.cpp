@@ -137,6 +137,10 @@ std::vector<Check> checklist_of(const View& view) {
 std::vector<MissingEvidence> missing_evidence_of(const View& view,
                                                  const std::vector<Finding>& unexplained) {
   std::vector<MissingEvidence> missing;
+  for (const std::string& source : broken_off_sources(view))
+    missing.push_back({fmt::format("the rest of {}", source),
+                       "it broke off, so where its ranks stand is not known",
+                       "send it again, whole; what is held already is skipped"});
   std::set<std::string> asked;
   for (const Finding& finding : unexplained) {
     if (finding.cause != "collective.rank_behind") continue;
@@ -164,10 +168,6 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     missing.push_back({fmt::format("whole NCCL log of rank {}", ranges({cut.begin(), cut.end()})),
                        "it begins in mid-run or in parts, so where the rank stands is not known",
                        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL"});
-  for (const std::string& source : broken_off_sources(view))
-    missing.push_back({fmt::format("the rest of {}", source),
-                       "it broke off, so where its ranks stand is not known",
-                       "send it again, whole; what is held already is skipped"});
   if (std::size_t count = uncompared_members(view); count > 0)
     missing.push_back(
         {fmt::format("which ranks share a communicator ({} could not be placed)", count),

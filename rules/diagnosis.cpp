@@ -181,6 +181,9 @@ std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
                              ranks.expected);
   if (diagnosis.root_causes.empty()) {
     auto stuck = std::ranges::count_if(job.progress().members(), began_and_never_finished);
+    if (stuck == 0 && !diagnosis.missing_evidence.empty())
+      return fmt::format("What is known does not tell how the job fares; missing: {}.",
+                         diagnosis.missing_evidence.front().what);
     return stuck == 0 ? "No line tells how the job fares."
                       : fmt::format(
                             "{} ranks began to set up a communicator, and no line says that "

@@ -141,6 +141,12 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
   EXPECT_EQ(curl(server, "/healthz").status, 200);
 }
 
+TEST_F(Protocol, TakesAWholeUrlForItsPath) {
+  RawClient client(server.port());
+  client.say("GET http://somewhere/healthz HTTP/1.1\r\nHost: somewhere\r\n\r\n");
+  EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 200 OK\r\n"));
+}
+
 TEST_F(Protocol, SpeaksHttp10) {
   RawClient once(server.port());
   once.say("GET /healthz HTTP/1.0\r\n\r\n");
