@@ -34,8 +34,9 @@ std::uint64_t read_length(std::string_view bytes) {
 
 class Reader::Impl {
  public:
-  Impl(const Cursor& cursor, Timestamp reference)
-      : unwrapper_(reference),
+  Impl(const Cursor& cursor, Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
+      : noteworthy_(std::move(noteworthy)),
+        unwrapper_(reference),
         line_start_(cursor.offset),
         taken_(cursor.offset),
         lines_(cursor.lines) {
@@ -276,6 +277,16 @@ class Reader::Impl {
     }
   }
 
+  // Keeps a message no parser made a fact of, if a signature asks for it.
+  void keep_remark(const Message& message, const LinePlace& place) {
+    if (!noteworthy_ || !noteworthy_->wants(message.text)) return;
+    Remark remark{
+        .dialect = {}, .level = {}, .place = {}, .function = {}, .text = std::string(message.text)};
+    readings_ = {Reading{.fact = std::move(remark)}};
+    keep_readings(message, place);
+  }
+
+  std::shared_ptr<const Noteworthy> noteworthy_;
   Unwrapper unwrapper_;
   CallCollector calls_;
   std::vector<Reading> readings_;
@@ -299,8 +310,9 @@ class Reader::Impl {
   std::uint64_t facts_ = 0;
 };
 
-Reader::Reader(const Cursor& cursor, Timestamp reference)
-    : impl_(std::make_unique<Impl>(cursor, reference)) {}
+Reader::Reader(const Cursor& cursor, Timestamp reference,
+               std::shared_ptr<const Noteworthy> noteworthy)
+    : impl_(std::make_unique<Impl>(cursor, reference, std::move(noteworthy))) {}
 Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;

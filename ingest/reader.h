@@ -21,6 +21,14 @@ struct Cursor {
   bool operator==(const Cursor&) const = default;
 };
 
+// Which lines are kept, as remarks, although no parser has anything to say about them. Known to
+// those who know the signatures.
+class Noteworthy {
+ public:
+  virtual ~Noteworthy() = default;
+  virtual bool wants(std::string_view text) const = 0;
+};
+
 class Reader {
  public:
   // A line longer than this is counted and skipped, so that a stream without newlines cannot eat
@@ -28,7 +36,8 @@ class Reader {
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
   // Stamps without a year get the year that brings them nearest to reference.
-  Reader(const Cursor& cursor, Timestamp reference);
+  Reader(const Cursor& cursor, Timestamp reference,
+         std::shared_ptr<const Noteworthy> noteworthy = nullptr);
   ~Reader();
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;

@@ -58,6 +58,12 @@ bool read(const json::value& value, Integer& target) {
   return true;
 }
 
+bool read(const json::value& value, double& target) {
+  if (!value.is_number()) return false;
+  target = value.to_number<double>();
+  return true;
+}
+
 template <class Enum>
   requires std::is_enum_v<Enum>
 bool read(const json::value& value, Enum& target) {

@@ -6,12 +6,14 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/finding.h"
+#include "rules/signatures.h"
 
 namespace faultline {
 
@@ -48,6 +50,7 @@ struct Catalog {
   std::map<int, XidMeaning> xids;
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
+  std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
 
   const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
   const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written

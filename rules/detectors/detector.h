@@ -29,6 +29,11 @@ struct View {
   Workers workers;
 
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
+  // The workers (indices into workers.all) that a process is: one for each of its GPUs. `device`,
+  // as NCCL prints it in front of a line, chooses among several; helper threads print 0 for any.
+  std::vector<std::size_t> workers_in(const ProcessKey& process, int device = -1) const;
+  // Whether a process belongs to the attempt of the job that is looked at.
+  bool in_attempt(const ProcessKey& process) const;
   const Worker& worker_of(std::size_t member) const {
     return workers.all[workers.of_member[member]];
   }

@@ -37,6 +37,23 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
     alignments.push_back(align(job.progress(), communicators, which));
 }
 
+std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {
+  std::vector<std::size_t> all;
+  std::vector<std::size_t> with_device;
+  for (std::size_t which = 0; which < workers.all.size(); ++which) {
+    const Worker& worker = workers.all[which];
+    if (worker.process != process) continue;
+    all.push_back(which);
+    if (device >= 0 && std::ranges::any_of(worker.members, [&](std::size_t m) {
+          return member(m).init && member(m).init->cuda_device == device;
+        }))
+      with_device.push_back(which);
+  }
+  return with_device.empty() ? all : with_device;
+}
+
+bool View::in_attempt(const ProcessKey&) const { return true; }
+
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;
   return moment.live_sources.contains(source) || is_broken_off(index);

@@ -20,23 +20,16 @@ bool same_rank(const CommunicatorInit& a, const CommunicatorInit& b) {
 
 }  // namespace
 
-Progress::ProcessKey Progress::key_of(std::uint32_t source, const Source& origin,
-                                      const Speaker& speaker, std::uint64_t pointer) {
-  std::string host = short_host(speaker.host.empty() ? origin.host : speaker.host);
-  // Without a pid two processes of a host cannot be told apart, but two sources can.
-  if (host.empty() || speaker.pid == 0) host += fmt::format("#{}", source);
-  return {std::move(host), speaker.pid, pointer};
-}
-
-std::size_t Progress::new_member(const ProcessKey& key, std::uint32_t source, const Source& origin,
-                                 const Speaker& speaker, std::uint64_t pointer, int nranks) {
+std::size_t Progress::new_member(const MemberKey& key, std::uint32_t source, const Source& origin,
+                                 const Speaker& speaker, int nranks) {
   std::size_t index = members_.size();
   Member& member = members_.emplace_back();
+  member.process = key.process;
   member.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
   member.sender_host = short_host(origin.host);
   member.pid = speaker.pid;
   member.device = speaker.device;
-  member.pointer = pointer;
+  member.pointer = key.pointer;
   member.nranks = nranks;
   member.launcher_rank = speaker.rank >= 0 ? speaker.rank : origin.rank;
   member.source = member.calls_source = source;
@@ -49,7 +42,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
   if (const auto* init = std::get_if<CommunicatorInit>(&event.fact)) {
     begin(source, origin, batch, event, *init);
   } else if (const auto* end = std::get_if<CommunicatorEnd>(&event.fact)) {
-    auto key = key_of(source, origin, batch.speakers[event.speaker], end->communicator);
+    MemberKey key{process_of(source, origin, batch.speakers[event.speaker]), end->communicator};
     auto known = current_.find(key);
     if (known != current_.end()) members_[known->second].ending = end->ending;
   }
@@ -58,7 +51,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
 void Progress::begin(std::uint32_t source, const Source& origin, const Batch& batch,
                      const Event& event, const CommunicatorInit& init) {
   const Speaker& speaker = batch.speakers[event.speaker];
-  auto key = key_of(source, origin, speaker, init.communicator);
+  MemberKey key{process_of(source, origin, speaker), init.communicator};
   auto known = current_.find(key);
   bool continues = false;
   if (known != current_.end()) {
@@ -70,8 +63,7 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
     continues = completes || told_again;
   }
   std::size_t index =
-      continues ? known->second
-                : new_member(key, source, origin, speaker, init.communicator, init.nranks);
+      continues ? known->second : new_member(key, source, origin, speaker, init.nranks);
   Member& member = members_[index];
   if (!member.init) {
     member.init = init;
@@ -84,11 +76,11 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
 
 // Where a process wrote into another's unfinished line, the end of that line sticks to its host's
 // name: "…channel 1node2". Taken for a host of its own, it would make node2's rank lose a call.
-Progress::Current::iterator Progress::written_into_another_line(const ProcessKey& key) {
+Progress::Current::iterator Progress::written_into_another_line(const MemberKey& key) {
   return std::ranges::find_if(current_, [&](const auto& entry) {
-    const ProcessKey& whole = entry.first;
-    return whole.pid == key.pid && whole.pointer == key.pointer && key.host.ends_with(whole.host) &&
-           !whole.host.empty();
+    const MemberKey& whole = entry.first;
+    return whole.process.pid == key.process.pid && whole.pointer == key.pointer &&
+           key.process.host.ends_with(whole.process.host) && !whole.process.host.empty();
   });
 }
 
@@ -115,12 +107,12 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
                      const CallRun& run) {
   if (run.communicator == 0 && run.nranks == 0) return finish_calls(source, origin, batch, run);
   const Speaker& speaker = batch.speakers[run.speaker];
-  auto key = key_of(source, origin, speaker, run.communicator);
+  MemberKey key{process_of(source, origin, speaker), run.communicator};
   auto known = current_.find(key);
   if (known == current_.end()) known = written_into_another_line(key);
   std::size_t index = known != current_.end() && members_[known->second].nranks == run.nranks
                           ? known->second
-                          : new_member(key, source, origin, speaker, run.communicator, run.nranks);
+                          : new_member(key, source, origin, speaker, run.nranks);
   Member& member = members_[index];
   if (!member.first_op_count) member.calls_source = source;
 
@@ -157,9 +149,9 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
 void Progress::finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
                             const CallRun& run) {
   // A DONE line names no communicator: it belongs to the process's call with that op count.
-  auto key = key_of(source, origin, batch.speakers[run.speaker], 0);
+  MemberKey key{process_of(source, origin, batch.speakers[run.speaker]), 0};
   for (auto at = current_.lower_bound(key);
-       at != current_.end() && at->first.host == key.host && at->first.pid == key.pid; ++at) {
+       at != current_.end() && at->first.process == key.process; ++at) {
     Member& member = members_[at->second];
     for (const Call& call : run.calls)
       if (member.first_op_count && call.op_count >= *member.first_op_count &&

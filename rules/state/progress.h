@@ -11,6 +11,7 @@
 #include "model/batch.h"
 #include "rules/state/history.h"
 #include "rules/state/line_ref.h"
+#include "rules/state/process_key.h"
 
 namespace faultline {
 
@@ -22,6 +23,7 @@ struct Deviation {
 
 // One rank of one communicator: a communicator pointer in one process, for as long as it lives.
 struct Member {
+  ProcessKey process;
   std::string host;         // as its lines name it, else as the sender does; empty: not known
   std::string sender_host;  // as the sender says: lines from a container name the container
   std::int64_t pid = 0;     // 0: not known
@@ -62,24 +64,21 @@ class Progress {
   const Signature& signature(std::uint32_t symbol) const { return signatures_[symbol]; }
 
  private:
-  struct ProcessKey {
-    std::string host;  // or, where no line names one, the source
-    std::int64_t pid = 0;
+  struct MemberKey {
+    ProcessKey process;
     std::uint64_t pointer = 0;
-    auto operator<=>(const ProcessKey&) const = default;
+    auto operator<=>(const MemberKey&) const = default;
   };
 
-  using Current = std::map<ProcessKey, std::size_t>;
+  using Current = std::map<MemberKey, std::size_t>;
 
-  static ProcessKey key_of(std::uint32_t source, const Source& origin, const Speaker& speaker,
-                           std::uint64_t pointer);
-  std::size_t new_member(const ProcessKey& key, std::uint32_t source, const Source& origin,
-                         const Speaker& speaker, std::uint64_t pointer, int nranks);
+  std::size_t new_member(const MemberKey& key, std::uint32_t source, const Source& origin,
+                         const Speaker& speaker, int nranks);
   void begin(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event,
              const CommunicatorInit& init);
   void finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
                     const CallRun& run);
-  Current::iterator written_into_another_line(const ProcessKey& key);
+  Current::iterator written_into_another_line(const MemberKey& key);
   std::uint32_t symbol_of(const Signature& signature);
 
   std::vector<Member> members_;

@@ -44,7 +44,8 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   auto place = [&](std::size_t index, const WorkerKey& key) {
     auto [at, is_new] = known.try_emplace(key, found.size());
     if (is_new)
-      found.push_back({.host = members[index].host,
+      found.push_back({.process = members[index].process,
+                       .host = members[index].host,
                        .sender_host = members[index].sender_host,
                        .pid = members[index].pid,
                        .gpu = members[index].init ? members[index].init->gpu : std::string()});

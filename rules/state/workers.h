@@ -17,6 +17,7 @@ namespace faultline {
 
 struct Worker {
   int rank = -1;  // -1: nothing tells its place in the job
+  ProcessKey process;
   std::string host;
   std::string sender_host;  // where the sender says it runs, if that is another name
   std::int64_t pid = 0;

@@ -1,0 +1,132 @@
+// What the lines of NCCL say.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace faultline {
+
+// NCCL began or finished setting up a communicator on one rank.
+struct CommunicatorInit {
+  static constexpr std::string_view kKind = "communicator_init";
+  std::uint64_t communicator = 0;  // a pointer: means something only within its process
+  int rank = 0;
+  int nranks = 0;
+  int cuda_device = -1;         // as the process counts them
+  int nvml_device = -1;         // as nvidia-smi counts them; -1: this version does not print it
+  std::string gpu;              // 0000:3b:00.0; empty where the version prints no busId
+  std::string communicator_id;  // 0x… as printed: equal on all its ranks; empty if not printed
+  std::optional<std::uint64_t> parent;  // split, shrink: the communicator it came from
+  std::optional<int> child;             // which split of the parent it is, where printed
+  std::optional<int> color;
+  std::optional<int> key;
+  std::string function;   // ncclCommInitRank, ncclCommSplit, …; empty if not printed
+  bool complete = false;  // false: Init START
+  std::int64_t thread =
+      0;  // that printed it: lines that name no communicator belong to its thread's
+  bool operator==(const CommunicatorInit&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CommunicatorInit, (),
+                      (communicator, rank, nranks, cuda_device, nvml_device, gpu, communicator_id,
+                       parent, child, color, key, function, complete, thread))
+
+enum class CommunicatorEnding { destroyed, abort_started, aborted, revoke_started, revoked };
+BOOST_DESCRIBE_ENUM(CommunicatorEnding, destroyed, abort_started, aborted, revoke_started, revoked)
+
+// A communicator came to its end on one rank; its pointer may be used again.
+struct CommunicatorEnd {
+  static constexpr std::string_view kKind = "communicator_end";
+  std::uint64_t communicator = 0;
+  int rank = 0;
+  int nranks = 0;
+  std::string gpu;
+  CommunicatorEnding ending = CommunicatorEnding::destroyed;
+  bool operator==(const CommunicatorEnd&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CommunicatorEnd, (), (communicator, rank, nranks, gpu, ending))
+
+// Where a communicator's rank sits: printed once the topology is known (2.20 and later).
+struct CommunicatorShape {
+  static constexpr std::string_view kKind = "communicator_shape";
+  std::uint64_t communicator = 0;
+  int rank = 0;
+  int nranks = 0;
+  int nodes = 0;
+  int local_ranks = 0;
+  int local_rank = 0;
+  bool operator==(const CommunicatorShape&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
+                      (communicator, rank, nranks, nodes, local_ranks, local_rank))
+
+// How a process is set up: one answer to one question, of those whose answers can be compared
+// between ranks and with the last start. A process gives most of them once, some per communicator.
+//
+//   group        name                    value
+//   version      nccl, cuda, driver      2.27.7+cuda12.8, 12080
+//   environment  NCCL_IB_HCA             mlx5_0,mlx5_1
+//   network      used                    IB, Socket, AWS Libfabric
+//   devices      IB, Socket              mlx5_0:1/RoCE mlx5_1:1/RoCE; in the order of their numbers
+//   interface    bootstrap, oob          eth0:10.0.0.11<0>
+//   gdr          mlx5_0                  enabled, disabled
+//   channels     collective, nvls, …     8
+//   nvls         multicast               available, not available
+//   ring         0                       0 1 2 3
+//   plugin       net, tuner, profiler    libnccl-net.so
+struct Setting {
+  static constexpr std::string_view kKind = "setting";
+  std::string group;
+  std::string name;
+  std::string value;
+  std::int64_t thread = 0;
+  bool operator==(const Setting&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Setting, (), (group, name, value, thread))
+
+// Two ranks of a communicator were connected: one fact for all the lines that differ only in the
+// channel. The line names no communicator; the thread or what came before it does.
+struct Connection {
+  static constexpr std::string_view kKind = "connection";
+  int from = 0;
+  int to = 0;
+  std::string direction;  // send, receive; empty where one line stands for both
+  std::string transport;  // P2P/CUMEM, P2P/IPC, SHM/direct, NET/IB, NET/Socket, COLLNET/SHARP
+  int device = -1;        // NET: index of the NIC among the process's devices
+  bool gdr = false;
+  bool shared = false;            // "/Shared": point-to-point traffic
+  std::optional<int> proxy_rank;  // PXN: the rank whose NIC is used
+  int channels = 1;               // lines like this one
+  std::int64_t thread = 0;
+  bool operator==(const Connection&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Connection, (),
+                      (from, to, direction, transport, device, gdr, shared, proxy_rank, channels,
+                       thread))
+
+// A step of setting up or connecting was done: "bootstrap", "init", "rings", "trees", "nvls",
+// "collnet", "p2p".
+struct SetupStep {
+  static constexpr std::string_view kKind = "setup_step";
+  std::string step;
+  std::optional<double> seconds;  // where the line tells how long it took
+  std::int64_t thread = 0;
+  bool operator==(const SetupStep&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SetupStep, (), (step, seconds, thread))
+
+// An error on its way up NCCL's call stack: "transport/net.cc:1227 -> 6".
+struct BackTrace {
+  static constexpr std::string_view kKind = "back_trace";
+  std::string place;        // transport/net.cc:1227
+  int code = 0;             // ncclResult_t
+  std::string thread_name;  // "Progress Thread", "Async thread", …; empty if not printed
+  std::int64_t thread = 0;
+  bool operator==(const BackTrace&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(BackTrace, (), (place, code, thread_name, thread))
+
+}  // namespace faultline

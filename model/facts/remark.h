@@ -1,0 +1,27 @@
+// Lines that say something in words of their own.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace faultline {
+
+// What it means is for the signatures to tell (rules/catalog/signatures): every warning is kept,
+// and of other lines those that a signature asks for.
+struct Remark {
+  static constexpr std::string_view kKind = "remark";
+  std::string dialect;   // nccl; empty: a line no parser knows
+  std::string level;     // warn, info, …
+  std::string place;     // transport/net_ib.cc:2458, or what a plugin printed there
+  std::string function;  // where the line names it
+  std::string text;      // the message, several lines joined by newlines
+  std::int64_t thread = 0;
+  bool operator==(const Remark&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(Remark, (), (dialect, level, place, function, text, thread))
+
+}  // namespace faultline

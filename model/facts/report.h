@@ -1,0 +1,65 @@
+// What tools say that look at a job from outside its ranks' logs: ncclras, NCCL's Inspector, a
+// proxy's dump.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace faultline {
+
+// One rank, as a tool sees it at one moment. A later report on the same rank replaces this one.
+struct RankReport {
+  static constexpr std::string_view kKind = "rank_report";
+  std::string tool;             // ncclras, inspector
+  std::string communicator_id;  // 0x…: equal to the commId of Init lines from 2.26 on
+  int nranks = 0;
+  int rank = -1;     // in the communicator
+  std::string host;  // as the tool names it; ncclras gives an address
+  std::int64_t pid = 0;
+  int cuda_device = -1;
+  std::string
+      state;  // running, init, finalize, abort, missing, unresponsive, dead; empty: not said
+  std::string error;      // the asynchronous error, if there is one
+  std::string operation;  // AllReduce, …: what the counts below count; empty: no counts
+  std::optional<std::uint64_t> launched;
+  std::optional<std::uint64_t> completed;
+  bool operator==(const RankReport&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(RankReport, (),
+                      (tool, communicator_id, nranks, rank, host, pid, cuda_device, state, error,
+                       operation, launched, completed))
+
+// One communicator, as a tool sees it.
+struct CommunicatorReport {
+  static constexpr std::string_view kKind = "communicator_report";
+  std::string tool;
+  std::string communicator_id;
+  int nranks = 0;
+  int ranks_seen = 0;
+  int ranks_missing = 0;
+  std::string status;  // RUNNING, INIT, ABORT, …
+  std::string errors;  // OK, MISMATCH, INCOMPLETE, ERROR; several joined by commas
+  bool operator==(const CommunicatorReport&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(CommunicatorReport, (),
+                      (tool, communicator_id, nranks, ranks_seen, ranks_missing, status, errors))
+
+// An operation that a proxy thread is in the middle of.
+struct ProxyOperation {
+  static constexpr std::string_view kKind = "proxy_operation";
+  std::uint64_t operation = 0;  // its number as dumped, tag removed
+  bool point_to_point = false;
+  std::string kind;  // Send, Recv, Coll
+  int peer = -1;
+  int channel = -1;
+  std::string waits_for;  // gpu, network, flush, post, done; empty: not told
+  bool operator==(const ProxyOperation&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ProxyOperation, (),
+                      (operation, point_to_point, kind, peer, channel, waits_for))
+
+}  // namespace faultline

@@ -1,0 +1,85 @@
+// Signatures: what lines mean that say it in words of their own. Data under
+// rules/catalog/signatures/, and in a folder of the user's in the same form.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/fact.h"
+#include "model/finding.h"
+
+namespace faultline {
+
+// Whom a signature blames.
+enum class Blames {
+  process,  // the rank that printed the line
+  host,     // its machine
+  nic,      // the NIC and port that the line names (fields "device", "port")
+  peer,     // the one at the other end of the connection (field "peer")
+  pair,     // both ends: nothing tells which is guilty
+};
+BOOST_DESCRIBE_ENUM(Blames, process, host, nic, peer, pair)
+
+// What a line of this signature is in a story.
+enum class Weight {
+  cause,     // can be where it began
+  echo,      // follows from something else; says nothing alone
+  harmless,  // also healthy jobs print it
+};
+BOOST_DESCRIBE_ENUM(Weight, cause, echo, harmless)
+
+struct MessageSignature {
+  std::string id;     // nccl.ib.retry_exceeded
+  std::string cause;  // class of the taxonomy
+  std::string title;  // template: {host}, {rank}, {gpu}, and the pattern's fields, {peer}
+  Severity severity = Severity::error;
+  Weight weight = Weight::cause;
+  Blames blames = Blames::process;
+  double confidence = 0.8;          // that this is what the line says it is, if nothing else speaks
+  std::string dialect;              // nccl; empty: any line
+  std::vector<std::string> levels;  // warn, info; empty: any
+  std::vector<std::string> literals;  // one of them is in every line that can match
+  std::string pattern;                // RE2, searched in the text; named groups are fields
+  std::string versions;               // of NCCL, for people: "2.22.3..2.23.4"
+  std::vector<Action> actions;
+  std::vector<std::string> matches;      // samples that must match
+  std::vector<std::string> matches_not;  // and that must not
+  std::string file;                      // where it is written, for messages
+};
+
+struct SignatureMatch {
+  const MessageSignature* signature = nullptr;
+  std::map<std::string, std::string, std::less<>> fields;
+};
+
+class Signatures {
+ public:
+  Signatures();  // none
+  explicit Signatures(
+      std::vector<MessageSignature> all);  // throws std::runtime_error, naming file and id
+  ~Signatures();
+  Signatures(const Signatures&) = delete;
+  Signatures& operator=(const Signatures&) = delete;
+
+  // In the order of their files; where several match, the first one counts.
+  std::span<const MessageSignature> all() const;
+  const MessageSignature* find(std::string_view id) const;
+
+  std::optional<SignatureMatch> match(const Remark& remark) const;
+
+  // Whether a line that is no warning should be kept, because some signature may match it. Quick.
+  bool wants(std::string_view text) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace faultline

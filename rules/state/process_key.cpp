@@ -1,0 +1,16 @@
+#include "rules/state/process_key.h"
+
+#include <fmt/format.h>
+
+#include "rules/state/sources.h"
+
+namespace faultline {
+
+ProcessKey process_of(std::uint32_t source, const Source& origin, const Speaker& speaker) {
+  std::string host = short_host(speaker.host.empty() ? origin.host : speaker.host);
+  // Without a pid two processes of a host cannot be told apart, but two sources can.
+  if (host.empty() || speaker.pid == 0) host += fmt::format("#{}", source);
+  return {std::move(host), speaker.pid};
+}
+
+}  // namespace faultline
