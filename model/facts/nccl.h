@@ -89,8 +89,8 @@ BOOST_DESCRIBE_STRUCT(Setting, (), (group, name, value, thread))
 
 // Two ranks of a communicator were connected: one fact for all the lines that differ only in the
 // channel. The line names no communicator; the thread or what came before it does.
-struct Connection {
-  static constexpr std::string_view kKind = "connection";
+struct PeerConnection {
+  static constexpr std::string_view kKind = "peer_connection";
   int from = 0;
   int to = 0;
   std::string direction;  // send, receive; empty where one line stands for both
@@ -101,9 +101,9 @@ struct Connection {
   std::optional<int> proxy_rank;  // PXN: the rank whose NIC is used
   int channels = 1;               // lines like this one
   std::int64_t thread = 0;
-  bool operator==(const Connection&) const = default;
+  bool operator==(const PeerConnection&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(Connection, (),
+BOOST_DESCRIBE_STRUCT(PeerConnection, (),
                       (from, to, direction, transport, device, gdr, shared, proxy_rank, channels,
                        thread))
 
