@@ -1,6 +1,7 @@
 #include "rules/detectors/collective_mismatch.h"
 #include "rules/detectors/collective_stalled.h"
 #include "rules/detectors/detector.h"
+#include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/xid.h"
 
@@ -11,6 +12,7 @@ constexpr Detector kDetectors[] = {
     {"xid", find_xids},
     {"collective_mismatch", find_collective_mismatches},
     {"rank_behind", find_ranks_behind},
+    {"p2p_mismatch", find_p2p_mismatches},
     {"collective_stalled", find_stalled_collectives},
 };
 

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "rules/detectors/p2p_waits.h"
+
 namespace faultline {
 namespace {
 
@@ -55,6 +57,7 @@ WaitFor wait_for(const View& view) {
     for (std::size_t member : alignment.members)
       if (!is_behind(alignment, member)) relation.waiting.insert(view.workers.of_member[member]);
   }
+  add_p2p_waits(view, relation.waited_for, relation.waiting);
   return relation;
 }
 

@@ -9,6 +9,7 @@
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
 #include "rules/state/sources.h"
+#include "rules/state/traffic.h"
 
 namespace faultline {
 
@@ -22,6 +23,7 @@ class JobState {
   const std::string& name() const { return name_; }
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
+  const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
 
   // When something last arrived.
@@ -36,6 +38,7 @@ class JobState {
   std::string name_;
   Sources sources_;
   Progress progress_;
+  Traffic traffic_;
   Hardware hardware_;
   std::optional<Timestamp> last_activity_;
 };
