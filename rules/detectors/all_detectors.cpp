@@ -1,8 +1,10 @@
 #include "rules/detectors/collective_mismatch.h"
 #include "rules/detectors/collective_stalled.h"
 #include "rules/detectors/detector.h"
+#include "rules/detectors/duplicate_gpu.h"
 #include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/rank_behind.h"
+#include "rules/detectors/rank_missing.h"
 #include "rules/detectors/xid.h"
 
 namespace faultline {
@@ -13,6 +15,8 @@ constexpr Detector kDetectors[] = {
     {"collective_mismatch", find_collective_mismatches},
     {"rank_behind", find_ranks_behind},
     {"p2p_mismatch", find_p2p_mismatches},
+    {"rank_missing", find_missing_ranks},
+    {"duplicate_gpu", find_duplicate_gpus},
     {"collective_stalled", find_stalled_collectives},
 };
 

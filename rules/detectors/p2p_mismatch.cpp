@@ -55,15 +55,15 @@ std::string capitalized(std::string text) {
   return text;
 }
 
-const Flow* flow_of(const View& view, std::size_t member, Direction direction, std::size_t peer) {
-  return view.job.traffic().of(member).find(direction, view.member(peer).init->rank);
+const Flow* flow_of(const View& view, std::size_t member, PeerCall call, std::size_t peer) {
+  return view.job.traffic().of(member).find(call, view.member(peer).init->rank);
 }
 
-void add_line(const View& view, std::vector<Evidence>& evidence, std::size_t member,
-              Direction direction, std::size_t peer) {
+void add_line(const View& view, std::vector<Evidence>& evidence, std::size_t member, PeerCall call,
+              std::size_t peer) {
   if (evidence.size() >= kMostLines) return;
-  if (const Flow* flow = flow_of(view, member, direction, peer))
-    evidence.push_back(line_of(view, member, direction, *flow));
+  if (const Flow* flow = flow_of(view, member, call, peer))
+    evidence.push_back(line_of(view, member, call, *flow));
   else if (view.member(member).last_line.known())
     evidence.push_back(view.evidence(view.member(member).last_line));
 }
@@ -82,10 +82,10 @@ std::set<std::uint32_t> shared_sources(const View& view) {
 // "rank 1 called Send to rank 2 11 times, and rank 2 went on after 10 Recvs"
 Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32_t>& shared) {
   Dispute dispute{.communicator = gap.communicator, .one = gap.owing, .other = gap.waiting};
-  const Direction missing = opposite(gap.called);
+  const PeerCall missing = counterpart(gap.called);
   dispute.what = fmt::format(
       "{} went on without {} #{} {} {}, which called {} {} time{}", who(view, gap.owing),
-      name_of(missing), gap.answered + 1, missing == Direction::send ? "to" : "from",
+      name_of(missing), gap.answered + 1, missing == PeerCall::send ? "to" : "from",
       gap.owing == gap.waiting ? std::string("itself") : who(view, gap.waiting),
       name_of(gap.called), gap.calls, gap.calls == 1 ? "" : "s");
   dispute.confidence = gap.passed == P2pGap::Passed::beyond  ? kBeyond
@@ -122,8 +122,8 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
     dispute.what = fmt::format("{} sent {} as Send #{} to {}, which receives {}", who(view, sender),
                                size_text(*out), which + 1, who(view, receiver), size_text(*in));
     dispute.confidence = view.is_torn(sender) || view.is_torn(receiver) ? kLineMayBeLost : kSizes;
-    add_line(view, dispute.evidence, sender, Direction::send, receiver);
-    add_line(view, dispute.evidence, receiver, Direction::receive, sender);
+    add_line(view, dispute.evidence, sender, PeerCall::send, receiver);
+    add_line(view, dispute.evidence, receiver, PeerCall::receive, sender);
     return dispute;
   }
   return std::nullopt;
@@ -151,10 +151,10 @@ bool sends_first(const View& view, std::size_t member, const Flow& sent, const F
 
 std::optional<Dispute> both_send_first(const View& view, std::size_t communicator, std::size_t one,
                                        std::size_t other) {
-  const Flow* out = flow_of(view, one, Direction::send, other);
-  const Flow* back = flow_of(view, one, Direction::receive, other);
-  const Flow* others_out = flow_of(view, other, Direction::send, one);
-  const Flow* others_back = flow_of(view, other, Direction::receive, one);
+  const Flow* out = flow_of(view, one, PeerCall::send, other);
+  const Flow* back = flow_of(view, one, PeerCall::receive, other);
+  const Flow* others_out = flow_of(view, other, PeerCall::send, one);
+  const Flow* others_back = flow_of(view, other, PeerCall::receive, one);
   if (out == nullptr || back == nullptr || others_out == nullptr || others_back == nullptr)
     return std::nullopt;
   if (!sends_first(view, one, *out, *back) || !sends_first(view, other, *others_out, *others_back))
@@ -165,8 +165,8 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
       who(view, one), who(view, other));
   dispute.confidence = kBothSendFirst;
   for (std::size_t member : {one, other}) {
-    add_line(view, dispute.evidence, member, Direction::send, member == one ? other : one);
-    add_line(view, dispute.evidence, member, Direction::receive, member == one ? other : one);
+    add_line(view, dispute.evidence, member, PeerCall::send, member == one ? other : one);
+    add_line(view, dispute.evidence, member, PeerCall::receive, member == one ? other : one);
   }
   return dispute;
 }
@@ -179,11 +179,11 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
     const std::size_t sender = by_rank[rank];
     if (sender == kNobody) continue;
-    for (const Flow& sent : view.job.traffic().of(sender).flows(Direction::send)) {
+    for (const Flow& sent : view.job.traffic().of(sender).flows(PeerCall::send)) {
       const auto peer = static_cast<std::size_t>(sent.peer);
       if (sent.peer < 0 || peer >= by_rank.size() || by_rank[peer] == kNobody) continue;
       const std::size_t receiver = by_rank[peer];
-      const Flow* received = flow_of(view, receiver, Direction::receive, sender);
+      const Flow* received = flow_of(view, receiver, PeerCall::receive, sender);
       if (disputes.size() >= kMostDisputes) return;
       // After a call left out the others are shifted.
       if (received == nullptr || named.contains(std::minmax(sender, receiver))) continue;
@@ -261,7 +261,7 @@ Suspicion circle(const View& view, const Gaps& gaps, bool alone) {
   }
   const P2pGap& first = *gaps.front();
   const bool sends =
-      std::ranges::all_of(gaps, [](const P2pGap* gap) { return gap->called == Direction::send; });
+      std::ranges::all_of(gaps, [](const P2pGap* gap) { return gap->called == PeerCall::send; });
   std::string title = fmt::format(
       "{} wait for each other in communicator {}: {}",
       people_of(view, {members.begin(), members.end()}), view.communicators[first.communicator].id,
@@ -280,7 +280,7 @@ Suspicion circle(const View& view, const Gaps& gaps, bool alone) {
 // Peers wait for a rank that itself waits for nobody: it stopped before it made its call.
 Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
   const P2pGap& first = *gaps.front();
-  const Direction missing = opposite(first.called);
+  const PeerCall missing = counterpart(first.called);
   std::set<std::size_t> peers;
   std::set<std::string> ids;
   for (const P2pGap* gap : gaps) {
@@ -289,7 +289,7 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
   }
   std::string title = fmt::format(
       "{} never called {} #{} {} {} on communicator {}, {}", people_of(view, {first.owing}),
-      name_of(missing), first.answered + 1, missing == Direction::send ? "to" : "from",
+      name_of(missing), first.answered + 1, missing == PeerCall::send ? "to" : "from",
       who(view, first.waiting), view.communicators[first.communicator].id,
       peers.size() == 1 ? "which waits for it"
                         : fmt::format("for which {} peers wait", peers.size()));

@@ -9,7 +9,7 @@
 namespace faultline {
 namespace {
 
-constexpr Direction kDirections[] = {Direction::send, Direction::receive};
+constexpr PeerCall kPeerCalls[] = {PeerCall::send, PeerCall::receive};
 
 bool left_cleanly(const Member& member) { return member.ending == CommunicatorEnding::destroyed; }
 
@@ -64,12 +64,10 @@ P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
 
 }  // namespace
 
-std::string_view name_of(Direction direction) {
-  return direction == Direction::send ? "Send" : "Recv";
-}
+std::string_view name_of(PeerCall call) { return call == PeerCall::send ? "Send" : "Recv"; }
 
-Direction opposite(Direction direction) {
-  return direction == Direction::send ? Direction::receive : Direction::send;
+PeerCall counterpart(PeerCall call) {
+  return call == PeerCall::send ? PeerCall::receive : PeerCall::send;
 }
 
 std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t communicator) {
@@ -97,13 +95,13 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
       const std::size_t waiting = by_rank[rank];
       if (waiting == kNobody) continue;
-      for (Direction called : kDirections) {
+      for (PeerCall called : kPeerCalls) {
         for (const Flow& flow : view.job.traffic().of(waiting).flows(called)) {
           const auto peer = static_cast<std::size_t>(flow.peer);
           if (flow.peer < 0 || peer >= by_rank.size() || by_rank[peer] == kNobody) continue;
           const std::size_t owing = by_rank[peer];
-          const std::uint64_t answered =
-              calls_of(view.job.traffic().of(owing).find(opposite(called), static_cast<int>(rank)));
+          const std::uint64_t answered = calls_of(
+              view.job.traffic().of(owing).find(counterpart(called), static_cast<int>(rank)));
           if (answered >= flow.calls || view.is_live(owing)) continue;
           if (left_cleanly(view.member(waiting)) && left_cleanly(view.member(owing))) continue;
           P2pGap gap{.communicator = which,
@@ -132,12 +130,12 @@ void add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
   }
 }
 
-Evidence line_of(const View& view, std::size_t member, Direction direction, const Flow& flow) {
+Evidence line_of(const View& view, std::size_t member, PeerCall call, const Flow& flow) {
   const LineRef& last = view.member(member).last_line;
   if (last.source == flow.source && last.line == flow.line) return view.evidence(last);
   // The log's words are gone, what they said is not: the gaps show that this is no quotation.
   return {view.job.sources().at(flow.source).source.name, flow.line, flow.offset, std::nullopt,
-          fmt::format("… {}: opCount {:x} … count {} datatype {} … root {} …", name_of(direction),
+          fmt::format("… {}: opCount {:x} … count {} datatype {} … root {} …", name_of(call),
                       flow.op_count, std::uint64_t{flow.last().count},
                       std::uint64_t{flow.last().datatype}, flow.peer)};
 }

@@ -15,7 +15,7 @@ struct P2pGap {
   std::size_t communicator = 0;  // index into View::communicators
   std::size_t waiting = 0;       // member that made the call
   std::size_t owing = 0;         // member that has not made its counterpart
-  Direction called = Direction::send;
+  PeerCall called = PeerCall::send;
   std::uint64_t answered = 0;  // calls before it that pair up
   std::uint64_t calls = 0;
   // How the owing rank is known to have gone on without it, so that it is no delay.
@@ -35,10 +35,10 @@ inline constexpr std::size_t kNobody = SIZE_MAX;
 std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t communicator);
 
 // "Send", "Recv"; and the other one.
-std::string_view name_of(Direction direction);
-Direction opposite(Direction direction);
+std::string_view name_of(PeerCall call);
+PeerCall counterpart(PeerCall call);
 
 // The last call of a flow, quoted as far as the log's words were kept.
-Evidence line_of(const View& view, std::size_t member, Direction direction, const Flow& flow);
+Evidence line_of(const View& view, std::size_t member, PeerCall call, const Flow& flow);
 
 }  // namespace faultline

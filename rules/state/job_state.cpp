@@ -13,6 +13,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
       batch,
       [&](const Event& event) {
         progress_.apply(index, origin, batch, event);
+        processes_.apply(index, origin, batch, event);
         hardware_.apply(index, batch, event);
       },
       [&](const CallRun& run) {

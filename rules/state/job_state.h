@@ -7,6 +7,7 @@
 
 #include "model/batch.h"
 #include "rules/state/hardware.h"
+#include "rules/state/processes.h"
 #include "rules/state/progress.h"
 #include "rules/state/sources.h"
 #include "rules/state/traffic.h"
@@ -23,6 +24,7 @@ class JobState {
   const std::string& name() const { return name_; }
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
+  const Processes& processes() const { return processes_; }
   const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
 
@@ -38,6 +40,7 @@ class JobState {
   std::string name_;
   Sources sources_;
   Progress progress_;
+  Processes processes_;
   Traffic traffic_;
   Hardware hardware_;
   std::optional<Timestamp> last_activity_;

@@ -45,8 +45,8 @@ std::optional<Message> Flow::message(std::uint64_t which) const {
   return messages[which % kKept];
 }
 
-const Flow* MemberTraffic::find(Direction direction, int peer) const {
-  const OneWay& one_way = of(direction);
+const Flow* MemberTraffic::find(PeerCall call, int peer) const {
+  const OneWay& one_way = of(call);
   const auto at = std::ranges::lower_bound(
       one_way.by_peer, peer, {}, [&](std::uint32_t index) { return one_way.flows[index].peer; });
   if (at == one_way.by_peer.end() || one_way.flows[*at].peer != peer) return nullptr;

@@ -15,7 +15,7 @@
 
 namespace faultline {
 
-enum class Direction : std::uint8_t { send, receive };
+enum class PeerCall : std::uint8_t { send, receive };
 
 // What one Send or Recv moves.
 struct Message {
@@ -32,8 +32,8 @@ std::optional<std::uint64_t> bytes_of(const Message& message);
 // False also where they cannot be compared.
 bool differ_in_size(const Message& sent, const Message& received);
 
-// The calls of one member to one peer in one direction. Calls that move nothing are left out: many
-// programs make only one half of them.
+// The Sends of one member to one peer, or its Recvs from it. Calls that move nothing are left out:
+// many programs make only one half of them.
 struct Flow {
   static constexpr std::size_t kKept = 4;
 
@@ -55,9 +55,9 @@ static_assert(sizeof(Flow) <= 72);
 // All flows of a member.
 class MemberTraffic {
  public:
-  const Flow* find(Direction direction, int peer) const;  // nullptr: no such calls
-  const std::vector<Flow>& flows(Direction direction) const {
-    return of(direction).flows;  // in the order in which they began
+  const Flow* find(PeerCall call, int peer) const;  // nullptr: no such calls
+  const std::vector<Flow>& flows(PeerCall call) const {
+    return of(call).flows;  // in the order in which they began
   }
   bool empty() const { return sent_.flows.empty() && received_.flows.empty(); }
 
@@ -73,9 +73,7 @@ class MemberTraffic {
     std::vector<std::uint32_t> by_peer;  // indices into flows
   };
 
-  const OneWay& of(Direction direction) const {
-    return direction == Direction::send ? sent_ : received_;
-  }
+  const OneWay& of(PeerCall call) const { return call == PeerCall::send ? sent_ : received_; }
 
   OneWay sent_;
   OneWay received_;

@@ -13,18 +13,18 @@ TEST(Traffic, CountsWhatAMemberSentAndReceivedByPeer) {
   job.exchange(0, 1, 4);
   job.exchange(2, 0, 2);
   const MemberTraffic& zero = job.state.traffic().of(0);
-  ASSERT_NE(zero.find(Direction::send, 1), nullptr);
-  EXPECT_EQ(zero.find(Direction::send, 1)->calls, 4U);
-  EXPECT_EQ(zero.find(Direction::receive, 2)->calls, 2U);
-  EXPECT_EQ(zero.find(Direction::send, 2), nullptr);
-  EXPECT_EQ(zero.flows(Direction::receive).size(), 1U);
+  ASSERT_NE(zero.find(PeerCall::send, 1), nullptr);
+  EXPECT_EQ(zero.find(PeerCall::send, 1)->calls, 4U);
+  EXPECT_EQ(zero.find(PeerCall::receive, 2)->calls, 2U);
+  EXPECT_EQ(zero.find(PeerCall::send, 2), nullptr);
+  EXPECT_EQ(zero.flows(PeerCall::receive).size(), 1U);
 }
 
 TEST(Traffic, KeepsTheLastFewMessagesAndWhereTheLastOneStands) {
   Job job;
   job.join_all(2);
   for (std::uint64_t count = 1; count <= 6; ++count) job.call({0}, send_to(1, count));
-  const Flow& flow = *job.state.traffic().of(0).find(Direction::send, 1);
+  const Flow& flow = *job.state.traffic().of(0).find(PeerCall::send, 1);
   EXPECT_FALSE(flow.message(1).has_value());
   EXPECT_EQ(flow.message(2)->count, 3U);
   EXPECT_EQ(flow.message(5)->count, 6U);
@@ -51,7 +51,7 @@ TEST(Traffic, ACopyOfALogCountsOnce) {
     batch.runs = {run};
     job.state.apply(copy, batch, Timestamp{});
   }
-  EXPECT_EQ(job.state.traffic().of(0).find(Direction::send, 1)->calls, 3U);
+  EXPECT_EQ(job.state.traffic().of(0).find(PeerCall::send, 1)->calls, 3U);
 }
 
 TEST(Traffic, NumbersOutOfRangeAreHeldToTheirBounds) {
@@ -60,7 +60,7 @@ TEST(Traffic, NumbersOutOfRangeAreHeldToTheirBounds) {
   Job job;
   job.join_all(2);
   job.call({0}, odd);
-  const Flow* flow = job.state.traffic().of(0).find(Direction::send, 2'147'483'647);
+  const Flow* flow = job.state.traffic().of(0).find(PeerCall::send, 2'147'483'647);
   ASSERT_NE(flow, nullptr);
   EXPECT_FALSE(bytes_of(flow->last()).has_value());
 }
