@@ -116,7 +116,7 @@ std::size_t uncompared_members(const View& view) {
   for (const Communicator& communicator : view.communicators)
     for (std::size_t member : communicator.members) placed[member] = true;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < members.size(); ++i)
+  for (std::size_t i : view.members)
     if (!placed[i] && members[i].nranks > 1 && members[i].calls > 0) ++count;
   return count;
 }
