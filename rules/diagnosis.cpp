@@ -210,7 +210,8 @@ bool enough_to_call_healthy(const View& view) {
   return std::ranges::none_of(
              view.members,
              [&](std::size_t index) { return began_and_never_finished(view.member(index)); }) &&
-         uncompared_members(view) == 0 && broken_off_sources(view).empty();
+         !view.lines_are_missing() && uncompared_members(view) == 0 &&
+         broken_off_sources(view).empty();
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ StandingView standing_of(const View& view, std::size_t index, const Alignment* a
   StandingView standing;
   if (alignment != nullptr) {
     standing.communicator = view.communicators[alignment->communicator].id;
-    standing.behind = alignment->furthest - member.place.position;
+    standing.behind = alignment->furthest - alignment->position_of(index);
   }
   standing.rank = member.init ? member.init->rank : -1;
   standing.position = member.place.position;

@@ -33,6 +33,8 @@ struct View {
   std::vector<Communicator> communicators;
   std::vector<Alignment> alignments;  // by communicator
   Workers workers;
+  double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
+  bool lines_are_missing() const;
 
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) that a process is: one for each of its GPUs. `device`,

@@ -44,8 +44,14 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       communicators(communicators_of(the_job.progress(), members)),
       workers(workers_of(the_job.progress(), communicators, members)) {
   learn_gpus_from_xids(job, workers);
-  for (std::size_t which = 0; which < communicators.size(); ++which)
+  for (std::size_t which = 0; which < communicators.size(); ++which) {
     alignments.push_back(align(job.progress(), communicators, which));
+    loss = std::max(loss, alignments.back().loss);
+  }
+  if (lines_are_missing())
+    for (std::size_t which = 0; which < communicators.size(); ++which)
+      if (alignments[which].basis == Basis::counted)
+        alignments[which] = align(job.progress(), communicators, which, false);
 }
 
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {
@@ -66,6 +72,11 @@ std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device)
 bool View::in_attempt(const ProcessKey& process) const {
   auto known = attempts.of_process.find(process);
   return known == attempts.of_process.end() || known->second == attempt;
+}
+
+bool View::lines_are_missing() const {
+  constexpr double kNotable = 0.005;  // a torn line here and there moves no rank's place
+  return loss > kNotable;
 }
 
 bool View::is_live(std::size_t index) const {
