@@ -15,8 +15,9 @@ namespace faultline {
 namespace {
 
 // How sure it is that a call was left out: by how the rank is known to have gone on without it.
-constexpr double kBeyond = 0.85;    // both entered the next collective of this communicator
-constexpr double kAhead = 0.75;     // only it entered the next collective
+constexpr double kBeyond = 0.85;  // both entered the next collective of this communicator
+constexpr double kCounted = 0.8;  // both entered a later collective of the communicator they share
+constexpr double kAhead = 0.75;   // only it entered the next collective
 constexpr double kElsewhere = 0.7;  // both entered a later collective of another communicator
 constexpr double kSizes = 0.85;
 constexpr double kCircle = 0.75;
@@ -83,14 +84,23 @@ std::set<std::uint32_t> shared_sources(const View& view) {
 Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32_t>& shared) {
   Dispute dispute{.communicator = gap.communicator, .one = gap.owing, .other = gap.waiting};
   const PeerCall missing = counterpart(gap.called);
-  dispute.what = fmt::format(
-      "{} went on without {} #{} {} {}, which called {} {} time{}", who(view, gap.owing),
-      name_of(missing), gap.answered + 1, missing == PeerCall::send ? "to" : "from",
-      gap.owing == gap.waiting ? std::string("itself") : who(view, gap.waiting),
-      name_of(gap.called), gap.calls, gap.calls == 1 ? "" : "s");
-  dispute.confidence = gap.passed == P2pGap::Passed::beyond  ? kBeyond
-                       : gap.passed == P2pGap::Passed::ahead ? kAhead
-                                                             : kElsewhere;
+  const std::string peer =
+      gap.owing == gap.waiting ? std::string("itself") : who(view, gap.waiting);
+  dispute.what =
+      gap.passed == P2pGap::Passed::counted
+          ? fmt::format(
+                "{} made only {} {} {} {} before a collective that both went on to, one or "
+                "more too few",
+                who(view, gap.owing), gap.answered, missing == PeerCall::send ? "Sends" : "Recvs",
+                missing == PeerCall::send ? "to" : "from", peer)
+          : fmt::format("{} went on without {} #{} {} {}, which called {} {} time{}",
+                        who(view, gap.owing), name_of(missing), gap.answered + 1,
+                        missing == PeerCall::send ? "to" : "from", peer, name_of(gap.called),
+                        gap.calls, gap.calls == 1 ? "" : "s");
+  dispute.confidence = gap.passed == P2pGap::Passed::beyond    ? kBeyond
+                       : gap.passed == P2pGap::Passed::counted ? kCounted
+                       : gap.passed == P2pGap::Passed::ahead   ? kAhead
+                                                               : kElsewhere;
   const bool one_line = gap.calls - gap.answered == 1;
   const bool lost = view.loss > 0 || view.is_torn(gap.owing) || view.is_torn(gap.waiting) ||
                     (one_line && shared.contains(view.member(gap.owing).calls_source));
@@ -212,6 +222,20 @@ Suspicion suspicion_of(const View& view, std::string cause, double confidence, s
   return suspicion;
 }
 
+std::vector<std::string> shared_communicators(const View& view, std::size_t one,
+                                              std::size_t other) {
+  std::vector<std::string> ids;
+  for (const Communicator& communicator : view.communicators) {
+    const auto has = [&](std::size_t member) {
+      return std::ranges::any_of(communicator.members, [&](std::size_t m) {
+        return view.workers.of_member[m] == view.workers.of_member[member];
+      });
+    };
+    if (has(one) && has(other)) ids.push_back(communicator.id);
+  }
+  return ids;
+}
+
 // One finding for each rank that many pairs have in common, else for each pair.
 void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspicion>& found) {
   while (!disputes.empty() && found.size() < kMostFindings) {
@@ -237,6 +261,9 @@ void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspi
       title += fmt::format("; {} disagrees with {} ranks", who(view, hub->first), pairs.size());
     Suspicion suspicion = suspicion_of(view, "software.p2p_mismatch", first.confidence,
                                        std::move(title), first.communicator, members);
+    // The two hold up whatever both are members of.
+    if (first.confidence > kLineMayBeLost && members.size() == 2)
+      suspicion.finding.subject.communicators = shared_communicators(view, first.one, first.other);
     for (const Dispute& dispute : its)
       for (const Evidence& line : dispute.evidence)
         if (suspicion.finding.evidence.size() < kMostLines)

@@ -62,6 +62,35 @@ P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
   return best;
 }
 
+// The owing rank had answered fewer of the calls that the waiting one had made when both entered a
+// collective: so many. Later calls may hide that, as each pairs with the one before.
+std::optional<std::uint64_t> left_out_before(const View& view, const Places& places,
+                                             const P2pGap& gap) {
+  const Traffic& traffic = view.job.traffic();
+  const Beat* waiting = traffic.beat_of(gap.waiting);
+  const Beat* owing = traffic.beat_of(gap.owing);
+  if (waiting == nullptr || owing == nullptr || gap.waiting == gap.owing) return std::nullopt;
+  const auto places_of_waiting = places.find(view.workers.of_member[gap.waiting]);
+  const auto places_of_owing = places.find(view.workers.of_member[gap.owing]);
+  if (places_of_waiting == places.end() || places_of_owing == places.end()) return std::nullopt;
+  const bool one_beat = std::ranges::any_of(places_of_waiting->second, [&](const auto& place) {
+    const auto other = places_of_owing->second.find(place.first);
+    return place.second == waiting->member && other != places_of_owing->second.end() &&
+           other->second == owing->member;
+  });
+  const std::uint32_t collective = std::min(waiting->collectives(), owing->collectives());
+  if (!one_beat || collective == 0) return std::nullopt;
+  const auto made = traffic.calls_before(
+      gap.waiting, traffic.of(gap.waiting).find(gap.called, view.member(gap.owing).init->rank),
+      collective);
+  const auto answered = traffic.calls_before(
+      gap.owing,
+      traffic.of(gap.owing).find(counterpart(gap.called), view.member(gap.waiting).init->rank),
+      collective);
+  if (!made || !answered || *answered >= *made) return std::nullopt;
+  return *answered;
+}
+
 }  // namespace
 
 std::string_view name_of(PeerCall call) { return call == PeerCall::send ? "Send" : "Recv"; }
@@ -114,6 +143,11 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
                      .calls = flow.calls};
           if (places.empty()) places = places_of(view);
           gap.passed = passed(view, places, gap, flow);
+          if (gap.passed != P2pGap::Passed::beyond)
+            if (auto before = left_out_before(view, places, gap)) {
+              gap.passed = P2pGap::Passed::counted;
+              gap.answered = *before;
+            }
           // What a rank has yet to send itself, it may be about to.
           if (waiting != owing || gap.passed != P2pGap::Passed::no) gaps.push_back(gap);
         }
@@ -123,13 +157,16 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
   return gaps;
 }
 
-void add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
+bool add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
                    std::set<std::size_t>& waiting) {
+  bool any = false;
   for (const P2pGap& gap : p2p_gaps(view)) {
     if (gap.passed != P2pGap::Passed::no || gap.waiting == gap.owing) continue;
     waited_for.insert(view.workers.of_member[gap.owing]);
     waiting.insert(view.workers.of_member[gap.waiting]);
+    any = true;
   }
+  return any;
 }
 
 Evidence line_of(const View& view, std::size_t member, PeerCall call, const Flow& flow) {

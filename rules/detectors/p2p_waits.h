@@ -19,7 +19,7 @@ struct P2pGap {
   std::uint64_t answered = 0;  // calls before it that pair up
   std::uint64_t calls = 0;
   // How the owing rank is known to have gone on without it, so that it is no delay.
-  enum class Passed { no, elsewhere, ahead, beyond } passed = Passed::no;
+  enum class Passed { no, elsewhere, ahead, counted, beyond } passed = Passed::no;
 };
 
 // Of ranks whose logs are known from the start, in communicators that are still in use.
@@ -27,7 +27,8 @@ std::vector<P2pGap> p2p_gaps(const View& view);
 
 // Adds the workers that gaps make wait, and those they wait for. A rank that went on without the
 // call is not waited for: its call will never come.
-void add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
+// True if there are any.
+bool add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
                    std::set<std::size_t>& waiting);
 
 // The members of a communicator whose Sends and Recvs can be compared, by rank; others are kNobody.

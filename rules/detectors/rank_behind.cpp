@@ -44,6 +44,7 @@ WorkerSet workers_behind(const View& view, const Alignment& alignment) {
 struct WaitFor {
   WorkerSet waited_for;
   WorkerSet waiting;
+  bool in_p2p = false;  // some of it in Sends and Recvs
 
   bool circular() const { return std::ranges::includes(waiting, waited_for); }
   bool is_origin(std::size_t worker) const {
@@ -59,7 +60,7 @@ WaitFor wait_for(const View& view) {
     for (std::size_t member : alignment.members)
       if (!is_behind(alignment, member)) relation.waiting.insert(view.workers.of_member[member]);
   }
-  add_p2p_waits(view, relation.waited_for, relation.waiting);
+  relation.in_p2p = add_p2p_waits(view, relation.waited_for, relation.waiting);
   return relation;
 }
 
@@ -170,8 +171,9 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
       ids.push_back(view.communicators[alignment->communicator].id);
     found.push_back(describe(view, *telling, culprits, ids, relation));
   }
-  if (found.size() > 1)
-    for (Suspicion& suspicion : found)
+  // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
+  for (Suspicion& suspicion : found)
+    if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))
       suspicion.finding.confidence = std::min(suspicion.finding.confidence, kScattered);
   return found;
 }

@@ -17,7 +17,8 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         hardware_.apply(index, batch, event);
       },
       [&](const CallRun& run) {
-        traffic_.apply(progress_.apply(index, origin, batch, run), index, batch, run);
+        const Entered entered = progress_.apply(index, origin, batch, run);
+        traffic_.apply(progress_, entered, index, batch, run);
       });
   last_activity_ = std::max(last_activity_.value_or(received), received);
 }

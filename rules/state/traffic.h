@@ -7,7 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "model/batch.h"
@@ -41,16 +44,34 @@ struct Flow {
   std::uint32_t source = 0;  // of the last call, as are the next three
   std::uint64_t line = 0;
   std::uint64_t offset = 0;
-  std::uint64_t op_count = 0;
-  std::uint64_t calls = 0;
+  std::uint32_t op_count = 0;  // its lower half
+  std::uint32_t calls = 0;
   std::array<Message, kKept> messages;  // the last few
+
+  // When the last call was made: after how many collectives of the rank's beat; how many calls of
+  // this flow came before that one, and the same of the beat before in which it made calls.
+  std::uint32_t beat = 0;
+  std::uint32_t before = 0;
+  std::uint32_t earlier_beat = 0;
+  std::uint32_t earlier_before = 0;
 
   // The which-th message, counted from 0; nullopt: not made or not kept.
   std::optional<Message> message(std::uint64_t which) const;
   const Message& last() const { return messages[(calls - 1) % kKept]; }
 };
 
-static_assert(sizeof(Flow) <= 72);
+static_assert(sizeof(Flow) <= 80);
+
+// What ranks keep time by: the collectives of the largest communicator that they call any on. Two
+// ranks with one beat have both made, before its n-th collective, what their programs have before
+// it.
+struct Beat {
+  std::size_t member = SIZE_MAX;  // of that communicator
+  int nranks = 0;
+  std::uint32_t since = 0;  // beats of the communicators before it
+  std::uint32_t now = 0;    // goes on from those
+  std::uint32_t collectives() const { return now - since; }
+};
 
 // All flows of a member.
 class MemberTraffic {
@@ -64,6 +85,7 @@ class MemberTraffic {
   std::uint32_t collective_source = 0;  // where its last collective stands
   std::uint64_t collective_line = 0;    // 0: none was called
   bool complete = true;                 // false: not all could be counted
+  std::size_t beat = SIZE_MAX;          // SIZE_MAX: none is known
 
  private:
   friend class Traffic;
@@ -83,9 +105,16 @@ class Traffic {
  public:
   // Comes before the runs of a batch.
   void enter(const Batch& batch);
-  void apply(const Entered& entered, std::uint32_t source, const Batch& batch, const CallRun& run);
+  void apply(const Progress& progress, const Entered& entered, std::uint32_t source,
+             const Batch& batch, const CallRun& run);
 
   const MemberTraffic& of(std::size_t member) const;  // an index into Progress::members()
+  const Beat* beat_of(std::size_t member) const;      // nullptr: it has none
+
+  // Calls of a flow of this member before the n-th collective of its beat, counted from 1, which it
+  // has entered. A flow that is not there (nullptr) has none. nullopt: it is too long ago.
+  std::optional<std::uint32_t> calls_before(std::size_t member, const Flow* flow,
+                                            std::uint32_t collective) const;
 
  private:
   enum class Kind : std::uint8_t { collective, send, receive, other };
@@ -99,7 +128,11 @@ class Traffic {
   Flow* flow(MemberTraffic::OneWay& one_way, int peer);
 
   std::vector<Meaning> meanings_;  // by the signatures of the batch that was entered
+  using Rank = std::pair<ProcessKey, std::string>;  // and its GPU: a process may drive several
+
   std::vector<MemberTraffic> members_;
+  std::vector<Beat> beats_;
+  std::map<Rank, std::size_t> beat_of_rank_;
   std::size_t flows_ = 0;
 };
 
