@@ -33,8 +33,10 @@ class LossyJob {
 
   // Calls that are made although they cannot finish.
   void go_on(int rank, int times) {
-    for (int i = 0; i < times; ++i) call(rank, group_of(rank), all_reduce(77));
-    for (int i = 0; i < times; ++i) call(rank, "world", all_gather());
+    for (int i = 0; i < times; ++i) {
+      call(rank, group_of(rank), all_reduce(77));
+      call(rank, "world", all_gather());
+    }
   }
 
   static std::string group_of(int rank) { return rank < 8 ? "group-0" : "group-1"; }
