@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/batch.h"
+#include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
 #include "rules/state/sources.h"
@@ -23,6 +24,7 @@ class JobState {
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
   const Hardware& hardware() const { return hardware_; }
+  const AddressBook& addresses() const { return addresses_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -37,6 +39,7 @@ class JobState {
   Sources sources_;
   Progress progress_;
   Hardware hardware_;
+  AddressBook addresses_;
   std::optional<Timestamp> last_activity_;
 };
 
