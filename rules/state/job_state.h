@@ -9,6 +9,7 @@
 #include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
+#include "rules/state/setup.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -25,6 +26,7 @@ class JobState {
   const Progress& progress() const { return progress_; }
   const Hardware& hardware() const { return hardware_; }
   const AddressBook& addresses() const { return addresses_; }
+  const Setup& setup() const { return setup_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -40,6 +42,7 @@ class JobState {
   Progress progress_;
   Hardware hardware_;
   AddressBook addresses_;
+  Setup setup_;
   std::optional<Timestamp> last_activity_;
 };
 
