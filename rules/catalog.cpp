@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kXids = "xid.csv";
+constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 
@@ -50,8 +51,8 @@ void replace_from(const fs::path& folder, CatalogTexts& texts) {
     const auto extension = entry.path().extension();
     if (extension == ".csv" || extension == ".yaml" || extension == ".yml")
       throw std::runtime_error(
-          fmt::format("{}: no file of the catalog has this name; use {}, {} or {}",
-                      entry.path().string(), kAdvice, kCausality, kXids));
+          fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}",
+                      entry.path().string(), kAdvice, kCausality, kSettings, kXids));
   }
 }
 
@@ -91,6 +92,7 @@ bool Catalog::explains(std::string_view cause, std::string_view effect, Relation
 Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   const CatalogTexts texts = texts_of(override_folder);
   return {.xids = read(texts, kXids, read_xids),
+          .settings = read(texts, kSettings, read_settings),
           .causality = read(texts, kCausality, read_causality),
           .advice = read(texts, kAdvice, read_advice)};
 }
