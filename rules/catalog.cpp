@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kXids = "xid.csv";
+constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 
@@ -77,8 +78,8 @@ std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& te
       // Notes may lie beside the files, but a misspelled name must not leave the built-in file in
       // force.
       throw std::runtime_error(
-          fmt::format("{}: no file of the catalog has this name; use {}, {} or {}", path.string(),
-                      kAdvice, kCausality, kXids));
+          fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}",
+                      path.string(), kAdvice, kCausality, kSettings, kXids));
     }
   }
   return signatures;
@@ -126,6 +127,7 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   if (override_folder) signatures = take_from(*override_folder, texts);
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
   return {.xids = read(texts, kXids, read_xids),
+          .settings = read(texts, kSettings, read_settings),
           .causality = read(texts, kCausality, read_causality),
           .advice = read(texts, kAdvice, read_advice),
           .signatures = std::make_shared<const Signatures>(std::move(signatures))};

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/finding.h"
+#include "rules/settings_catalog.h"
 #include "rules/signatures.h"
 
 namespace faultline {
@@ -48,6 +49,7 @@ struct Advice {
 
 struct Catalog {
   std::map<int, XidMeaning> xids;
+  SettingsCatalog settings;
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();

@@ -1,5 +1,6 @@
 #include "rules/detectors/collective_mismatch.h"
 #include "rules/detectors/collective_stalled.h"
+#include "rules/detectors/configuration.h"
 #include "rules/detectors/detector.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/went_past.h"
@@ -14,6 +15,7 @@ constexpr Detector kDetectors[] = {
     {"collective_skipped", find_skipped_collectives},
     {"rank_behind", find_ranks_behind},
     {"collective_stalled", find_stalled_collectives},
+    {"configuration", find_configuration_faults},
 };
 
 }  // namespace

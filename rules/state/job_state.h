@@ -6,8 +6,10 @@
 #include <string>
 
 #include "model/batch.h"
+#include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
+#include "rules/state/setup.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -23,6 +25,8 @@ class JobState {
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
   const Hardware& hardware() const { return hardware_; }
+  const AddressBook& addresses() const { return addresses_; }
+  const Setup& setup() const { return setup_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -37,6 +41,8 @@ class JobState {
   Sources sources_;
   Progress progress_;
   Hardware hardware_;
+  AddressBook addresses_;
+  Setup setup_;
   std::optional<Timestamp> last_activity_;
 };
 
