@@ -6,6 +6,7 @@
 #include <string>
 
 #include "model/batch.h"
+#include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
@@ -25,6 +26,7 @@ class JobState {
   const Progress& progress() const { return progress_; }
   const Hardware& hardware() const { return hardware_; }
   const Remarks& remarks() const { return remarks_; }
+  const AddressBook& addresses() const { return addresses_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -40,6 +42,7 @@ class JobState {
   Progress progress_;
   Hardware hardware_;
   Remarks remarks_;
+  AddressBook addresses_;
   std::optional<Timestamp> last_activity_;
 };
 
