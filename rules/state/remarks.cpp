@@ -12,9 +12,11 @@ constexpr std::size_t kMostTexts = 256;        // of one process
 constexpr std::size_t kMostNotWarnings = 64;   // of these, so that chatter displaces no warning
 constexpr std::size_t kMostKept = 32768;       // of the job
 constexpr std::size_t kMostProcesses = 65536;  // a hostile log could name any number of them
-constexpr std::size_t kMostBytes = 2048;       // of one text
-constexpr std::size_t kShortNumber = 3;        // digits of a status, a count of retries, a device
-constexpr std::size_t kLongHex = 8;            // digits of a pointer or a key without 0x
+constexpr std::size_t kMostVersion = 64;       // bytes
+constexpr std::size_t kMostVersions = 64;
+constexpr std::size_t kMostBytes = 2048;  // of one text
+constexpr std::size_t kShortNumber = 3;   // digits of a status, a count of retries, a device
+constexpr std::size_t kLongHex = 8;       // digits of a pointer or a key without 0x
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
@@ -87,11 +89,13 @@ std::optional<std::size_t> Remarks::process_at(std::uint32_t source, const Sourc
 
 void Remarks::apply(std::uint32_t source, const Source& origin, const Batch& batch,
                     const Event& event) {
+  const Speaker& speaker = batch.speakers[event.speaker];
+  if (const auto* setting = std::get_if<Setting>(&event.fact))
+    return learn_version(source, origin, speaker, *setting);
   const auto* remark = std::get_if<Remark>(&event.fact);
   const auto* trace = std::get_if<BackTrace>(&event.fact);
   const auto* end = std::get_if<CommunicatorEnd>(&event.fact);
   if (remark == nullptr && trace == nullptr && end == nullptr) return;
-  const Speaker& speaker = batch.speakers[event.speaker];
   const auto which = process_at(source, origin, speaker);
   if (!which) return;
   RemarkingProcess& process = processes_[*which];
@@ -110,6 +114,24 @@ void Remarks::apply(std::uint32_t source, const Source& origin, const Batch& bat
     process.endings.aborted = shortened({source, event.line, event.offset, event.time, event.text});
     process.endings.aborted_order = order;
   }
+}
+
+void Remarks::learn_version(std::uint32_t source, const Source& origin, const Speaker& speaker,
+                            const Setting& setting) {
+  if (setting.group != "version" || setting.name != "nccl" || setting.value.size() > kMostVersion)
+    return;
+  if (versions_.size() < kMostProcesses)
+    versions_.try_emplace(process_of(source, origin, speaker), setting.value);
+  versions_by_source_.try_emplace(source, setting.value);
+  if (all_versions_.size() < kMostVersions) all_versions_.insert(setting.value);
+}
+
+std::string Remarks::nccl_version_of(const RemarkingProcess& process) const {
+  if (const auto own = versions_.find(process.process); own != versions_.end()) return own->second;
+  // The line often stands without its process's name in front.
+  const auto of_source = versions_by_source_.find(process.source);
+  if (of_source != versions_by_source_.end()) return of_source->second;
+  return all_versions_.size() == 1 ? *all_versions_.begin() : std::string();
 }
 
 void Remarks::say(std::size_t which, const Speaker& speaker, const Remark& remark, LineRef line) {

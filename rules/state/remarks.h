@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/batch.h"
@@ -64,6 +66,10 @@ class Remarks {
   const std::vector<RemarkingProcess>& processes() const { return processes_; }
   const RemarkingProcess* find(const ProcessKey& process) const;  // nullptr: said nothing
 
+  // 2.27.7+cuda12.8: what the process printed, else what its source did, else the only one that
+  // any did. Empty: not known.
+  std::string nccl_version_of(const RemarkingProcess& process) const;
+
  private:
   // Texts kept of one process, by what varies between equal ones taken out.
   struct Known {
@@ -75,11 +81,16 @@ class Remarks {
 
   std::optional<std::size_t> process_at(std::uint32_t source, const Source& origin,
                                         const Speaker& speaker);
+  void learn_version(std::uint32_t source, const Source& origin, const Speaker& speaker,
+                     const Setting& setting);
   void say(std::size_t which, const Speaker& speaker, const Remark& remark, LineRef line);
 
   std::vector<RemarkingProcess> processes_;
   std::vector<Known> known_;  // by process
   std::map<ProcessKey, std::size_t> index_;
+  std::map<ProcessKey, std::string> versions_;
+  std::map<std::uint32_t, std::string> versions_by_source_;
+  std::set<std::string> all_versions_;
   std::size_t kept_ = 0;
 };
 
