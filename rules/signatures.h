@@ -51,19 +51,24 @@ struct MessageSignature {
   std::vector<Action> actions;
   std::vector<std::string> matches;      // samples that must match
   std::vector<std::string> matches_not;  // and that must not
-  std::string file;                      // where it is written, for messages
+  std::string file;                      // where it is written, for messages: "nccl.yaml:12"
 };
+
+// What is wrong with a signature taken by itself, each with its file, its id and the mend: a
+// pattern that does not compile, a sample that does not match, ... Empty: it is sound.
+std::vector<std::string> problems_of(const MessageSignature& signature);
 
 struct SignatureMatch {
   const MessageSignature* signature = nullptr;
-  std::map<std::string, std::string, std::less<>> fields;
+  std::map<std::string, std::string, std::less<>> fields;  // of the groups that took part
 };
 
 class Signatures {
  public:
   Signatures();  // none
-  explicit Signatures(
-      std::vector<MessageSignature> all);  // throws std::runtime_error, naming file and id
+  // Of signatures with the same id only the first one counts. Throws std::runtime_error, naming
+  // file and id, if one cannot be used at all; its samples are problems_of()'s to check.
+  explicit Signatures(std::vector<MessageSignature> all);
   ~Signatures();
   Signatures(const Signatures&) = delete;
   Signatures& operator=(const Signatures&) = delete;
