@@ -127,8 +127,7 @@ class Sorting {
       } else if (excused(process, seen, ended_well)) {
         found_.excused.push_back(std::move(seen));
       } else {
-        if (seen.signature->severity >= Severity::error && first == nullptr)
-          first = seen.signature;
+        if (seen.signature->severity >= Severity::error && first == nullptr) first = seen.signature;
         found_.causes.push_back(std::move(seen));
       }
     }

@@ -152,8 +152,8 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   }
   finding.confidence = signature.confidence;
   if (speakers.size() > 1)
-    finding.confidence = std::max(
-        finding.confidence, std::min(finding.confidence + kSeveralSpeakers, kMostConfidence));
+    finding.confidence = std::max(finding.confidence,
+                                  std::min(finding.confidence + kSeveralSpeakers, kMostConfidence));
   suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;
   suspicion.tells_verdict = true;
   if (finding.severity == Severity::info) suspicion.verdict = Verdict::healthy;
