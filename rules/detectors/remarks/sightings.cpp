@@ -175,6 +175,8 @@ std::string_view Sighting::field(std::string_view name) const {
   return found == fields.end() ? std::string_view() : std::string_view(found->second);
 }
 
+Sightings sightings_of(const View& view) { return Sorting(view).run(); }
+
 bool earlier(const Sighting& a, const Sighting& b) {
   constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
   return a.time().wall_us.value_or(kNever) < b.time().wall_us.value_or(kNever);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "rules/advice.h"
@@ -58,10 +59,12 @@ std::string known(const View& view, const Sighting& sighting, std::string_view p
   return std::string(sighting.field(placeholder));
 }
 
-std::string capitalized(const std::string& text) {
-  std::string out = text;
-  if (!out.empty()) out.front() = static_cast<char>(std::toupper(out.front()));
-  return out;
+// A name at the beginning of a title stays as it is; words in its place begin the sentence.
+std::string unnamed_at(const std::string& title, std::string_view placeholder) {
+  std::string words = unnamed(placeholder);
+  if (title.empty())
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  return words;
 }
 
 }  // namespace
@@ -76,11 +79,10 @@ std::string title_of(const View& view, const Sighting& sighting, std::string_vie
     title += text.substr(0, open);
     const std::string_view name = text.substr(open + 1, close - open - 1);
     const std::string value = known(view, sighting, name, peer);
-    title += value.empty() ? unnamed(name) : value;
+    title += value.empty() ? unnamed_at(title, name) : value;
     text.remove_prefix(close + 1);
   }
-  title += text;
-  return capitalized(title);
+  return title.append(text);
 }
 
 std::string speaker_of(const View& view, const Sighting& sighting) {
