@@ -81,7 +81,8 @@ Check ranks_in_step(const View& view) {
     check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
-  check.status = !in_step                       ? CheckStatus::fail
+  check.status = view.lines_are_missing()       ? CheckStatus::unknown
+                 : !in_step                     ? CheckStatus::fail
                  : uncompared_members(view) > 0 ? CheckStatus::unknown
                                                 : CheckStatus::pass;
   check.detail = fmt::format("{} communicator{} compared", compared, compared == 1 ? "" : "s");
@@ -153,7 +154,7 @@ std::size_t uncompared_members(const View& view) {
   for (const Communicator& communicator : view.communicators)
     for (std::size_t member : communicator.members) placed[member] = true;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < members.size(); ++i)
+  for (std::size_t i : view.members)
     if (!placed[i] && members[i].nranks > 1 && members[i].calls > 0) ++count;
   return count;
 }
@@ -198,6 +199,12 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
                        "the job has these ranks and no line of theirs was seen",
                        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL"});
+  if (view.lines_are_missing())
+    missing.push_back(
+        {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",
+                     std::max(1.0, view.loss * 100)),
+         "ranks show each other's gaps, and what is missing may be what they wait for",
+         "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p, a file of its own for each process"});
   std::set<int> cut;
   for (const Alignment& alignment : view.alignments)
     for (std::size_t member : alignment.unaligned) cut.insert(view.worker_of(member).rank);

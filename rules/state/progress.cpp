@@ -124,7 +124,16 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
       continue;
     }
     member.calls_source = source;
-    if (!member.first_op_count) member.first_op_count = call.op_count;
+    std::uint64_t step = 0;
+    if (!member.first_op_count) {
+      member.first_op_count = call.op_count;
+      member.first_line = {source, batch.first_line + call.line, offset_of(batch, call),
+                           run.first_time, std::string()};
+    } else if (call.op_count > member.last_op_count) {
+      step = call.op_count - member.last_op_count;
+      member.skipped_op_counts += step - 1;
+      member.op_count_moves = true;
+    }
     member.last_op_count = call.op_count;
     ++member.calls;
     last = &call;
@@ -133,10 +142,13 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
       ++member.point_to_point;
       continue;
     }
+    member.recent.push_back(
+        {call.op_count, batch.first_line + call.line, offset_of(batch, call), symbol});
     bool left = history_.advance(member.place, symbol);
     if (left && member.deviations.size() < kMostDeviations) {
       bool is_last = &call == &run.calls.back();  // the one line of a run whose text is kept
       member.deviations.push_back({member.place.position - 1,
+                                   step,
                                    {source, batch.first_line + call.line, offset_of(batch, call),
                                     EventTime{}, is_last ? run.last_text : std::string()}});
     }
