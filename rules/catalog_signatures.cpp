@@ -51,7 +51,7 @@ MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
   file.require_fields(
       entry, kForm,
       {"id", "class", "title", "severity", "weight", "blames", "confidence", "dialect", "levels",
-       "literals", "pattern", "versions", "actions", "matches", "matches_not"});
+       "place", "literals", "pattern", "versions", "actions", "matches", "matches_not"});
   const auto text = [&](const char* name) { return file.text(file.field(entry, name), name); };
   MessageSignature signature{.id = text("id"), .cause = text("class"), .title = text("title")};
   const CatalogPlace place = file.place(entry);
@@ -68,6 +68,7 @@ MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
     signature.confidence = number_of(file, entry["confidence"], "confidence");
   if (entry["dialect"]) signature.dialect = file.text(entry["dialect"], "dialect");
   if (entry["levels"]) signature.levels = file.texts(entry, "levels");
+  if (entry["place"]) signature.place = file.text(entry["place"], "place");
   signature.literals = file.texts(entry, "literals");
   signature.pattern = text("pattern");
   if (entry["versions"]) signature.versions = file.text(entry["versions"], "versions");

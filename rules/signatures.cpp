@@ -46,6 +46,7 @@ std::string flaw_of(const MessageSignature& signature, const RE2& regex) {
 
 bool takes(const MessageSignature& signature, const Remark& remark) {
   if (!signature.dialect.empty() && signature.dialect != remark.dialect) return false;
+  if (remark.place.find(signature.place) == std::string::npos) return false;
   return signature.levels.empty() ||
          std::ranges::find(signature.levels, remark.level) != signature.levels.end();
 }

@@ -45,6 +45,7 @@ struct MessageSignature {
   double confidence = 0.8;          // that this is what the line says it is, if nothing else speaks
   std::string dialect;              // nccl; empty: any line
   std::vector<std::string> levels;  // warn, info; empty: any
+  std::string place;                // text in the place that printed it; empty: any
   std::vector<std::string> literals;  // one of them is in every line that can match
   std::string pattern;                // RE2, searched in the text; named groups are fields
   std::string versions;               // of NCCL, for people: "2.22.3..2.23.4"

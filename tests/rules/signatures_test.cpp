@@ -28,7 +28,10 @@ Remark remark(std::string text, std::string dialect = "", std::string level = ""
 
 // A line as its dialect's parser would hand it over.
 Remark sample_of(const MessageSignature& signature, const std::string& text) {
-  return remark(text, signature.dialect, signature.levels.empty() ? "" : signature.levels.front());
+  Remark line =
+      remark(text, signature.dialect, signature.levels.empty() ? "" : signature.levels.front());
+  line.place = signature.place;
+  return line;
 }
 
 MessageSignature signature(std::string id, std::string literal, std::string pattern) {
@@ -80,10 +83,11 @@ TEST_P(ShippedSignature, IsTheOneThatItsSamplesMatch) {
 }
 
 TEST_P(ShippedSignature, IsOnWhateverLevelItTakes) {
-  for (const std::string& level : GetParam()->levels)
-    EXPECT_EQ(matched(shipped(), remark(GetParam()->matches.front(), GetParam()->dialect, level)),
-              GetParam()->id)
-        << level;
+  for (const std::string& level : GetParam()->levels) {
+    Remark line = sample_of(*GetParam(), GetParam()->matches.front());
+    line.level = level;
+    EXPECT_EQ(matched(shipped(), line), GetParam()->id) << level;
+  }
 }
 
 TEST_P(ShippedSignature, AsksForItsLinesUnlessTheyAreKeptAnyway) {
@@ -137,6 +141,17 @@ TEST(Signatures, TakeOnlyLinesOfTheirDialectAndLevel) {
   const Signatures any({signature("a.any", "broken", "broken")});
   EXPECT_EQ(matched(any, remark("broken", "nccl", "info")), "a.any");
   EXPECT_EQ(matched(any, remark("broken")), "a.any");
+}
+
+TEST(Signatures, TakeOnlyLinesFromTheirPlace) {
+  MessageSignature multicast = signature("a.multicast", "Cuda failure", "Cuda failure");
+  multicast.place = "transport/nvls";
+  const Signatures signatures({multicast, signature("a.any", "Cuda failure", "Cuda failure")});
+  Remark line = remark("Cuda failure 401");
+  line.place = "transport/nvls.cc:178";
+  EXPECT_EQ(matched(signatures, line), "a.multicast");
+  line.place = "init.cc:412";
+  EXPECT_EQ(matched(signatures, line), "a.any");
 }
 
 TEST(Signatures, AskForLinesThatNobodyElseKeeps) {
@@ -284,7 +299,7 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
        "ours.yaml:1: matches is missing; add \"matches:\" to this entry"},
       {"a misspelled field", head + "  patern: some\n" + sound,
        "ours.yaml:4: field \"patern\" is unknown; a signature has the fields id, class, title, "
-       "severity, weight, blames, confidence, dialect, levels, literals, pattern, versions, "
+       "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, versions, "
        "actions, matches, matches_not"},
       {"an id twice", head + sound + head + sound,
        "ours.yaml:7: a.b is listed twice, first in line 1; rename one of the two"},
