@@ -15,6 +15,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         hardware_.apply(index, batch, event);
         remarks_.apply(index, origin, batch, event);
         addresses_.apply(index, origin, batch, event);
+        setup_.apply(index, origin, batch, event);
       },
       [&](const CallRun& run) { progress_.apply(index, origin, batch, run); });
   last_activity_ = std::max(last_activity_.value_or(received), received);

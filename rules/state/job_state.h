@@ -10,6 +10,7 @@
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
+#include "rules/state/setup.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -27,6 +28,7 @@ class JobState {
   const Hardware& hardware() const { return hardware_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
+  const Setup& setup() const { return setup_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -43,6 +45,7 @@ class JobState {
   Hardware hardware_;
   Remarks remarks_;
   AddressBook addresses_;
+  Setup setup_;
   std::optional<Timestamp> last_activity_;
 };
 

@@ -23,8 +23,9 @@ WorkersOf workers_by_process(const View& view) {
 // Processes with a communicator that nobody destroyed.
 std::set<ProcessKey> unfinished_processes(const View& view) {
   std::set<ProcessKey> unfinished;
-  for (const Member& member : view.job.progress().members())
-    if (member.ending != CommunicatorEnding::destroyed) unfinished.insert(member.process);
+  for (std::size_t index : view.members)
+    if (const Member& member = view.member(index); member.ending != CommunicatorEnding::destroyed)
+      unfinished.insert(member.process);
   return unfinished;
 }
 
