@@ -148,6 +148,43 @@ Check no_gpu_errors(const View& view) {
   return check;
 }
 
+// Hosts from which a process was heard.
+std::set<std::string> hosts_heard(const View& view) {
+  std::set<std::string> hosts = job_hosts(view);
+  for (const RemarkingProcess& process : view.job.remarks().processes()) hosts.insert(process.host);
+  return hosts;
+}
+
+// What would tell more of an error that names two ends, or none.
+void ask_for_other_side(const View& view, const Finding& finding,
+                        std::vector<MissingEvidence>& missing) {
+  if (finding.cause == "nccl.error" || finding.cause == "process.aborted") {
+    missing.push_back({"the NCCL log of every rank, from its start",
+                       "the lines at hand only follow from an error elsewhere, or name no cause",
+                       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"});
+    return;
+  }
+  if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.")) return;
+  const std::set<std::string> heard = hosts_heard(view);
+  const std::set<std::string> with_kernel_log = hosts_with_kernel_log(view);
+  constexpr std::size_t kMostHosts = 2;
+  for (std::size_t i = 0; i < std::min(finding.subject.hosts.size(), kMostHosts); ++i) {
+    const std::string& host = finding.subject.hosts[i];
+    if (!heard.contains(host))
+      missing.push_back({fmt::format("NCCL log of {}", host),
+                         "only the other end of a failed connection was heard",
+                         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"});
+    if (!with_kernel_log.contains(host))
+      missing.push_back({fmt::format("kernel log of {}", host),
+                         "a failed connection names it, and nothing says why it failed",
+                         send_command(view, "dmesg -T", host)});
+  }
+  if (finding.subject.hosts.empty())
+    missing.push_back({"which host has the address that the line names",
+                       "no line ties it to a host of the job",
+                       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"});
+}
+
 }  // namespace
 
 std::size_t uncompared_members(const View& view) {
@@ -196,6 +233,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
            has_log ? "py-spy dump --pid <pid>" : send_command(view, "dmesg -T", host)});
     }
   }
+  for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
   if (auto unseen = unseen_ranks(view); !unseen.empty() && view.workers.expected > 0)
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
                        "the job has these ranks and no line of theirs was seen",

@@ -13,6 +13,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
       [&](const Event& event) {
         progress_.apply(index, origin, batch, event);
         hardware_.apply(index, batch, event);
+        remarks_.apply(index, origin, batch, event);
         addresses_.apply(index, origin, batch, event);
         setup_.apply(index, origin, batch, event);
       },

@@ -9,6 +9,7 @@
 #include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
+#include "rules/state/remarks.h"
 #include "rules/state/setup.h"
 #include "rules/state/sources.h"
 
@@ -25,6 +26,7 @@ class JobState {
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
   const Hardware& hardware() const { return hardware_; }
+  const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
 
@@ -41,6 +43,7 @@ class JobState {
   Sources sources_;
   Progress progress_;
   Hardware hardware_;
+  Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;
   std::optional<Timestamp> last_activity_;

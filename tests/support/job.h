@@ -96,6 +96,27 @@ class Job {
         CommunicatorEnd{.communicator = pointer(communicator), .ending = how}, "ends");
   }
 
+  // What a rank says in words of its own.
+  void remark(int rank, const std::string& level, const std::string& text, EventTime time = {}) {
+    say(source_of(rank), speaker_of(rank), Remark{.dialect = "nccl", .level = level, .text = text},
+        fmt::format("{}:{} NCCL {} {}", host_of(rank), 1000 + rank, level, text), time);
+  }
+  void warn(int rank, const std::string& text, EventTime time = {}) {
+    remark(rank, "warn", text, time);
+  }
+  void back_trace(int rank, const std::string& place, int code,
+                  const std::string& thread_name = "") {
+    say(source_of(rank), speaker_of(rank),
+        BackTrace{.place = place, .code = code, .thread_name = thread_name},
+        fmt::format("{} -> {}", place, code));
+  }
+  // How a rank's process is set up.
+  void setting(int rank, const std::string& group, const std::string& name,
+               const std::string& value) {
+    say(source_of(rank), speaker_of(rank), Setting{.group = group, .name = name, .value = value},
+        fmt::format("{} {} {}", group, name, value));
+  }
+
   void xid(const std::string& host, const std::string& gpu, int code, EventTime time = {}) {
     say(kernel_of(host), Speaker{}, GpuXid{.gpu = gpu, .code = code}, fmt::format("Xid {}", code),
         time);
