@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rules/detectors/behind_despite_gaps.h"
+#include "rules/detectors/p2p_waits.h"
 #include "rules/detectors/went_past.h"
 
 namespace faultline {
@@ -62,6 +63,7 @@ WaitFor wait_for(const View& view) {
           !is_behind(alignment, member) && !astray.contains(worker))
         relation.waiting.insert(worker);
   }
+  add_p2p_waits(view, relation.waited_for, relation.waiting);
   return relation;
 }
 

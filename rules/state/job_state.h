@@ -8,10 +8,12 @@
 #include "model/batch.h"
 #include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
+#include "rules/state/processes.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
 #include "rules/state/setup.h"
 #include "rules/state/sources.h"
+#include "rules/state/traffic.h"
 
 namespace faultline {
 
@@ -25,6 +27,8 @@ class JobState {
   const std::string& name() const { return name_; }
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
+  const Processes& processes() const { return processes_; }
+  const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
@@ -42,6 +46,8 @@ class JobState {
   std::string name_;
   Sources sources_;
   Progress progress_;
+  Processes processes_;
+  Traffic traffic_;
   Hardware hardware_;
   Remarks remarks_;
   AddressBook addresses_;

@@ -111,9 +111,12 @@ void Progress::enter(const Batch& batch) {
                                                                           : symbol_of(signature));
 }
 
-void Progress::apply(std::uint32_t source, const Source& origin, const Batch& batch,
-                     const CallRun& run) {
-  if (run.communicator == 0 && run.nranks == 0) return finish_calls(source, origin, batch, run);
+Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch& batch,
+                        const CallRun& run) {
+  if (run.communicator == 0 && run.nranks == 0) {
+    finish_calls(source, origin, batch, run);
+    return {};
+  }
   const Speaker& speaker = batch.speakers[run.speaker];
   MemberKey key{process_of(source, origin, speaker), run.communicator};
   auto known = current_.find(key);
@@ -125,6 +128,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
   if (!member.first_op_count) member.calls_source = source;
 
   const Call* last = nullptr;
+  Entered entered{.member = index};
   for (const Call& call : run.calls) {
     // A copy of a log tells the same calls again; its op counts do not go on from the first's.
     // Where they stand still, a copy tells of the communicator's beginning, and the next part of a
@@ -147,6 +151,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
     }
     member.last_op_count = call.op_count;
     ++member.calls;
+    if (last == nullptr) entered.from = static_cast<std::size_t>(&call - run.calls.data());
     last = &call;
     std::uint32_t symbol = batch_symbols_[call.signature];
     if (symbol == kNoSymbol) {
@@ -164,9 +169,10 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
                                     EventTime{}, is_last ? run.last_text : std::string()}});
     }
   }
-  if (last == nullptr) return;
+  if (last == nullptr) return entered;
   member.last_line = {source, batch.first_line + last->line, offset_of(batch, *last), run.last_time,
                       run.last_text};
+  return entered;
 }
 
 void Progress::finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,

@@ -58,12 +58,19 @@ struct Member {
   std::vector<Deviation> deviations;  // the first few
 };
 
+// Which member a run went to, and from which of its calls on it was counted: those before were
+// known from another source.
+struct Entered {
+  std::size_t member = 0;
+  std::size_t from = SIZE_MAX;  // past the last: none was
+};
+
 class Progress {
  public:
   // Comes before the events and runs of a batch.
   void enter(const Batch& batch);
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
-  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const CallRun& run);
+  Entered apply(std::uint32_t source, const Source& origin, const Batch& batch, const CallRun& run);
 
   // In the order in which they were first seen; an index stays valid.
   const std::vector<Member>& members() const { return members_; }

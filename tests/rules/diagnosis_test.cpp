@@ -70,7 +70,7 @@ TEST(Diagnosis, RawOpCountsThatDifferMeanNothing) {
     for (int rank = 0; rank < 4; ++rank) {
       // On NCCL 2.27 and later only ranks with network traffic count; Sends count where they are
       // made.
-      if (rank == 0) job.call({0}, send_to(1));
+      if (rank == 0) job.exchange(0, 1);
       job.call_once(rank, all_reduce(), "world", rank == 0 ? 2U * static_cast<unsigned>(call) : 0U);
     }
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);

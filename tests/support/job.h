@@ -17,8 +17,11 @@ inline Signature all_reduce(std::uint64_t count = 1024) {
 inline Signature all_gather(std::uint64_t count = 1024) {
   return {.function = "AllGather", .count = count, .datatype = 7};
 }
-inline Signature send_to(int peer) {
-  return {.function = "Send", .count = 8, .datatype = 7, .root = peer};
+inline Signature send_to(int peer, std::uint64_t count = 8) {
+  return {.function = "Send", .count = count, .datatype = 7, .root = peer};
+}
+inline Signature recv_from(int peer, std::uint64_t count = 8) {
+  return {.function = "Recv", .count = count, .datatype = 7, .root = peer};
 }
 
 // One source per rank, "rank-N.log"; one per host's kernel, "HOST/dmesg.txt".
@@ -46,6 +49,29 @@ class Job {
 
   void join_all(int ranks, const std::string& communicator = "world") {
     for (int rank = 0; rank < ranks; ++rank) join(rank, communicator, rank, ranks);
+  }
+
+  // It began to, and no line says that it finished.
+  void begin_to_join(int rank, const std::string& communicator, int as, int nranks) {
+    say(source_of(rank), speaker_of(rank),
+        CommunicatorInit{.communicator = pointer(communicator),
+                         .rank = as,
+                         .nranks = nranks,
+                         .cuda_device = rank % 8,
+                         .nvml_device = rank % 8,
+                         .gpu = gpu_of(rank),
+                         .communicator_id = communicator},
+        fmt::format("rank {} begins to join {}", rank, communicator));
+    sizes_[communicator] = nranks;
+  }
+
+  // One rank sends, the other receives.
+  void exchange(int from, int to, int times = 1, const std::string& communicator = "world",
+                std::uint64_t count = 8) {
+    for (int i = 0; i < times; ++i) {
+      call({from}, send_to(to, count), 1, communicator);
+      call({to}, recv_from(from, count), 1, communicator);
+    }
   }
 
   // Ranks that call the same thing `times` times.

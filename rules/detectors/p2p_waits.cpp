@@ -1,0 +1,143 @@
+#include "rules/detectors/p2p_waits.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+constexpr PeerCall kPeerCalls[] = {PeerCall::send, PeerCall::receive};
+
+bool left_cleanly(const Member& member) { return member.ending == CommunicatorEnding::destroyed; }
+
+std::uint64_t calls_of(const Flow* flow) { return flow == nullptr ? 0 : flow->calls; }
+
+// For each worker the alignments it can be compared in, with its member there.
+using Places = std::map<std::size_t, std::map<std::size_t, std::size_t>>;
+
+Places places_of(const View& view) {
+  Places places;
+  for (std::size_t which = 0; which < view.alignments.size(); ++which) {
+    const Alignment& alignment = view.alignments[which];
+    if (!alignment.from_start || alignment.divergence) continue;
+    for (std::size_t member : alignment.members)
+      places[view.workers.of_member[member]].emplace(which, member);
+  }
+  return places;
+}
+
+bool entered_collective_after(const MemberTraffic& traffic, const Flow& call) {
+  return traffic.collective_line > call.line && traffic.collective_source == call.source;
+}
+
+// The owing rank entered a collective that the waiting one entered only after its call, or not at
+// all. Both programs make their calls in one order, so the answer was left out.
+P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
+                      const Flow& unanswered) {
+  if (left_cleanly(view.member(gap.owing))) return P2pGap::Passed::beyond;
+  if (gap.waiting == gap.owing)
+    return entered_collective_after(view.job.traffic().of(gap.waiting), unanswered)
+               ? P2pGap::Passed::beyond
+               : P2pGap::Passed::no;
+  const auto waiting = places.find(view.workers.of_member[gap.waiting]);
+  const auto owing = places.find(view.workers.of_member[gap.owing]);
+  if (waiting == places.end() || owing == places.end()) return P2pGap::Passed::no;
+  P2pGap::Passed best = P2pGap::Passed::no;
+  for (const auto& [which, waiting_member] : waiting->second) {
+    const auto shared = owing->second.find(which);
+    if (shared == owing->second.end() || shared->second == waiting_member) continue;
+    const std::uint64_t position = view.member(waiting_member).place.position;
+    const std::uint64_t owing_position = view.member(shared->second).place.position;
+    const bool went_on =
+        entered_collective_after(view.job.traffic().of(waiting_member), unanswered);
+    const bool same = which == gap.communicator;
+    if (went_on && owing_position >= position)
+      best = std::max(best, same ? P2pGap::Passed::beyond : P2pGap::Passed::elsewhere);
+    else if (same && owing_position > position)
+      best = std::max(best, P2pGap::Passed::ahead);
+  }
+  return best;
+}
+
+}  // namespace
+
+std::string_view name_of(PeerCall call) { return call == PeerCall::send ? "Send" : "Recv"; }
+
+PeerCall counterpart(PeerCall call) {
+  return call == PeerCall::send ? PeerCall::receive : PeerCall::send;
+}
+
+std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t communicator) {
+  const Alignment& alignment = view.alignments[communicator];
+  std::vector<std::size_t> by_rank;
+  if (!alignment.from_start || !view.communicators[communicator].matched) return by_rank;
+  for (std::size_t index : alignment.members) {
+    const auto& init = view.member(index).init;
+    if (!init || init->rank < 0 || init->rank >= view.communicators[communicator].nranks) continue;
+    if (!view.job.traffic().of(index).complete) continue;
+    const auto rank = static_cast<std::size_t>(init->rank);
+    // A log can claim any number of ranks; only those that are there cost memory.
+    if (rank >= by_rank.size() && rank > 64 * (alignment.members.size() + 1024)) continue;
+    if (rank >= by_rank.size()) by_rank.resize(rank + 1, kNobody);
+    by_rank[rank] = index;
+  }
+  return by_rank;
+}
+
+std::vector<P2pGap> p2p_gaps(const View& view) {
+  std::vector<P2pGap> gaps;
+  Places places;
+  for (std::size_t which = 0; which < view.communicators.size(); ++which) {
+    const std::vector<std::size_t> by_rank = comparable_by_rank(view, which);
+    for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
+      const std::size_t waiting = by_rank[rank];
+      if (waiting == kNobody) continue;
+      for (PeerCall called : kPeerCalls) {
+        for (const Flow& flow : view.job.traffic().of(waiting).flows(called)) {
+          const auto peer = static_cast<std::size_t>(flow.peer);
+          if (flow.peer < 0 || peer >= by_rank.size() || by_rank[peer] == kNobody) continue;
+          const std::size_t owing = by_rank[peer];
+          const std::uint64_t answered = calls_of(
+              view.job.traffic().of(owing).find(counterpart(called), static_cast<int>(rank)));
+          if (answered >= flow.calls || view.is_live(owing)) continue;
+          if (left_cleanly(view.member(waiting)) && left_cleanly(view.member(owing))) continue;
+          P2pGap gap{.communicator = which,
+                     .waiting = waiting,
+                     .owing = owing,
+                     .called = called,
+                     .answered = answered,
+                     .calls = flow.calls};
+          if (places.empty()) places = places_of(view);
+          gap.passed = passed(view, places, gap, flow);
+          // What a rank has yet to send itself, it may be about to.
+          if (waiting != owing || gap.passed != P2pGap::Passed::no) gaps.push_back(gap);
+        }
+      }
+    }
+  }
+  return gaps;
+}
+
+void add_p2p_waits(const View& view, std::set<std::size_t>& waited_for,
+                   std::set<std::size_t>& waiting) {
+  for (const P2pGap& gap : p2p_gaps(view)) {
+    if (gap.passed != P2pGap::Passed::no || gap.waiting == gap.owing) continue;
+    waited_for.insert(view.workers.of_member[gap.owing]);
+    waiting.insert(view.workers.of_member[gap.waiting]);
+  }
+}
+
+Evidence line_of(const View& view, std::size_t member, PeerCall call, const Flow& flow) {
+  const LineRef& last = view.member(member).last_line;
+  if (last.source == flow.source && last.line == flow.line) return view.evidence(last);
+  // The log's words are gone, what they said is not: the gaps show that this is no quotation.
+  return {view.job.sources().at(flow.source).source.name, flow.line, flow.offset, std::nullopt,
+          fmt::format("… {}: opCount {:x} … count {} datatype {} … root {} …", name_of(call),
+                      flow.op_count, std::uint64_t{flow.last().count},
+                      std::uint64_t{flow.last().datatype}, flow.peer)};
+}
+
+}  // namespace faultline

@@ -1,0 +1,120 @@
+#include "rules/state/traffic.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+// Two for each pair among 1,024 ranks, and some more.
+constexpr std::size_t kMostFlows = 2'200'000;
+
+constexpr std::uint64_t kMostCount = (std::uint64_t{1} << 55) - 1;
+constexpr int kMostDatatype = 255;
+
+// In the order of ncclDataType_t.
+constexpr std::array<std::uint8_t, 12> kBytesOfDatatype = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
+
+Message message_of(const Signature& signature) {
+  Message message;
+  message.count = std::min(signature.count, kMostCount) & kMostCount;
+  message.count_is_size = signature.count_is_size ? 1 : 0;
+  message.datatype = static_cast<std::uint8_t>(
+      signature.datatype < 0 ? kMostDatatype : std::min(signature.datatype, kMostDatatype));
+  return message;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> bytes_of(const Message& message) {
+  const std::size_t datatype = message.datatype;
+  if (message.count_is_size != 0 || datatype >= kBytesOfDatatype.size()) return std::nullopt;
+  return std::uint64_t{message.count} * kBytesOfDatatype[datatype];
+}
+
+bool differ_in_size(const Message& sent, const Message& received) {
+  const auto sent_bytes = bytes_of(sent);
+  const auto received_bytes = bytes_of(received);
+  if (sent_bytes && received_bytes) return *sent_bytes != *received_bytes;
+  const bool same_unit =
+      sent.datatype == received.datatype && sent.count_is_size == received.count_is_size;
+  return same_unit && sent.count != received.count;
+}
+
+std::optional<Message> Flow::message(std::uint64_t which) const {
+  if (which >= calls || which + kKept < calls) return std::nullopt;
+  return messages[which % kKept];
+}
+
+const Flow* MemberTraffic::find(PeerCall call, int peer) const {
+  const OneWay& one_way = of(call);
+  const auto at = std::ranges::lower_bound(
+      one_way.by_peer, peer, {}, [&](std::uint32_t index) { return one_way.flows[index].peer; });
+  if (at == one_way.by_peer.end() || one_way.flows[*at].peer != peer) return nullptr;
+  return &one_way.flows[*at];
+}
+
+void Traffic::enter(const Batch& batch) {
+  meanings_.clear();
+  for (const Signature& signature : batch.signatures) {
+    Meaning& meaning = meanings_.emplace_back();
+    meaning.peer = signature.root;
+    meaning.message = message_of(signature);
+    if (signature.done)
+      meaning.kind = Kind::other;
+    else if (signature.function == "Send")
+      meaning.kind = Kind::send;
+    else if (signature.function == "Recv")
+      meaning.kind = Kind::receive;
+    else
+      meaning.kind = signature.point_to_point() ? Kind::other : Kind::collective;
+  }
+}
+
+Flow* Traffic::flow(MemberTraffic::OneWay& one_way, int peer) {
+  const auto at = std::ranges::lower_bound(
+      one_way.by_peer, peer, {}, [&](std::uint32_t index) { return one_way.flows[index].peer; });
+  if (at != one_way.by_peer.end() && one_way.flows[*at].peer == peer) return &one_way.flows[*at];
+  if (flows_ == kMostFlows) return nullptr;
+  ++flows_;
+  one_way.by_peer.insert(at, static_cast<std::uint32_t>(one_way.flows.size()));
+  Flow& added = one_way.flows.emplace_back();
+  added.peer = peer;
+  return &added;
+}
+
+void Traffic::apply(const Entered& entered, std::uint32_t source, const Batch& batch,
+                    const CallRun& run) {
+  if (entered.from >= run.calls.size()) return;
+  if (entered.member >= members_.size()) members_.resize(entered.member + 1);
+  MemberTraffic& member = members_[entered.member];
+  for (std::size_t i = entered.from; i < run.calls.size(); ++i) {
+    const Call& call = run.calls[i];
+    const Meaning& meaning = meanings_[call.signature];
+    if (meaning.kind == Kind::other) continue;
+    const std::uint64_t line = batch.first_line + call.line;
+    if (meaning.kind == Kind::collective) {
+      member.collective_source = source;
+      member.collective_line = line;
+      continue;
+    }
+    if (meaning.message.count == 0) continue;
+    Flow* known = flow(meaning.kind == Kind::send ? member.sent_ : member.received_, meaning.peer);
+    if (known == nullptr) {
+      member.complete = false;
+      continue;
+    }
+    known->source = source;
+    known->line = line;
+    known->offset = offset_of(batch, call);
+    known->op_count = call.op_count;
+    known->messages[known->calls % Flow::kKept] = meaning.message;
+    ++known->calls;
+  }
+}
+
+const MemberTraffic& Traffic::of(std::size_t member) const {
+  static const MemberTraffic none;
+  return member < members_.size() ? members_[member] : none;
+}
+
+}  // namespace faultline

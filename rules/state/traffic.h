@@ -1,0 +1,106 @@
+// Traffic: what ranks sent each other. Sends and Recvs have no place in the sequence that all ranks
+// share; the n-th Send to a peer pairs with that peer's n-th Recv.
+//
+// An all-to-all of a thousand ranks has two million flows, so a flow is small and holds no text.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/progress.h"
+
+namespace faultline {
+
+enum class PeerCall : std::uint8_t { send, receive };
+
+// What one Send or Recv moves.
+struct Message {
+  std::uint64_t count : 55 = 0;
+  std::uint64_t count_is_size : 1 = 0;  // bytes or elements is not known
+  std::uint64_t datatype : 8 = 0;
+
+  bool operator==(const Message&) const = default;
+};
+
+// nullopt: the datatype or the unit is not known.
+std::optional<std::uint64_t> bytes_of(const Message& message);
+
+// False also where they cannot be compared.
+bool differ_in_size(const Message& sent, const Message& received);
+
+// The Sends of one member to one peer, or its Recvs from it. Calls that move nothing are left out:
+// many programs make only one half of them.
+struct Flow {
+  static constexpr std::size_t kKept = 4;
+
+  int peer = 0;              // rank in the communicator
+  std::uint32_t source = 0;  // of the last call, as are the next three
+  std::uint64_t line = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t op_count = 0;
+  std::uint64_t calls = 0;
+  std::array<Message, kKept> messages;  // the last few
+
+  // The which-th message, counted from 0; nullopt: not made or not kept.
+  std::optional<Message> message(std::uint64_t which) const;
+  const Message& last() const { return messages[(calls - 1) % kKept]; }
+};
+
+static_assert(sizeof(Flow) <= 72);
+
+// All flows of a member.
+class MemberTraffic {
+ public:
+  const Flow* find(PeerCall call, int peer) const;  // nullptr: no such calls
+  const std::vector<Flow>& flows(PeerCall call) const {
+    return of(call).flows;  // in the order in which they began
+  }
+  bool empty() const { return sent_.flows.empty() && received_.flows.empty(); }
+
+  std::uint32_t collective_source = 0;  // where its last collective stands
+  std::uint64_t collective_line = 0;    // 0: none was called
+  bool complete = true;                 // false: not all could be counted
+
+ private:
+  friend class Traffic;
+
+  struct OneWay {
+    std::vector<Flow> flows;
+    std::vector<std::uint32_t> by_peer;  // indices into flows
+  };
+
+  const OneWay& of(PeerCall call) const { return call == PeerCall::send ? sent_ : received_; }
+
+  OneWay sent_;
+  OneWay received_;
+};
+
+class Traffic {
+ public:
+  // Comes before the runs of a batch.
+  void enter(const Batch& batch);
+  void apply(const Entered& entered, std::uint32_t source, const Batch& batch, const CallRun& run);
+
+  const MemberTraffic& of(std::size_t member) const;  // an index into Progress::members()
+
+ private:
+  enum class Kind : std::uint8_t { collective, send, receive, other };
+  struct Meaning {
+    Kind kind = Kind::other;
+    int peer = 0;
+    Message message;
+  };
+
+  // nullptr: there are too many.
+  Flow* flow(MemberTraffic::OneWay& one_way, int peer);
+
+  std::vector<Meaning> meanings_;  // by the signatures of the batch that was entered
+  std::vector<MemberTraffic> members_;
+  std::size_t flows_ = 0;
+};
+
+}  // namespace faultline
