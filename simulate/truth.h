@@ -1,0 +1,19 @@
+// What a simulated job's logs ought to make one think.
+#pragma once
+
+#include <string>
+
+#include "model/finding.h"
+#include "simulate/options.h"
+
+namespace faultline::simulation {
+
+struct Truth {
+  std::string cause;  // a class of the taxonomy; empty: nothing is wrong
+  Subject subject;
+};
+
+// DIR/truth.json
+std::string truth_json(const Truth& truth, const Options& options, std::string_view nccl_version);
+
+}  // namespace faultline::simulation
