@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <boost/json.hpp>
 #include <filesystem>
 #include <memory>
 
 #include "app/commands.h"
+#include "model/json.h"
 #include "simulate/scenario.h"
 #include "simulate/simulate.h"
 #include "simulate/version.h"
@@ -29,7 +31,37 @@ int fail(std::string_view message) {
   return kExitError;
 }
 
+void print_list(bool json) {
+  if (json) {
+    boost::json::array all;
+    for (const simulation::Scenario& it : simulation::scenarios())
+      all.push_back({{"scenario", it.name}, {"class", it.cause}, {"about", it.about}});
+    boost::json::array versions;
+    for (const simulation::NcclVersion& it : simulation::nccl_versions())
+      versions.emplace_back(it.name);
+    boost::json::array wrappers;
+    for (const simulation::Wrapper& it : simulation::wrappers())
+      wrappers.push_back({{"wrapper", it.name}, {"about", it.about}});
+    const boost::json::object list{
+        {"scenarios", all}, {"nccl_versions", versions}, {"wrappers", wrappers}};
+    fmt::print("{}\n", pretty(list));
+    return;
+  }
+  fmt::print("Scenarios, the class of what is wrong, and what it is:\n");
+  for (const simulation::Scenario& it : simulation::scenarios())
+    fmt::print("  {:<29} {:<30} {}\n", it.name, it.cause.empty() ? "-" : it.cause, it.about);
+  fmt::print("\nNCCL:");
+  for (const simulation::NcclVersion& it : simulation::nccl_versions()) fmt::print(" {}", it.name);
+  fmt::print("\n\nWrappers:\n");
+  for (const simulation::Wrapper& it : simulation::wrappers())
+    fmt::print("  {:<29} {}\n", it.name, it.about);
+}
+
 int run_simulate(const Arguments& arguments) {
+  if (arguments.list) {
+    print_list(arguments.format == "json");
+    return 0;
+  }
   simulation::Options wanted = arguments.options;
   wanted.layout = *simulation::layout_named(arguments.layout);
   const Result<simulation::Options> options = simulation::checked(wanted);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate/chance.h"
@@ -12,10 +13,12 @@ namespace faultline::simulation {
 
 class Injection {
  public:
-  Injection(const Job& its_job, int its_attempt);
+  // `twin`: the job is to be what it would be without its fault.
+  Injection(const Job& its_job, int its_attempt, bool its_twin);
 
   const Job& job;
   int attempt;
+  bool twin;
   const NcclVersion& version;
   const Cluster& cluster;
   const Communicators& communicators;
@@ -47,24 +50,39 @@ class Injection {
 
   // Changes.
   RankPlan& of(int rank) { return plan.ranks[rank]; }
-  void stop(int rank, Place before) {
-    of(rank).edits.push_back({before, 0, {{.function = Function::halt}}});
-  }
-  void edit(int rank, Place at, int removed, std::vector<Call> calls) {
-    of(rank).edits.push_back({at, removed, std::move(calls)});
-  }
+  void stop(int rank, Place before) { edit(rank, before, 0, {{.function = Function::halt}}); }
+  void edit(int rank, Place at, int removed, std::vector<Call> calls);
   void say_at(int rank, Place at, Words words);
 
-  // The truth.
-  void blame_rank(int rank);  // and its host
+  // No more calls from here on; what happens there, the others learn by waiting.
+  void last_words(int rank, std::vector<Words> words);
+  void stop_in_init(int rank, InitStop stop, std::vector<Words> words = {});
+  // The first communicator is never connected: `failing` say why, the others wait.
+  void fail_to_connect(const std::vector<int>& failing, const std::vector<Words>& words);
+  // All enter this call of a communicator, nobody leaves it.
+  void block(int communicator, Place at);
+  // A call of all ranks in the world, before what stands there.
+  void insert_everywhere(Place at, const Call& call);
+
+  // The truth: what a diagnosis must name, and what it may name besides.
+  void blame_rank(int rank);
   void blame_host(int host);
   void blame_gpu(int rank);  // of a rank
   void blame_nic(int host, int nic);
   void blame_communicator(int rank, int slot);
+  void involve_rank(int rank);  // with its host, GPU and NIC
+  void involve_host(int host);  // with its ranks
+  void involve_everybody();
 
-  // Words that come up again.
-  std::string peer_address(int rank);  // 10.0.0.12<51544>
-  int nic_of(int rank) const { return cluster.local_of(rank); }
+  std::vector<int> ranks_of_host(int host) const;
+  // The next rank in a communicator, or the first if it is the last.
+  int next_in(int slot, int rank) const;
+  // Two members of a communicator on different hosts: a rank and the next one; -1, -1: none.
+  std::pair<int, int> distant_neighbours(int slot);
+  const Seat& seat(int rank, int slot) const {
+    return communicators.seats(rank)[static_cast<std::size_t>(slot)];
+  }
+  std::string peer_address(int rank) const;  // 10.0.0.12<51544>
 };
 
 }  // namespace faultline::simulation

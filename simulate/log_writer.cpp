@@ -72,7 +72,7 @@ std::size_t portion(const std::string& held, bool torn) {
   return last == std::string::npos ? held.find('\n') + 1 : last + 1;
 }
 
-void write_alone(Output& output, Writer& writer) {
+void write_alone(Output& output, Writer& writer, bool blocks) {
   while (writer.next()) {
     if (writer.held.size() < kManyBlocks) continue;
     const std::size_t keep = writer.held.size() % kBlock;
@@ -81,7 +81,7 @@ void write_alone(Output& output, Writer& writer) {
   }
   // What a killed process had not written yet is lost, and a line is cut there.
   std::string_view rest = writer.held;
-  if (writer.killed()) rest = rest.substr(0, rest.size() - rest.size() % kBlock);
+  if (writer.killed() && blocks) rest = rest.substr(0, rest.size() - rest.size() % kBlock);
   output.write(rest);
 }
 
@@ -92,10 +92,11 @@ void write_log(Output& output, const Attempt& attempt, const std::vector<int>& r
   std::vector<Writer> writers;
   writers.reserve(ranks.size());
   for (const int rank : ranks) writers.emplace_back(attempt, rank, salt);
-  if (writers.size() == 1) return write_alone(output, writers.front());
-
   const Options& options = attempt.job.options;
+  // Before 2.13.4 each line is flushed.
   const bool blocks = attempt.job.version.since(13, 4);
+  if (writers.size() == 1) return write_alone(output, writers.front(), blocks);
+
   Chance order(chance(options.seed, 0x04de4, salt, attempt.number));
   std::vector<std::size_t> turns(writers.size());
   std::iota(turns.begin(), turns.end(), std::size_t{0});

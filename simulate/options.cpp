@@ -62,6 +62,7 @@ std::string_view name_of(Layout layout) {
 
 Result<Options> checked(Options options) {
   if (options.tensor_parallel == 0) options.tensor_parallel = std::min(8, options.gpus_per_node);
+  if (options.scenario == "healthy_restart") options.attempts = std::max(2, options.attempts);
   if (const auto wrong = trouble(options)) return Error{Error::Kind::invalid_input, *wrong};
   return options;
 }

@@ -61,6 +61,7 @@ struct RankPlan {
   std::vector<Words> last_words;  // when it stands still
   InitStop init = InitStop::none;
   int init_slot = 0;               // where that happens
+  bool connects = true;            // false: the communicator of init_slot is never connected
   std::optional<int> cuda_device;  // instead of its own
   bool killed = false;             // what stdio still held is lost
   bool aborts = false;             // the framework takes its communicators down

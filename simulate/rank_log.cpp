@@ -67,6 +67,13 @@ RankLog::RankLog(const Attempt& attempt, int rank)
 }
 
 bool RankLog::next(std::string& out) {
+  const bool before = phase_ != Phase::end && phase_ != Phase::over && at_ < plan_.first;
+  if (!before) return advance(out);
+  unseen_.clear();
+  return advance(unseen_);
+}
+
+bool RankLog::advance(std::string& out) {
   switch (phase_) {
     case Phase::start:
       if (plan_.init == InitStop::absent) {
@@ -104,6 +111,10 @@ void RankLog::set_up_next(std::string& out) {
   };
   switch (stage_++) {
     case 0:
+      if (member.rank == 0 && member.parent == 0 && !version_told_) {
+        write_version(out, context_);
+        version_told_ = true;
+      }
       write_network(out, context_, member);
       if (last && plan_.init == InitStop::before_start) return stop();
       break;
@@ -121,7 +132,8 @@ void RankLog::set_up_next(std::string& out) {
       write_topology(out, context_, member);
       break;
     case 4:
-      if (!connects_lazily(voice_.version())) write_connections(out, context_, member);
+      if (!connects_lazily(voice_.version()))
+        write_connections(out, context_, member, plan_.connects || !last);
       if (last && plan_.init == InitStop::connecting) return stop();
       break;
     default:
@@ -167,7 +179,7 @@ void RankLog::run_next(std::string& out) {
     }
   } else if (!slot.connected && connects_lazily(voice_.version())) {
     slot.connected = true;
-    write_connections(out, context_, slot.member);
+    write_connections(out, context_, slot.member, plan_.connects || first.slot != plan_.init_slot);
   }
   count_launch(&first, &first + (end - from));
 }

@@ -37,6 +37,7 @@ class RankLog {
   };
   enum class Phase { start, set_up, run, end, over };
 
+  bool advance(std::string& out);
   void set_up_next(std::string& out);
   void run_next(std::string& out);
   void write_call(std::string& out, const Call& call);
@@ -63,6 +64,8 @@ class RankLog {
   Place at_{};
   const std::vector<Call>* calls_ = nullptr;
   std::vector<Call> scratch_;
+  std::string unseen_;
+  bool version_told_ = false;
   Timestamp now_;
 };
 

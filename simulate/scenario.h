@@ -13,6 +13,8 @@ struct Scenario {
   std::string_view cause;  // the class that a diagnosis should give; empty: healthy
   std::string_view about;  // one line for --list
   void (*inject)(Injection&) = nullptr;
+  bool prepares =
+      false;  // its job differs from others, fault or not: inject is asked for twins, too
 };
 
 std::span<const Scenario> scenarios();

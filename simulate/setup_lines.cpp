@@ -133,6 +133,12 @@ bool ring_leaves_host(const Cluster& cluster, const Communicator& communicator, 
   return host(rank - 1) != host(rank) || host(rank + 1) != host(rank);
 }
 
+void write_version(std::string& out, const SetupContext& context) {
+  const NcclVersion& version = context.voice->version();
+  if (!version.since(22, 3))
+    fmt::format_to(std::back_inserter(out), "NCCL version {}+cuda{}\n", version.name, version.cuda);
+}
+
 void write_process_start(std::string& out, const SetupContext& context) {
   const Voice& voice = *context.voice;
   const NcclVersion& version = voice.version();
@@ -143,11 +149,7 @@ void write_process_start(std::string& out, const SetupContext& context) {
   say("NCCL_SOCKET_IFNAME set by environment to eth0");
   const char* bootstrap = version.since(24, 3) ? "Bootstrap: Using " : "Bootstrap : Using ";
   say(bootstrap + address(context));
-  const std::string number = fmt::format("NCCL version {}+cuda{}", version.name, version.cuda);
-  if (version.since(22, 3))
-    say(number);
-  else if (context.world_rank == 0)
-    out += number + "\n";
+  if (version.since(22, 3)) say(fmt::format("NCCL version {}+cuda{}", version.name, version.cuda));
   if (version.since(29, 2)) say("NCCL git version master 5c3d0a1");
   if (version.since(17, 1)) say("Comm config Blocking set to 1");
 }
@@ -272,7 +274,8 @@ void write_topology(std::string& out, const SetupContext& context, const Members
   }
 }
 
-void write_connections(std::string& out, const SetupContext& context, const Membership& member) {
+void write_connections(std::string& out, const SetupContext& context, const Membership& member,
+                       bool done) {
   const Voice& voice = *context.voice;
   const NcclVersion& version = voice.version();
   const int size = member.communicator->size();
@@ -291,6 +294,7 @@ void write_connections(std::string& out, const SetupContext& context, const Memb
                  context.cuda_device, 2 * context.cuda_device + 3);
     voice.info(out, Thread::service, 0, "NCCL_IB_TIMEOUT set by environment to 22.");
   }
+  if (!done) return;
   if (version.since(24, 3))
     voice.info(out, thread, member.slot, "Connected all rings, use ring PXN 0 GDR {}",
                context.setup->rdma && context.setup->gdr ? 1 : 0);

@@ -31,6 +31,8 @@ struct SetupContext {
   int bus_of = 0;  // the GPU in the host
 };
 
+// Once per process up to 2.21, where it is rank 0 of a communicator.
+void write_version(std::string& out, const SetupContext& context);
 void write_process_start(std::string& out, const SetupContext& context);
 void write_network(std::string& out, const SetupContext& context, const Membership& member);
 void write_init_start(std::string& out, const SetupContext& context, const Membership& member);
@@ -39,7 +41,9 @@ void write_bootstrap_done(std::string& out, const SetupContext& context, const M
 void write_affinity(std::string& out, const SetupContext& context, const Membership& member);
 // Everybody has told everybody.
 void write_topology(std::string& out, const SetupContext& context, const Membership& member);
-void write_connections(std::string& out, const SetupContext& context, const Membership& member);
+// `done`: and all went well.
+void write_connections(std::string& out, const SetupContext& context, const Membership& member,
+                       bool done = true);
 void write_init_complete(std::string& out, const SetupContext& context, const Membership& member);
 // At the first Send and Recv with a peer.
 void write_peer_connection(std::string& out, const SetupContext& context, const Membership& member,

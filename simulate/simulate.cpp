@@ -11,10 +11,11 @@
 namespace faultline::simulation {
 namespace {
 
-Injection injected(const Job& job, std::string_view scenario, int attempt) {
-  Injection injection(job, attempt);
-  scenario_named(scenario)->inject(injection);
-  injection.truth.cause = scenario_named(scenario)->cause;
+Injection injected(const Job& job, std::string_view name, int attempt, bool twin) {
+  const Scenario& scenario = *scenario_named(name);
+  Injection injection(job, attempt, twin);
+  if (!twin || scenario.prepares) scenario.inject(injection);
+  injection.truth.cause = twin ? "" : scenario.cause;
   return injection;
 }
 
@@ -48,8 +49,8 @@ Truth simulate(const Options& options, Output& output) {
   std::vector<std::unique_ptr<Attempt>> attempts;
   for (int number = 1; number < options.attempts; ++number)
     attempts.push_back(
-        std::make_unique<Attempt>(job, number, injected(job, "rank_behind", number).plan));
-  Injection last = injected(job, options.healthy ? "healthy" : options.scenario, options.attempts);
+        std::make_unique<Attempt>(job, number, injected(job, "rank_behind", number, false).plan));
+  Injection last = injected(job, options.scenario, options.attempts, options.healthy);
   const Truth truth = last.truth;
   attempts.push_back(std::make_unique<Attempt>(job, options.attempts, std::move(last.plan)));
 

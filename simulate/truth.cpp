@@ -12,17 +12,20 @@ std::string truth_json(const Truth& truth, const Options& options, std::string_v
     for (const auto& value : values) array.emplace_back(value);
     return array;
   };
-  const boost::json::object subject{
-      {"hosts", list(truth.subject.hosts)},
-      {"ranks", list(truth.subject.ranks)},
-      {"gpus", list(truth.subject.gpus)},
-      {"nics", list(truth.subject.nics)},
-      {"communicators", list(truth.subject.communicators)},
+  const auto parts = [&](const Subject& subject) {
+    return boost::json::object{
+        {"hosts", list(subject.hosts)},
+        {"ranks", list(subject.ranks)},
+        {"gpus", list(subject.gpus)},
+        {"nics", list(subject.nics)},
+        {"communicators", list(subject.communicators)},
+    };
   };
   const boost::json::object json{
       {"scenario", options.scenario},
       {"class", truth.cause},
-      {"subject", subject},
+      {"subject", parts(truth.subject)},
+      {"may_name", parts(truth.may_name)},
       {"healthy_twin", options.healthy},
       {"nccl_version", nccl_version},
       {"wrapper", options.wrapper},

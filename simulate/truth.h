@@ -10,7 +10,8 @@ namespace faultline::simulation {
 
 struct Truth {
   std::string cause;  // a class of the taxonomy; empty: nothing is wrong
-  Subject subject;
+  Subject subject;    // what a diagnosis must name
+  Subject may_name;   // and what it may name without being wrong
 };
 
 // DIR/truth.json
