@@ -22,7 +22,7 @@ Places places_of(const View& view) {
   Places places;
   for (std::size_t which = 0; which < view.alignments.size(); ++which) {
     const Alignment& alignment = view.alignments[which];
-    if (!alignment.from_start || alignment.divergence) continue;
+    if (alignment.basis != Basis::counted || alignment.divergence) continue;
     for (std::size_t member : alignment.members)
       places[view.workers.of_member[member]].emplace(which, member);
   }
@@ -73,7 +73,8 @@ PeerCall counterpart(PeerCall call) {
 std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t communicator) {
   const Alignment& alignment = view.alignments[communicator];
   std::vector<std::size_t> by_rank;
-  if (!alignment.from_start || !view.communicators[communicator].matched) return by_rank;
+  if (alignment.basis != Basis::counted || !view.communicators[communicator].matched)
+    return by_rank;
   for (std::size_t index : alignment.members) {
     const auto& init = view.member(index).init;
     if (!init || init->rank < 0 || init->rank >= view.communicators[communicator].nranks) continue;
