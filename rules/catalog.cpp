@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kXids = "xid.csv";
+constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 
@@ -34,33 +35,65 @@ std::string contents(const fs::path& path) {
   return text;
 }
 
-void replace_from(const fs::path& folder, CatalogTexts& texts) {
+std::vector<fs::path> files_of(const fs::path& folder) {
   if (!fs::is_directory(folder))
     throw std::runtime_error(
         fmt::format("{}: is not a folder; name one that holds catalog files", folder.string()));
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    const auto replaced = texts.find(name);
-    if (replaced != texts.end()) {
-      replaced->second = {entry.path().string(), contents(entry.path())};
-      continue;
-    }
-    // Notes may lie beside the files, but a misspelled name must not leave the built-in file in
-    // force.
-    const auto extension = entry.path().extension();
-    if (extension == ".csv" || extension == ".yaml" || extension == ".yml")
-      throw std::runtime_error(
-          fmt::format("{}: no file of the catalog has this name; use {}, {} or {}",
-                      entry.path().string(), kAdvice, kCausality, kXids));
-  }
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    // Editors and mounted configuration keep files of their own behind a dot.
+    if (!entry.path().filename().string().starts_with('.')) files.push_back(entry.path());
+  std::ranges::sort(files);
+  return files;
 }
 
-CatalogTexts texts_of(const std::optional<fs::path>& override_folder) {
+CatalogTexts built_in_texts() {
   CatalogTexts texts;
   for (const EmbeddedFile& file : embedded_files())
     texts[std::string(file.name)] = {std::string(file.name), std::string(file.text)};
-  if (override_folder) replace_from(*override_folder, texts);
   return texts;
+}
+
+std::vector<MessageSignature> sound_signatures(std::string_view file, std::string_view text) {
+  SignatureFile read = read_signatures(file, text);
+  for (const MessageSignature& signature : read.signatures)
+    for (std::string& problem : problems_of(signature)) read.problems.push_back(std::move(problem));
+  if (!read.problems.empty()) throw std::runtime_error(read.problems.front());
+  return std::move(read.signatures);
+}
+
+// Files of the folder take the place of those in `texts` that have their name; what is left is
+// signatures, in the order of their files.
+std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& texts) {
+  std::vector<MessageSignature> signatures;
+  for (const fs::path& path : files_of(folder)) {
+    const auto extension = path.extension();
+    const auto replaced = texts.find(path.filename().string());
+    if (replaced != texts.end()) {
+      replaced->second = {path.string(), contents(path)};
+    } else if (extension == ".yaml" || extension == ".yml") {
+      std::ranges::move(sound_signatures(path.string(), contents(path)),
+                        std::back_inserter(signatures));
+    } else if (extension == ".csv") {
+      // Notes may lie beside the files, but a misspelled name must not leave the built-in file in
+      // force.
+      throw std::runtime_error(
+          fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}",
+                      path.string(), kAdvice, kCausality, kSettings, kXids));
+    }
+  }
+  return signatures;
+}
+
+// The samples of these are checked by the tests, not at every start.
+std::vector<MessageSignature> built_in_signatures() {
+  std::vector<MessageSignature> signatures;
+  for (const EmbeddedFile& file : embedded_signatures()) {
+    SignatureFile read = read_signatures(file.name, file.text);
+    if (!read.problems.empty()) throw std::runtime_error(read.problems.front());
+    std::ranges::move(read.signatures, std::back_inserter(signatures));
+  }
+  return signatures;
 }
 
 template <class Read>
@@ -89,10 +122,15 @@ bool Catalog::explains(std::string_view cause, std::string_view effect, Relation
 }
 
 Catalog load_catalog(const std::optional<fs::path>& override_folder) {
-  const CatalogTexts texts = texts_of(override_folder);
+  CatalogTexts texts = built_in_texts();
+  std::vector<MessageSignature> signatures;
+  if (override_folder) signatures = take_from(*override_folder, texts);
+  std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
   return {.xids = read(texts, kXids, read_xids),
+          .settings = read(texts, kSettings, read_settings),
           .causality = read(texts, kCausality, read_causality),
-          .advice = read(texts, kAdvice, read_advice)};
+          .advice = read(texts, kAdvice, read_advice),
+          .signatures = std::make_shared<const Signatures>(std::move(signatures))};
 }
 
 }  // namespace faultline

@@ -1,5 +1,5 @@
 // The catalog: what the field knows, as data. Compiled in from rules/catalog/; a folder of the
-// user's may replace files by name.
+// user's may replace files by name and add signatures.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/finding.h"
+#include "rules/settings_catalog.h"
 #include "rules/signatures.h"
 
 namespace faultline {
@@ -48,6 +49,7 @@ struct Advice {
 
 struct Catalog {
   std::map<int, XidMeaning> xids;
+  SettingsCatalog settings;
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
@@ -57,8 +59,10 @@ struct Catalog {
   bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
 };
 
-// Files of override_folder take the place of the built-in ones of the same name. Throws
-// std::runtime_error naming the file, the entry and the mend: a broken catalog must not start.
+// Files of override_folder take the place of the built-in ones of the same name; its other YAML
+// files are signatures that are tried before the built-in ones and replace those of their id.
+// Throws std::runtime_error naming the file, the entry and the mend: a broken catalog must not
+// start.
 Catalog load_catalog(const std::optional<std::filesystem::path>& override_folder = std::nullopt);
 
 }  // namespace faultline

@@ -1,81 +1,13 @@
-// causality.yaml and advice.yaml. yaml-cpp keeps a key that stands twice and knows no schema, so
-// both are checked here.
-#include <yaml-cpp/yaml.h>
-
-#include <algorithm>
-#include <initializer_list>
-#include <set>
+// causality.yaml and advice.yaml.
 #include <utility>
 
 #include "rules/advice.h"
 #include "rules/catalog_files.h"
 #include "rules/catalog_words.h"
+#include "rules/yaml_file.h"
 
 namespace faultline {
 namespace {
-
-class YamlFile {
- public:
-  YamlFile(std::string_view file, std::string_view text) : file_(file) {
-    try {
-      root_ = YAML::Load(std::string(text));
-    } catch (const YAML::ParserException& error) {
-      line(error.mark).refuse(error.msg + "; mend the YAML there");
-    }
-  }
-
-  const YAML::Node& root() const { return root_; }
-
-  CatalogPlace place(const YAML::Node& node) const { return line(node.Mark()); }
-
-  // A mapping that holds some of these fields, each once, and no others.
-  void require_fields(const YAML::Node& entry, std::string_view what,
-                      std::initializer_list<std::string_view> fields) const {
-    const std::string form = fmt::format("{} has the fields {}", what, fmt::join(fields, ", "));
-    if (!entry.IsMap()) place(entry).refuse("this is not a mapping; " + form);
-    std::set<std::string> seen;
-    for (const auto& field : entry) {
-      const std::string name = text(field.first, "a field's name");
-      if (std::ranges::find(fields, name) == fields.end())
-        place(field.first).refuse(fmt::format("field \"{}\" is unknown; {}", name, form));
-      if (!seen.insert(name).second)
-        place(field.first).refuse(fmt::format("{} is given twice; remove one of the two", name));
-    }
-  }
-
-  // A field that must be there.
-  YAML::Node field(const YAML::Node& entry, const char* name) const {
-    const YAML::Node value = entry[name];
-    if (!value)
-      place(entry).refuse(fmt::format("{0} is missing; add \"{0}:\" to this entry", name));
-    return value;
-  }
-
-  std::string text(const YAML::Node& node, std::string_view what) const {
-    if (!node.IsScalar() || node.Scalar().empty())
-      place(node).refuse(fmt::format("{} is not a text; write one", what));
-    return node.Scalar();
-  }
-
-  // A list of at least one text.
-  std::vector<std::string> texts(const YAML::Node& entry, const char* name) const {
-    const YAML::Node list = field(entry, name);
-    if (!list.IsSequence() || list.size() == 0)
-      place(list).refuse(fmt::format("{0} is not a list; write {0}: [one, another]", name));
-    std::vector<std::string> items;
-    for (const auto& item : list) items.push_back(text(item, fmt::format("an item of {}", name)));
-    return items;
-  }
-
- private:
-  CatalogPlace line(const YAML::Mark& mark) const {
-    // yaml-cpp has no mark (-1) for what stands nowhere, such as an empty document.
-    return {file_, static_cast<std::size_t>(std::max(mark.line, 0)) + 1};
-  }
-
-  std::string_view file_;
-  YAML::Node root_;
-};
 
 std::vector<std::string> classes_of(const YamlFile& file, const YAML::Node& entry,
                                     const char* name) {

@@ -89,6 +89,45 @@ Check ranks_in_step(const View& view) {
   return check;
 }
 
+// Calls that NCCL counted on all ranks of a communicator alike and no line tells of.
+std::uint64_t silent_calls(const View& view) {
+  std::uint64_t silent = 0;
+  for (const Alignment& alignment : view.alignments) {
+    if (alignment.basis != Basis::counted || alignment.members.size() < 2) continue;
+    const Member& first = view.member(alignment.members.front());
+    const bool on_all = std::ranges::all_of(alignment.members, [&](std::size_t index) {
+      const Member& member = view.member(index);
+      // Up to 2.7, Send and Recv count once for each of their pieces.
+      return member.skipped_op_counts == first.skipped_op_counts && member.point_to_point == 0;
+    });
+    if (on_all) silent = std::max(silent, first.skipped_op_counts);
+  }
+  return silent;
+}
+
+Check calls_are_logged(const View& view) {
+  Check check{.check = "every call has its line", .status = CheckStatus::unknown};
+  const bool any = std::ranges::any_of(
+      view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
+  if (!any) {
+    check.detail = "no line tells of a call";
+    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+  } else if (view.lines_are_missing()) {
+    check.status = CheckStatus::fail;
+    check.detail =
+        fmt::format("about {:.0f} % of the lines are missing", std::max(1.0, view.loss * 100));
+  } else if (std::uint64_t silent = silent_calls(view); silent > 0) {
+    check.detail = fmt::format(
+        "opCount went on by {} without a line on all ranks alike, as when CUDA graphs are "
+        "replayed: only the capture is logged",
+        silent);
+  } else {
+    check.status = CheckStatus::pass;
+    check.detail = "as far as op counts tell";
+  }
+  return check;
+}
+
 Check no_gpu_errors(const View& view) {
   Check check{.check = "no GPU errors in kernel logs", .status = CheckStatus::unknown};
   std::size_t errors = 0;
@@ -107,6 +146,43 @@ Check no_gpu_errors(const View& view) {
   check.detail = fmt::format("NVIDIA driver lines seen for {} of {} hosts", with_log, hosts.size());
   if (check.status == CheckStatus::unknown) check.command = "dmesg -T | grep NVRM";
   return check;
+}
+
+// Hosts from which a process was heard.
+std::set<std::string> hosts_heard(const View& view) {
+  std::set<std::string> hosts = job_hosts(view);
+  for (const RemarkingProcess& process : view.job.remarks().processes()) hosts.insert(process.host);
+  return hosts;
+}
+
+// What would tell more of an error that names two ends, or none.
+void ask_for_other_side(const View& view, const Finding& finding,
+                        std::vector<MissingEvidence>& missing) {
+  if (finding.cause == "nccl.error" || finding.cause == "process.aborted") {
+    missing.push_back({"the NCCL log of every rank, from its start",
+                       "the lines at hand only follow from an error elsewhere, or name no cause",
+                       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"});
+    return;
+  }
+  if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.")) return;
+  const std::set<std::string> heard = hosts_heard(view);
+  const std::set<std::string> with_kernel_log = hosts_with_kernel_log(view);
+  constexpr std::size_t kMostHosts = 2;
+  for (std::size_t i = 0; i < std::min(finding.subject.hosts.size(), kMostHosts); ++i) {
+    const std::string& host = finding.subject.hosts[i];
+    if (!heard.contains(host))
+      missing.push_back({fmt::format("NCCL log of {}", host),
+                         "only the other end of a failed connection was heard",
+                         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"});
+    if (!with_kernel_log.contains(host))
+      missing.push_back({fmt::format("kernel log of {}", host),
+                         "a failed connection names it, and nothing says why it failed",
+                         send_command(view, "dmesg -T", host)});
+  }
+  if (finding.subject.hosts.empty())
+    missing.push_back({"which host has the address that the line names",
+                       "no line ties it to a host of the job",
+                       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"});
 }
 
 }  // namespace
@@ -132,7 +208,7 @@ std::vector<std::string> broken_off_sources(const View& view) {
 }
 
 std::vector<Check> checklist_of(const View& view) {
-  return {ranks_joined(view), ranks_in_step(view), no_gpu_errors(view)};
+  return {ranks_joined(view), ranks_in_step(view), calls_are_logged(view), no_gpu_errors(view)};
 }
 
 std::vector<MissingEvidence> missing_evidence_of(const View& view,
@@ -157,6 +233,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
            has_log ? "py-spy dump --pid <pid>" : send_command(view, "dmesg -T", host)});
     }
   }
+  for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
   if (auto unseen = unseen_ranks(view); !unseen.empty() && view.workers.expected > 0)
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
                        "the job has these ranks and no line of theirs was seen",

@@ -42,12 +42,14 @@ std::string id_of(const View& view, const Finding& finding) {
       "{}|{}|{}|{}|{}|{}|{}", view.job.name(), view.attempt, finding.cause,
       fmt::join(finding.subject.hosts, ","), fmt::join(finding.subject.ranks, ","),
       fmt::join(finding.subject.gpus, ","), fmt::join(finding.subject.communicators, ","));
+  if (!finding.subject.nics.empty())
+    text += fmt::format("|{}", fmt::join(finding.subject.nics, ","));
   return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
 }
 
 void add_advice(const Catalog& catalog, Finding& finding) {
   const Advice* advice = catalog.advice_for(finding.cause);
-  if (advice == nullptr) return;
+  if (advice == nullptr || !finding.actions.empty()) return;
   const Subject& subject = finding.subject;
   AdviceSubject about;
   if (subject.hosts.size() == 1) about.host = subject.hosts.front();
@@ -133,6 +135,21 @@ void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
 
 bool stops_job(const Candidate& candidate) {
   return candidate.symptom && candidate.suspicion.stops_job;
+}
+
+// Where a cause's lines tell how the job ended, what follows from it does not tell it otherwise.
+bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect) {
+  return std::ranges::any_of(effect.explained_by, [&](std::size_t cause) {
+    const Candidate& by = candidates[cause];
+    return !by.symptom && by.suspicion.tells_verdict &&
+           by.finding().severity >= Severity::error;
+  });
+}
+
+// Whose other end's logs would tell more.
+bool names_one_of_two_ends(const Finding& finding) {
+  return finding.cause == "network.transport_error" || finding.cause == "network.peer_lost" ||
+         finding.cause == "launch.connect_failed";
 }
 
 // What is said of a cause changes with what it accounts for.
@@ -228,20 +245,26 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.attempts = view.attempts.count;
   diagnosis.as_of = job.last_activity();
   diagnosis.verdict = enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
+  std::vector<bool> told;
+  for (const Candidate& candidate : candidates)
+    told.push_back(verdict_is_told(candidates, candidate));
   std::vector<Finding> unexplained;
-  for (Candidate& candidate : candidates) {
+  for (std::size_t which = 0; which < candidates.size(); ++which) {
+    Candidate& candidate = candidates[which];
     if (!candidate.in_question() || candidate.means_nothing_alone()) {
       diagnosis.observations.push_back(std::move(candidate.finding()));
       continue;
     }
-    diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
+    if (!told[which])
+      diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
     if (candidate.finding().cause == "collective.rank_behind")
       for (int rank : candidate.finding().subject.ranks) diagnosis.ranks.behind.push_back(rank);
     if (!candidate.explained_by.empty()) {
       diagnosis.symptoms.push_back(std::move(candidate.finding()));
       continue;
     }
-    if (candidate.symptom) unexplained.push_back(candidate.finding());
+    if (candidate.symptom || names_one_of_two_ends(candidate.finding()))
+      unexplained.push_back(candidate.finding());
     diagnosis.root_causes.push_back(std::move(candidate.finding()));
   }
   sort(diagnosis.root_causes);

@@ -45,25 +45,31 @@ struct MessageSignature {
   double confidence = 0.8;          // that this is what the line says it is, if nothing else speaks
   std::string dialect;              // nccl; empty: any line
   std::vector<std::string> levels;  // warn, info; empty: any
+  std::string place;                // text in the place that printed it; empty: any
   std::vector<std::string> literals;  // one of them is in every line that can match
   std::string pattern;                // RE2, searched in the text; named groups are fields
   std::string versions;               // of NCCL, for people: "2.22.3..2.23.4"
   std::vector<Action> actions;
   std::vector<std::string> matches;      // samples that must match
   std::vector<std::string> matches_not;  // and that must not
-  std::string file;                      // where it is written, for messages
+  std::string file;                      // where it is written, for messages: "nccl.yaml:12"
 };
+
+// What is wrong with a signature taken by itself, each with its file, its id and the mend: a
+// pattern that does not compile, a sample that does not match, ... Empty: it is sound.
+std::vector<std::string> problems_of(const MessageSignature& signature);
 
 struct SignatureMatch {
   const MessageSignature* signature = nullptr;
-  std::map<std::string, std::string, std::less<>> fields;
+  std::map<std::string, std::string, std::less<>> fields;  // of the groups that took part
 };
 
 class Signatures {
  public:
   Signatures();  // none
-  explicit Signatures(
-      std::vector<MessageSignature> all);  // throws std::runtime_error, naming file and id
+  // Of signatures with the same id only the first one counts. Throws std::runtime_error, naming
+  // file and id, if one cannot be used at all; its samples are problems_of()'s to check.
+  explicit Signatures(std::vector<MessageSignature> all);
   ~Signatures();
   Signatures(const Signatures&) = delete;
   Signatures& operator=(const Signatures&) = delete;

@@ -4,14 +4,20 @@
 #include <span>
 #include <string_view>
 
-namespace faultline {
+#include "simulate/injection.h"
+
+namespace faultline::simulation {
 
 struct Scenario {
   std::string_view name;   // rank_behind, gpu_off_bus, …
   std::string_view cause;  // the class that a diagnosis should give; empty: healthy
   std::string_view about;  // one line for --list
+  void (*inject)(Injection&) = nullptr;
+  bool prepares =
+      false;  // its job differs from others, fault or not: inject is asked for twins, too
 };
 
 std::span<const Scenario> scenarios();
+const Scenario* scenario_named(std::string_view name);
 
-}  // namespace faultline
+}  // namespace faultline::simulation

@@ -1,10 +1,13 @@
 #include "rules/detectors/collective_mismatch.h"
 #include "rules/detectors/collective_stalled.h"
+#include "rules/detectors/configuration.h"
 #include "rules/detectors/detector.h"
 #include "rules/detectors/duplicate_gpu.h"
 #include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/rank_missing.h"
+#include "rules/detectors/remarks.h"
+#include "rules/detectors/went_past.h"
 #include "rules/detectors/xid.h"
 
 namespace faultline {
@@ -12,12 +15,15 @@ namespace {
 
 constexpr Detector kDetectors[] = {
     {"xid", find_xids},
+    {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},
+    {"collective_skipped", find_skipped_collectives},
     {"rank_behind", find_ranks_behind},
     {"p2p_mismatch", find_p2p_mismatches},
     {"rank_missing", find_missing_ranks},
     {"duplicate_gpu", find_duplicate_gpus},
     {"collective_stalled", find_stalled_collectives},
+    {"configuration", find_configuration_faults},
 };
 
 }  // namespace

@@ -6,9 +6,12 @@
 #include <string>
 
 #include "model/batch.h"
+#include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
 #include "rules/state/processes.h"
 #include "rules/state/progress.h"
+#include "rules/state/remarks.h"
+#include "rules/state/setup.h"
 #include "rules/state/sources.h"
 #include "rules/state/traffic.h"
 
@@ -27,6 +30,9 @@ class JobState {
   const Processes& processes() const { return processes_; }
   const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
+  const Remarks& remarks() const { return remarks_; }
+  const AddressBook& addresses() const { return addresses_; }
+  const Setup& setup() const { return setup_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -43,6 +49,9 @@ class JobState {
   Processes processes_;
   Traffic traffic_;
   Hardware hardware_;
+  Remarks remarks_;
+  AddressBook addresses_;
+  Setup setup_;
   std::optional<Timestamp> last_activity_;
 };
 

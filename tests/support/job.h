@@ -88,7 +88,11 @@ class Job {
   }
   void call_once(int rank, const Signature& signature, const std::string& communicator,
                  std::uint64_t op_count) {
-    Batch batch = next(source_of(rank));
+    call_from(source_of(rank), rank, signature, communicator, op_count);
+  }
+  void call_from(const Source& source, int rank, const Signature& signature,
+                 const std::string& communicator, std::uint64_t op_count) {
+    Batch batch = next(source);
     batch.speakers = {speaker_now(rank)};
     batch.signatures = {signature};
     CallRun run;
@@ -97,7 +101,7 @@ class Job {
     run.calls = {{op_count, 0, 0, 0}};
     run.last_text = fmt::format("rank {} calls {}", rank, to_text(signature));
     batch.runs = {run};
-    apply(source_of(rank), batch);
+    apply(source, batch);
   }
 
   // A call on a communicator of which no Init line was seen.
@@ -116,6 +120,27 @@ class Job {
   void end(int rank, const std::string& communicator, CommunicatorEnding how) {
     say(source_of(rank), speaker_now(rank),
         CommunicatorEnd{.communicator = pointer(communicator), .ending = how}, "ends");
+  }
+
+  // What a rank says in words of its own.
+  void remark(int rank, const std::string& level, const std::string& text, EventTime time = {}) {
+    say(source_of(rank), speaker_of(rank), Remark{.dialect = "nccl", .level = level, .text = text},
+        fmt::format("{}:{} NCCL {} {}", host_of(rank), 1000 + rank, level, text), time);
+  }
+  void warn(int rank, const std::string& text, EventTime time = {}) {
+    remark(rank, "warn", text, time);
+  }
+  void back_trace(int rank, const std::string& place, int code,
+                  const std::string& thread_name = "") {
+    say(source_of(rank), speaker_of(rank),
+        BackTrace{.place = place, .code = code, .thread_name = thread_name},
+        fmt::format("{} -> {}", place, code));
+  }
+  // How a rank's process is set up.
+  void setting(int rank, const std::string& group, const std::string& name,
+               const std::string& value) {
+    say(source_of(rank), speaker_of(rank), Setting{.group = group, .name = name, .value = value},
+        fmt::format("{} {} {}", group, name, value));
   }
 
   void xid(const std::string& host, const std::string& gpu, int code, EventTime time = {}) {

@@ -1,0 +1,32 @@
+// The families of configuration faults. Each looks at one crew.
+#pragma once
+
+#include <vector>
+
+#include "rules/detectors/configuration/crew.h"
+
+namespace faultline {
+
+// Settings in which processes differ that should agree (settings.yaml), versions among them.
+std::vector<Suspicion> find_differing_settings(const View& view, const Crew& crew);
+
+// Values that defeat their purpose (settings.yaml).
+std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& crew);
+
+// Hosts that have other NICs than their peers.
+std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew);
+
+// Sockets where RDMA is there or was meant.
+std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew);
+
+// RDMA that goes through the host's memory.
+std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew);
+
+// GPUs of one host that do not reach each other directly.
+std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew);
+
+// Whether this mate runs over sockets, as far as its lines tell.
+bool uses_sockets(const View& view, const CrewMate& mate);
+bool uses_rdma(const View& view, const CrewMate& mate);
+
+}  // namespace faultline

@@ -1,0 +1,62 @@
+// What the field knows of settings, as data (settings.yaml): which of them ranks must agree on, and
+// which values defeat their purpose.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/finding.h"
+
+namespace faultline {
+
+// Between whom a setting should be the same.
+enum class Between { ranks, hosts, nobody };
+BOOST_DESCRIBE_ENUM(Between, ranks, hosts, nobody)
+
+// What it means that a process says nothing of a setting, though it tells others.
+enum class Absence { unknown, differs };
+BOOST_DESCRIBE_ENUM(Absence, unknown, differs)
+
+struct ComparedSetting {
+  Between between = Between::nobody;
+  Absence absent = Absence::unknown;
+  std::string cause = "config.environment_mismatch";
+  Severity severity = Severity::warning;   // info: an observation
+  std::optional<Severity> if_not_started;  // where the odd ranks never got to work
+  double confidence = 0.85;                // where one host stands against many
+  std::string name;                        // for people; empty: as it is written
+  std::string why;                         // follows a colon
+};
+
+// Where a value means something.
+enum class Where { anywhere, several_hosts, shared_hosts };
+BOOST_DESCRIBE_ENUM(Where, anywhere, several_hosts, shared_hosts)
+
+struct SuspiciousValue {
+  std::string setting;
+  std::vector<std::string> values;  // "*": any
+  Where where = Where::anywhere;
+  std::string cause = "config.environment_mismatch";
+  Severity severity = Severity::info;  // if all ranks have it; if only some have, it is a warning
+  double confidence = 0.6;
+  std::string why;
+
+  bool matches(std::string_view question, std::string_view value) const;
+};
+
+// Settings are named by their question: "environment NCCL_ALGO". One that ends in "*" stands for
+// all that begin so.
+struct SettingsCatalog {
+  std::map<std::string, ComparedSetting, std::less<>> compared;
+  std::vector<SuspiciousValue> suspicious;
+
+  // The most specific one that names it; nullptr: nothing is known of it.
+  const ComparedSetting* find(std::string_view question) const;
+};
+
+}  // namespace faultline

@@ -1,0 +1,57 @@
+// The address book: which host has which IP address, and what the NICs of a process are called. A
+// line that names one end of a connection by an address, or a NIC by its number, is read with it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/process_key.h"
+
+namespace faultline {
+
+class AddressBook {
+ public:
+  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
+
+  // The host that has this address, as NCCL names hosts. A port or an interface may stand around
+  // it: "10.0.0.12<43918>", "10.0.0.12:43918", "::ffff:10.0.0.12", "eth0:10.0.0.12<0>". Empty if no
+  // line told, or if several hosts claim the address, as they do the bridges of their containers.
+  std::string host_of_address(std::string_view address) const;
+
+  // In the order in which they were seen first.
+  std::vector<std::string> addresses_of(std::string_view host) const;
+
+  // The NIC that a process counts as its index-th: "mlx5_1:1", or of "Socket" "eth0". Empty if not
+  // known.
+  std::string device_name(const ProcessKey& process, int index,
+                          std::string_view network = "IB") const;
+
+  // All of them, in the order of their numbers. Empty: none, or not told.
+  const std::vector<std::string>& devices_of(const ProcessKey& process,
+                                             std::string_view network = "IB") const;
+
+ private:
+  using Devices = std::vector<std::string>;
+
+  void learn_address(const std::string& host, std::string_view item);
+
+  std::map<std::string, std::string, std::less<>> hosts_;  // by address; "": of several hosts
+  std::map<std::string, std::vector<std::string>, std::less<>> addresses_;  // by host
+  std::map<Devices, std::uint32_t> known_lists_;
+  std::vector<const Devices*> lists_;
+  std::map<ProcessKey, std::uint32_t> rdma_;  // index into lists_
+  std::map<ProcessKey, std::uint32_t> sockets_;
+};
+
+// "eth0:10.0.0.11<0>" -> "10.0.0.11", "fe80::1%ib1<17943>" -> "fe80::1", "[fd00::2]:4791" ->
+// "fd00::2". Empty if no address is in it.
+std::string bare_address(std::string_view text);
+
+// "mlx5_1:1/RoCE" -> "mlx5_1:1".
+std::string device_without_link(std::string_view item);
+
+}  // namespace faultline

@@ -1,0 +1,101 @@
+// Remarks: what processes said in words of their own, equal ones folded into one, and how their
+// communicators ended. What a text means is asked of the signatures when the job is looked at, so
+// rules that are loaded later apply to what was said before.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/line_ref.h"
+#include "rules/state/process_key.h"
+
+namespace faultline {
+
+// The first error code on its way up the call stack after a warning.
+struct Returned {
+  int code = 0;  // ncclResult_t
+  std::string place;
+  std::uint64_t order = 0;
+};
+
+// A text that a process printed, once or many times.
+struct SaidRemark {
+  Remark remark;  // the first, as printed
+  Speaker speaker;
+  std::uint64_t order = 0;  // among all that this process said and did
+  std::uint64_t last_order = 0;
+  std::uint64_t count = 0;
+  LineRef first;
+  LineRef last;  // its text is not kept
+  std::optional<Returned> returned;
+
+  bool warns() const { return remark.level == "warn"; }
+};
+
+// How a process's communicators came to their ends.
+struct Endings {
+  std::uint64_t destroyed = 0;
+  std::uint64_t last_destroyed = 0;  // order
+  std::optional<LineRef> aborted;    // the first abort, begun or done
+  std::uint64_t aborted_order = 0;
+};
+
+struct RemarkingProcess {
+  ProcessKey process;
+  std::string host;  // as its lines name it, else as the sender does; empty: not known
+  std::uint32_t source = 0;
+  int launcher_rank = -1;
+  std::vector<SaidRemark> said;  // in order
+  Endings endings;
+  std::uint64_t dropped = 0;  // texts beyond what is kept
+
+  bool ended_cleanly() const { return endings.destroyed > 0 && !endings.aborted; }
+};
+
+class Remarks {
+ public:
+  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
+
+  // In the order in which they were first heard of.
+  const std::vector<RemarkingProcess>& processes() const { return processes_; }
+  const RemarkingProcess* find(const ProcessKey& process) const;  // nullptr: said nothing
+
+  // 2.27.7+cuda12.8: what the process printed, else what its source did, else the only one that
+  // any did. Empty: not known.
+  std::string nccl_version_of(const RemarkingProcess& process) const;
+
+ private:
+  // Texts kept of one process, by what varies between equal ones taken out.
+  struct Known {
+    std::map<std::string, std::size_t> by_text;
+    std::uint64_t next_order = 0;
+    std::size_t not_warnings = 0;
+    std::optional<std::size_t> last_warning;
+  };
+
+  std::optional<std::size_t> process_at(std::uint32_t source, const Source& origin,
+                                        const Speaker& speaker);
+  void learn_version(std::uint32_t source, const Source& origin, const Speaker& speaker,
+                     const Setting& setting);
+  void say(std::size_t which, const Speaker& speaker, const Remark& remark, LineRef line);
+
+  std::vector<RemarkingProcess> processes_;
+  std::vector<Known> known_;  // by process
+  std::map<ProcessKey, std::size_t> index_;
+  std::map<ProcessKey, std::string> versions_;
+  std::map<std::uint32_t, std::string> versions_by_source_;
+  std::set<std::string> all_versions_;
+  std::size_t kept_ = 0;
+};
+
+// The text without what varies between two sayings of the same thing: pointers, ports, long
+// numbers. Addresses, names of devices, ranks and status codes stay.
+std::string without_what_varies(std::string_view text);
+
+}  // namespace faultline

@@ -1,0 +1,114 @@
+// Setup: what a start looked like. The settings every process told, and per communicator how its
+// ranks were connected.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/line_ref.h"
+#include "rules/state/process_key.h"
+#include "rules/state/words.h"
+
+namespace faultline {
+
+// A question and its first answer. A question is the group and the name of a Setting: "version
+// nccl", "environment NCCL_ALGO", "devices IB".
+struct Answer {
+  Word question = kNoWord;
+  Word value = kNoWord;
+  std::optional<Word> later;  // another answer that the same process gave afterwards
+};
+
+enum class Direction : std::uint8_t { both, send, receive };
+
+// The connections of one rank that are made alike.
+struct Link {
+  Word transport = kNoWord;  // P2P/CUMEM, SHM/direct, NET/IB
+  Direction direction = Direction::both;
+  bool gdr = false;
+  bool shared = false;         // for point-to-point traffic
+  std::vector<int> peers;      // ranks of the communicator, sorted; the first few
+  std::uint32_t channels = 0;  // to all of them together
+  std::uint64_t devices = 0;   // a bit for each NIC it uses, by its number
+};
+
+struct StepDone {
+  Word step = kNoWord;
+  std::optional<float> seconds;
+};
+
+// One rank of one communicator, as it was set up.
+struct CommunicatorSetup {
+  std::uint64_t communicator = 0;  // 0: no line tells which one
+  int rank = -1;
+  int nranks = 0;
+  int nodes = 0;  // 0: not told
+  int local_ranks = 0;
+  int rings = 0;                // 0: not told; only its rank 0 does
+  std::vector<Answer> answers;  // "channels collective"
+  std::vector<Link> links;
+  std::vector<StepDone> steps;
+  std::int64_t thread = 0;  // that set it up
+  bool complete = false;
+  bool ended = false;
+};
+
+struct ProcessSetup {
+  ProcessKey process;
+  std::string host;  // as its lines name it, else as the sender does; empty: not known
+  std::uint32_t source = 0;
+  std::vector<Answer> answers;                   // sorted by question
+  std::vector<CommunicatorSetup> communicators;  // in the order of their beginning
+  bool prints_starts = false;                    // its NCCL has a line for the beginning of an init
+};
+
+class Setup {
+ public:
+  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
+
+  // In the order in which they were seen first.
+  const std::vector<ProcessSetup>& processes() const { return processes_; }
+  const ProcessSetup* find(const ProcessKey& process) const;  // nullptr: it told nothing
+
+  const std::string& text(Word word) const { return words_.text(word); }
+
+  // nullptr: it gave none.
+  const std::string* answer(const ProcessSetup& process, std::string_view question) const;
+  const std::string* answer(const CommunicatorSetup& communicator, std::string_view question) const;
+
+  // A line in which a process of this host said so, and that process: the last one that did.
+  struct Said {
+    std::size_t process = 0;  // index into processes()
+    LineRef line;
+  };
+  const Said* line_of_answer(std::string_view host, std::string_view question,
+                             std::string_view value) const;
+  const Said* line_of_link(std::string_view host, std::string_view transport, Direction direction,
+                           bool gdr) const;
+
+ private:
+  using LineKey = std::tuple<Word, Word, Word>;  // host, question, value
+
+  ProcessSetup* process_for(std::uint32_t source, const Source& origin, const Speaker& speaker);
+  void learn(ProcessSetup& process, const Setting& setting, const LineRef& line);
+  void learn(ProcessSetup& process, const PeerConnection& connection, const LineRef& line);
+  void learn(ProcessSetup& process, const SetupStep& step);
+  void add_answer(std::vector<Answer>& answers, std::size_t most, Word question, Word value) const;
+  void keep_line(const ProcessSetup& process, Word question, Word value, const LineRef& line);
+  const Said* kept_line(std::string_view host, std::string_view question,
+                        std::string_view value) const;
+
+  Words words_;
+  std::vector<ProcessSetup> processes_;
+  std::map<ProcessKey, std::size_t> known_;
+  std::map<LineKey, Said> lines_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,88 @@
+// What a scenario works with: the job as it is, and the plan and truth that it writes.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "simulate/chance.h"
+#include "simulate/job.h"
+#include "simulate/truth.h"
+
+namespace faultline::simulation {
+
+class Injection {
+ public:
+  // `twin`: the job is to be what it would be without its fault.
+  Injection(const Job& its_job, int its_attempt, bool its_twin);
+
+  const Job& job;
+  int attempt;
+  bool twin;
+  const NcclVersion& version;
+  const Cluster& cluster;
+  const Communicators& communicators;
+  Program program;  // without a fault
+  Chance chance;
+  Plan plan;
+  Truth truth;
+
+  // Draws.
+  int any_rank();
+  int any_rank_but_first();
+  int any_host();
+  // A step well inside the run.
+  int any_step();
+  // One in which the job does `wanted`; -1 if it never does.
+  template <class Wanted>
+  Place any_place(int rank, Wanted&& wanted) {
+    const int first = any_step();
+    for (int i = 0; i < program.steps(); ++i) {
+      const int step = (first + i) % program.steps();
+      if (const int at = program.find(rank, step, wanted); at >= 0) return {step, at};
+    }
+    return {-1, -1};
+  }
+
+  const Call& call_at(int rank, Place place) const {
+    return program.written(rank, place.step)[static_cast<std::size_t>(place.call)];
+  }
+
+  // Changes.
+  RankPlan& of(int rank) { return plan.ranks[rank]; }
+  void stop(int rank, Place before) { edit(rank, before, 0, {{.function = Function::halt}}); }
+  void edit(int rank, Place at, int removed, std::vector<Call> calls);
+  void say_at(int rank, Place at, Words words);
+
+  // No more calls from here on; what happens there, the others learn by waiting.
+  void last_words(int rank, std::vector<Words> words);
+  void stop_in_init(int rank, InitStop stop, std::vector<Words> words = {});
+  // The first communicator is never connected: `failing` say why, the others wait.
+  void fail_to_connect(const std::vector<int>& failing, const std::vector<Words>& words);
+  // All enter this call of a communicator, nobody leaves it.
+  void block(int communicator, Place at);
+  // A call of all ranks in the world, before what stands there.
+  void insert_everywhere(Place at, const Call& call);
+
+  // The truth: what a diagnosis must name, and what it may name besides.
+  void blame_rank(int rank);
+  void blame_host(int host);
+  void blame_gpu(int rank);  // of a rank
+  void blame_nic(int host, int nic);
+  void blame_communicator(int rank, int slot);
+  void involve_rank(int rank);  // with its host, GPU and NIC
+  void involve_host(int host);  // with its ranks
+  void involve_everybody();
+
+  std::vector<int> ranks_of_host(int host) const;
+  // The next rank in a communicator, or the first if it is the last.
+  int next_in(int slot, int rank) const;
+  // Two members of a communicator on different hosts: a rank and the next one; -1, -1: none.
+  std::pair<int, int> distant_neighbours(int slot);
+  const Seat& seat(int rank, int slot) const {
+    return communicators.seats(rank)[static_cast<std::size_t>(slot)];
+  }
+  std::string peer_address(int rank) const;  // 10.0.0.12<51544>
+};
+
+}  // namespace faultline::simulation

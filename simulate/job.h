@@ -1,0 +1,39 @@
+// A synthetic job: all that is the same in every attempt, and one attempt.
+#pragma once
+
+#include "model/time.h"
+#include "simulate/communicators.h"
+#include "simulate/plan.h"
+#include "simulate/program.h"
+#include "simulate/schedule.h"
+
+namespace faultline::simulation {
+
+struct Job {
+  explicit Job(const Options& checked_options);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  Options options;
+  NcclVersion version;
+  Cluster cluster;
+  Communicators communicators;
+};
+
+struct Attempt {
+  // `number` counts from 1. The plan must have been made for the job.
+  Attempt(const Job& job, int number, Plan plan);
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+
+  const RankPlan& plan_of(int rank) const;
+  Timestamp begin() const;
+
+  const Job& job;
+  int number;
+  Plan plan;
+  Program program;
+  std::vector<Stand> stands;  // by rank
+};
+
+}  // namespace faultline::simulation

@@ -1,0 +1,70 @@
+#include "simulate/options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "simulate/scenario.h"
+#include "simulate/version.h"
+#include "simulate/wrapper.h"
+
+namespace faultline::simulation {
+namespace {
+
+constexpr std::pair<Layout, std::string_view> kLayouts[] = {
+    {Layout::per_rank, "per-rank"}, {Layout::per_host, "per-host"}, {Layout::merged, "merged"}};
+
+constexpr int kMostRanks = 65'536;
+constexpr int kMostGpus = 16;
+constexpr int kMostCommunicators = 64;
+
+std::optional<std::string> trouble(const Options& options) {
+  if (scenario_named(options.scenario) == nullptr)
+    return fmt::format("no scenario '{}'; --list names them", options.scenario);
+  if (closest_version(options.nccl) == nullptr)
+    return fmt::format("--nccl '{}' is no version from 2.7.8 on", options.nccl);
+  if (wrapper_named(options.wrapper) == nullptr)
+    return fmt::format("no wrapper '{}'; --list names them", options.wrapper);
+  if (options.nodes < 1 || options.gpus_per_node < 1 || options.gpus_per_node > kMostGpus ||
+      options.nodes > kMostRanks / options.gpus_per_node)
+    return fmt::format("a job has 1 to {} ranks, a node 1 to {} GPUs", kMostRanks, kMostGpus);
+  if (options.tensor_parallel < 1 || options.gpus_per_node % options.tensor_parallel != 0)
+    return fmt::format("--tp {} does not divide the {} GPUs of a node", options.tensor_parallel,
+                       options.gpus_per_node);
+  const int groups = options.nodes * options.gpus_per_node / options.tensor_parallel;
+  if (options.pipeline_parallel < 1 || groups % options.pipeline_parallel != 0)
+    return fmt::format("--pp {} does not divide the job's {} tensor-parallel groups",
+                       options.pipeline_parallel, groups);
+  if (options.communicators < 0 || options.communicators > kMostCommunicators)
+    return fmt::format("a rank has 1 to {} communicators", kMostCommunicators);
+  if (options.steps < 4) return "a run has at least 4 steps";
+  if (options.attempts < 1 || options.attempts > 20) return "a job has 1 to 20 attempts";
+  if (!(options.lose_percent >= 0 && options.lose_percent <= 100))
+    return "--lose takes a percentage";
+  if (options.torn && (options.layout == Layout::per_rank || options.wrapper != "none" ||
+                       !closest_version(options.nccl)->since(13, 4)))
+    return "--torn needs processes that share a file with nothing between them and it "
+           "(--layout per-host or merged, no --wrapper) and NCCL 2.13 or later";
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Layout> layout_named(std::string_view name) {
+  for (const auto& [layout, its_name] : kLayouts)
+    if (its_name == name) return layout;
+  return std::nullopt;
+}
+
+std::string_view name_of(Layout layout) {
+  return kLayouts[static_cast<std::size_t>(layout)].second;
+}
+
+Result<Options> checked(Options options) {
+  if (options.tensor_parallel == 0) options.tensor_parallel = std::min(8, options.gpus_per_node);
+  if (options.scenario == "healthy_restart") options.attempts = std::max(2, options.attempts);
+  if (const auto wrong = trouble(options)) return Error{Error::Kind::invalid_input, *wrong};
+  return options;
+}
+
+}  // namespace faultline::simulation

@@ -1,0 +1,38 @@
+// What a synthetic job looks like and what is to go wrong in it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/result.h"
+
+namespace faultline::simulation {
+
+enum class Layout { per_rank, per_host, merged };
+std::optional<Layout> layout_named(std::string_view name);
+std::string_view name_of(Layout layout);
+
+struct Options {
+  std::string scenario = "healthy";
+  int nodes = 2;
+  int gpus_per_node = 8;
+  int tensor_parallel = 0;  // 0: all GPUs of a node, 8 at most
+  int pipeline_parallel = 1;
+  int communicators = 0;  // of each rank; 0: as many as the parallelism needs
+  int steps = 20;
+  int attempts = 1;  // all but the last hang
+  std::string nccl = "2.21.5";
+  std::string wrapper = "none";
+  Layout layout = Layout::per_rank;
+  std::uint64_t seed = 1;
+  bool healthy = false;     // the scenario's twin: the same job, and nothing happens
+  bool torn = false;        // processes that share a file cut each other's lines
+  double lose_percent = 0;  // of NCCL's lines, by chance
+};
+
+// Says what is wrong with options, and fills in what was left open.
+Result<Options> checked(Options options);
+
+}  // namespace faultline::simulation

@@ -1,0 +1,63 @@
+// The scenarios of every family; a file for each family.
+#pragma once
+
+#include "simulate/injection.h"
+
+namespace faultline::simulation {
+
+// traps.cpp: jobs that are well, whatever they look like
+void healthy(Injection& it);
+void healthy_alltoall_uneven(Injection& it);
+void healthy_late_start(Injection& it);
+void healthy_harmless_warns(Injection& it);
+void healthy_cuda_graphs(Injection& it);
+void healthy_subset_of_calls(Injection& it);
+void healthy_unused_port(Injection& it);
+
+// stops.cpp: ranks that come to a halt
+void rank_behind(Injection& it);
+void gpu_memory_fault(Injection& it);
+void gpu_off_bus(Injection& it);
+
+// calls.cpp: programs that do not call the same
+void collective_skipped_odd(Injection& it);
+void collective_skipped_same(Injection& it);
+void collective_mismatch_function(Injection& it);
+void collective_mismatch_count(Injection& it);
+void collective_mismatch_datatype(Injection& it);
+void collective_mismatch_op(Injection& it);
+void collective_mismatch_root(Injection& it);
+void mismatch_two_camps(Injection& it);
+void invalid_usage_root(Injection& it);
+
+// pairs.cpp: sends and receives
+void p2p_mismatch_missing_recv(Injection& it);
+void p2p_mismatch_size(Injection& it);
+void p2p_deadlock(Injection& it);
+
+// launch.cpp: jobs that do not get under way
+void rank_missing(Injection& it);
+void rank_stuck_in_init(Injection& it);
+void connect_failed(Injection& it);
+void version_mismatch(Injection& it);
+void invalid_usage_duplicate_gpu(Injection& it);
+void shm_full(Injection& it);
+void memlock(Injection& it);
+void open_files(Injection& it);
+void cuda_oom(Injection& it);
+
+// network.cpp
+void transport_error(Injection& it);
+void peer_lost(Injection& it);
+void nic_failure(Injection& it);
+void link_down(Injection& it);
+
+// configuration.cpp: jobs that run, but not as they could
+void network_fallback(Injection& it);
+void network_fallback_all(Injection& it);
+void gdr_disabled(Injection& it);
+void p2p_disabled(Injection& it);
+void environment_mismatch(Injection& it);
+void hca_set_differs(Injection& it);
+
+}  // namespace faultline::simulation

@@ -1,0 +1,20 @@
+// What a simulated job's logs ought to make one think.
+#pragma once
+
+#include <string>
+
+#include "model/finding.h"
+#include "simulate/options.h"
+
+namespace faultline::simulation {
+
+struct Truth {
+  std::string cause;  // a class of the taxonomy; empty: nothing is wrong
+  Subject subject;    // what a diagnosis must name
+  Subject may_name;   // and what it may name without being wrong
+};
+
+// DIR/truth.json
+std::string truth_json(const Truth& truth, const Options& options, std::string_view nccl_version);
+
+}  // namespace faultline::simulation
