@@ -47,7 +47,7 @@ std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::stri
   std::set<std::string> hosts_that_tell;
   for (std::size_t i = 0; i < crew.mates.size(); ++i) {
     const std::string* value = answer_of(setup, crew.mates[i], question);
-    if (value == nullptr) continue;
+    if (value == nullptr || is_cut(*value)) continue;
     units.push_back({*value, {i}});
     hosts_that_tell.insert(crew.mates[i].process->host);
   }
@@ -69,7 +69,8 @@ std::vector<Unit> units_of_hosts(const Setup& setup, const Crew& crew, std::stri
     std::set<std::string> values;
     Unit unit;
     for (std::size_t i : mates)
-      if (const std::string* value = answer_of(setup, crew.mates[i], question)) {
+      if (const std::string* value = answer_of(setup, crew.mates[i], question);
+          value != nullptr && !is_cut(*value)) {
         values.insert(*value);
         unit.mates.push_back(i);
       }
