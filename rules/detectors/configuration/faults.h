@@ -31,8 +31,4 @@ std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew);
 std::vector<Suspicion> find_changes_since_last_start(const View& view);
 std::optional<Fingerprint> last_start_that_worked(const View& view);
 
-// Whether this mate runs over sockets, as far as its lines tell.
-bool uses_sockets(const View& view, const CrewMate& mate);
-bool uses_rdma(const View& view, const CrewMate& mate);
-
 }  // namespace faultline

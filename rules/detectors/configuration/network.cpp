@@ -42,6 +42,16 @@ std::set<std::string> networks_of(const View& view, const CrewMate& mate) {
   return networks;
 }
 
+bool uses_sockets(const View& view, const CrewMate& mate) {
+  const std::set<std::string> networks = networks_of(view, mate);
+  return networks.size() == 1 && networks.contains("Socket");
+}
+
+bool uses_rdma(const View& view, const CrewMate& mate) {
+  const std::set<std::string> networks = networks_of(view, mate);
+  return !networks.empty() && !networks.contains("Socket");
+}
+
 bool meant_rdma(const View& view, const CrewMate& mate) {
   const Setup& setup = view.job.setup();
   const std::string* hca = setup.answer(*mate.process, "environment NCCL_IB_HCA");
@@ -217,16 +227,6 @@ std::set<std::string> device_names(const std::string& list) {
 }
 
 }  // namespace
-
-bool uses_sockets(const View& view, const CrewMate& mate) {
-  const std::set<std::string> networks = networks_of(view, mate);
-  return networks.size() == 1 && networks.contains("Socket");
-}
-
-bool uses_rdma(const View& view, const CrewMate& mate) {
-  const std::set<std::string> networks = networks_of(view, mate);
-  return !networks.empty() && !networks.contains("Socket");
-}
 
 std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew) {
   if (!crew.several_hosts()) return {};

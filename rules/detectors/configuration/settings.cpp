@@ -152,12 +152,13 @@ Suspicion difference(const View& view, const Crew& crew, std::string_view questi
   return suspicion;
 }
 
-bool applies(Where where, const Crew& crew, const Mates& mates) {
+bool applies(const View& view, Where where, const Crew& crew, const Mates& mates) {
   if (where == Where::several_hosts) return crew.several_hosts();
   if (where == Where::anywhere) return true;
   return std::ranges::any_of(mates, [&](std::size_t i) {
     const auto host = crew.by_host.find(crew.mates[i].process->host);
-    return host != crew.by_host.end() && host->second.size() > 1;
+    return (host != crew.by_host.end() && host->second.size() > 1) ||
+           view.workers_in(crew.mates[i].process->process).size() > 1;
   });
 }
 
@@ -196,7 +197,7 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
         mates.push_back(i);
         example = *value;
       }
-      if (mates.empty() || !applies(suspicious.where, crew, mates)) continue;
+      if (mates.empty() || !applies(view, suspicious.where, crew, mates)) continue;
       const bool all = mates.size() == crew.mates.size();
       const bool harmless = suspicious.cause == "config.environment_mismatch";
       Suspicion& suspicion = found.emplace_back(configuration_fault(
