@@ -81,6 +81,13 @@ json::object object_of(const SourceView& source) {
           {"recognized", source.recognized}};
 }
 
+json::object object_of(const SettingView& setting) {
+  return {{"setting", setting.setting},
+          {"value", setting.value},
+          {"hosts", setting.hosts},
+          {"only_on", list(setting.only_on)}};
+}
+
 json::object object_of(const StandingView& standing) {
   return {{"communicator", standing.communicator},
           {"rank", standing.rank},
@@ -169,6 +176,11 @@ json::value to_json(const JobDetail& job) {
   object["nics"] = list(job.nics);
   object["communicators"] = objects(job.communicators);
   object["sources"] = objects(job.sources);
+  json::object versions;
+  for (const auto& [what, values] : job.versions) versions[what] = list(values);
+  object["versions"] = std::move(versions);
+  object["network"] = list(job.network);
+  object["settings"] = objects(job.settings);
   return object;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,6 +45,14 @@ struct SourceView {
   std::uint64_t recognized = 0;
 };
 
+// How hosts of the job are set up: one answer to one question.
+struct SettingView {
+  std::string setting;  // "environment NCCL_ALGO", "devices IB", "network connected"
+  std::string value;
+  int hosts = 0;                     // that say so
+  std::vector<std::string> only_on;  // their names, unless it is the most common answer
+};
+
 // GET /api/v1/jobs/{job}
 struct JobDetail {
   JobOverview overview;
@@ -52,6 +61,9 @@ struct JobDetail {
   std::vector<std::string> nics;
   std::vector<CommunicatorView> communicators;
   std::vector<SourceView> sources;
+  std::map<std::string, std::vector<std::string>> versions;  // "nccl", "driver"
+  std::vector<std::string> network;                          // IB, Socket
+  std::vector<SettingView> settings;
 };
 
 // Where a rank stands in one communicator.

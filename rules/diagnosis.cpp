@@ -18,6 +18,7 @@ namespace {
 constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
 constexpr double kExplainsNothing =
     0.6;  // times: something stopped the job, and this does not account for it
+constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
 constexpr double kMostConfidence = 0.98;
 
 struct Candidate {
@@ -152,6 +153,12 @@ bool names_one_of_two_ends(const Finding& finding) {
          finding.cause == "launch.connect_failed";
 }
 
+bool is_worse_than_slow(const Candidate& candidate) {
+  const Verdict verdict = candidate.suspicion.verdict;
+  return candidate.in_question() && !candidate.means_nothing_alone() &&
+         (verdict == Verdict::hang || verdict == Verdict::failed || verdict == Verdict::corrupt);
+}
+
 // What is said of a cause changes with what it accounts for.
 void weigh(std::vector<Candidate>& candidates) {
   bool stopped = std::ranges::any_of(candidates, stops_job);
@@ -163,6 +170,13 @@ void weigh(std::vector<Candidate>& candidates) {
     confidence = explains_stop ? std::min(confidence + kExplainsTheStop, kMostConfidence)
                                : confidence * kExplainsNothing;
     confidence = std::round(confidence * 100) / 100;
+  }
+  if (std::ranges::none_of(candidates, is_worse_than_slow)) return;
+  for (Candidate& candidate : candidates) {
+    const bool explains_worse = std::ranges::any_of(
+        candidate.effects, [&](std::size_t e) { return is_worse_than_slow(candidates[e]); });
+    if (candidate.suspicion.verdict == Verdict::slow && !explains_worse)
+      candidate.finding().confidence = std::min(candidate.finding().confidence, kSlowBesideAStop);
   }
 }
 

@@ -85,8 +85,10 @@ YAML::Node entries(const YamlFile& file, const char* name) {
 
 }  // namespace
 
+bool SuspiciousValue::is_about(std::string_view question) const { return names(setting, question); }
+
 bool SuspiciousValue::matches(std::string_view question, std::string_view value) const {
-  return names(setting, question) && std::ranges::any_of(values, [&](const std::string& pattern) {
+  return is_about(question) && std::ranges::any_of(values, [&](const std::string& pattern) {
            return names(pattern, value);
          });
 }

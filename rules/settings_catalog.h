@@ -46,6 +46,7 @@ struct SuspiciousValue {
   double confidence = 0.6;
   std::string why;
 
+  bool is_about(std::string_view question) const;
   bool matches(std::string_view question, std::string_view value) const;
 };
 

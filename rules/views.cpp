@@ -5,6 +5,7 @@
 
 #include "rules/detectors/detector.h"
 #include "rules/diagnosis.h"
+#include "rules/start_views.h"
 
 namespace faultline {
 namespace {
@@ -103,6 +104,7 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
     detail.sources.push_back({source.source.name, job.sources().host_of(i), source.bytes,
                               source.lines, source.recognized});
   }
+  describe_start(view, detail);
   return detail;
 }
 

@@ -54,6 +54,7 @@ std::vector<Suspicion> find_configuration_faults(const View& view) {
   std::vector<Suspicion> found;
   for (const Crew& crew : crews_of(view))
     for (const Look look : kLooks) std::ranges::move(look(view, crew), std::back_inserter(found));
+  std::ranges::move(find_changes_since_last_start(view), std::back_inserter(found));
   return joined(std::move(found));
 }
 

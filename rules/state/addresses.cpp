@@ -70,7 +70,14 @@ std::string bare_address(std::string_view text) {
 }
 
 std::string device_without_link(std::string_view item) {
-  return std::string(item.substr(0, item.rfind('/')));
+  std::string name;
+  while (!item.empty()) {
+    const std::string_view part = item.substr(0, item.find('+'));
+    if (!name.empty()) name += '+';
+    name += part.substr(0, part.find('/'));
+    item.remove_prefix(std::min(part.size() + 1, item.size()));
+  }
+  return name;
 }
 
 void AddressBook::apply(std::uint32_t source, const Source& origin, const Batch& batch,
@@ -83,9 +90,11 @@ void AddressBook::apply(std::uint32_t source, const Source& origin, const Batch&
     learn_address(host, setting->value);
   } else if (setting->group == "devices") {
     const bool socket = setting->name == "Socket";
+    if (!socket && setting->name != "IB") return;  // 2.3 prints a line for each device
     Devices devices;
     for_each_word(setting->value, [&](std::string_view item) {
       if (socket) learn_address(host, item);
+      if (item == "...") return;  // the line was cut there
       if (devices.size() < kMostDevices && item.size() <= kLongestName)
         devices.push_back(socket ? std::string(item.substr(0, item.find(':')))
                                  : device_without_link(item));

@@ -51,7 +51,7 @@ class AddressBook {
 // "fd00::2". Empty if no address is in it.
 std::string bare_address(std::string_view text);
 
-// "mlx5_1:1/RoCE" -> "mlx5_1:1".
+// "mlx5_1:1/RoCE" -> "mlx5_1:1"; of NICs merged into one, "mlx5_0:1+mlx5_1:1".
 std::string device_without_link(std::string_view item);
 
 }  // namespace faultline

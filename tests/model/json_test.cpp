@@ -135,6 +135,9 @@ TEST(JobJson, IsTheOverviewWithItsParts) {
   job.gpus = {{.host = "n1", .gpu = "0000:3b:00.0", .rank = 3}, {.host = "n2"}};
   job.communicators = {{.id = "0x9f3c", .nranks = 2, .members_seen = 1, .furthest = 7}};
   job.sources = {{.name = "n1/nccl.log", .host = "n1", .bytes = 10, .lines = 2, .recognized = 1}};
+  job.versions = {{"driver", {"12080"}}};
+  job.network = {"IB"};
+  job.settings = {{.setting = "network used", .value = "IB", .hosts = 1}};
   EXPECT_EQ(compact(to_json(job)),
             R"({"job":"llama","verdict":"healthy","ranks":{"expected":2,"seen":1},"attempts":1,)"
             R"("last_activity":"2026-03-05T02:46:59.123Z","hosts":["n1"],)"
@@ -143,7 +146,9 @@ TEST(JobJson, IsTheOverviewWithItsParts) {
             R"("communicators":[{"id":"0x9f3c","nranks":2,"members_seen":1,"furthest":7,)"
             R"("slowest":0,"matched":true}],)"
             R"("sources":[{"name":"n1/nccl.log","host":"n1","bytes":10,"lines":2,)"
-            R"("recognized":1}]})");
+            R"("recognized":1}],)"
+            R"("versions":{"driver":["12080"]},"network":["IB"],)"
+            R"("settings":[{"setting":"network used","value":"IB","hosts":1,"only_on":[]}]})");
 }
 
 TEST(RankJson, SaysNullForWhatNobodyKnows) {

@@ -291,6 +291,17 @@ TEST(GdrDisabled, IsNotSaidOfAHostOfWhichFewerRanksTell) {
       17));
 }
 
+TEST(GdrDisabled, IsSeenBeforeAnythingIsConnected) {
+  const Diagnosis diagnosis = diagnosis_of([](int rank) {
+    RankStart start;
+    start.between_hosts = start.within_host = "COLLNET/SHARP";
+    start.hca = rank / 8 == 1 ? "disabled" : "enabled";
+    return start;
+  });
+  expect_cause(diagnosis, "config.gdr_disabled", {"node-1"}, 0.8, 0.9,
+               "GPUDirect RDMA is disabled on node-1, and enabled on its peers");
+}
+
 TEST(GdrDisabled, IsSaidWhereASettingSwitchesItOff) {
   const Diagnosis diagnosis = diagnosis_of(all_alike(with([](RankStart& s) {
     s.gdr = false;
@@ -461,6 +472,83 @@ TEST(VersionMismatch, OnlyObservesAnotherDriver) {
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << told(diagnosis);
   ASSERT_EQ(diagnosis.observations.size(), 1u) << told(diagnosis);
   EXPECT_EQ(diagnosis.observations[0].cause, "software.version_mismatch");
+}
+
+// --- Since the last start -----------------------------------------------------------------------
+
+// A job that worked with one start, and was started again with another.
+Diagnosis diagnosis_after(const RankStarts& first, const RankStarts& second, bool worked = true) {
+  Job job;
+  start(job, 16, first);
+  if (worked) call_once_each(job, 16);
+  job.restart();
+  start(job, 16, second);
+  call_once_each(job, 16);
+  return job.diagnosis();
+}
+
+TEST(SinceTheLastStart, NothingIsSaidOfAStartLikeTheLast) {
+  const Diagnosis diagnosis = diagnosis_after(all_alike(), all_alike());
+  EXPECT_EQ(diagnosis.attempts, 2);
+  expect_nothing(diagnosis);
+}
+
+TEST(SinceTheLastStart, AllHostsFellBackToSockets) {
+  const Diagnosis diagnosis = diagnosis_after(all_alike(), all_alike(with([](RankStart& s) {
+                                                s.network = "Socket";
+                                                s.devices = "";
+                                                s.between_hosts = "NET/Socket";
+                                                s.gdr = false;
+                                                s.hca = "";
+                                                s.environment.erase("NCCL_IB_HCA");
+                                              })));
+  const Finding* finding = find(diagnosis.root_causes, "config.network_fallback");
+  ASSERT_NE(finding, nullptr) << told(diagnosis);
+  EXPECT_EQ(diagnosis.verdict, Verdict::slow);
+  EXPECT_EQ(finding->subject.hosts, (Hosts{"node-0", "node-1"}));
+  EXPECT_EQ(finding->title,
+            "Since the last start: the network is Socket on node-0, node-1, and was IB");
+  EXPECT_EQ(finding->evidence.size(), 2u);
+  EXPECT_EQ(diagnosis.root_causes.size(), 1u) << told(diagnosis);
+}
+
+TEST(SinceTheLastStart, AllHostsLostGpuDirectAndPeerAccess) {
+  const Diagnosis diagnosis = diagnosis_after(all_alike(), all_alike(with([](RankStart& s) {
+                                                s.within_host = "SHM/direct";
+                                                s.gdr = false;
+                                              })));
+  EXPECT_NE(find(diagnosis.root_causes, "config.gdr_disabled"), nullptr) << told(diagnosis);
+  EXPECT_NE(find(diagnosis.root_causes, "config.p2p_disabled"), nullptr) << told(diagnosis);
+}
+
+TEST(SinceTheLastStart, AnUpgradeIsOnlyObserved) {
+  const Diagnosis diagnosis = diagnosis_after(all_alike(), all_alike(with([](RankStart& s) {
+                                                s.nccl = "2.28.3+cuda12.8";
+                                                s.environment["NCCL_IB_TIMEOUT"] = "22";
+                                              })));
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << told(diagnosis);
+  const Finding* finding = find(diagnosis.observations, "software.version_mismatch");
+  ASSERT_NE(finding, nullptr) << told(diagnosis);
+  EXPECT_THAT(finding->title, HasSubstr("the NCCL version is 2.28.3+cuda12.8 on node-0, node-1"));
+}
+
+TEST(SinceTheLastStart, WhatGotBetterIsNotHeldAgainstIt) {
+  const RankStarts slow = all_alike(with([](RankStart& s) {
+    s.network = "Socket";
+    s.devices = "";
+    s.between_hosts = "NET/Socket";
+    s.within_host = "SHM/direct";
+    s.channels = "2";
+    s.gdr = false;
+    s.environment.clear();
+  }));
+  expect_nothing(diagnosis_after(slow, all_alike()));
+}
+
+TEST(SinceTheLastStart, AStartThatNeverWorkedIsNoMeasure) {
+  const Diagnosis diagnosis =
+      diagnosis_after(all_alike(), all_alike(with([](RankStart& s) { s.gdr = false; })), false);
+  EXPECT_EQ(find(findings_of(diagnosis), "config.gdr_disabled"), nullptr) << told(diagnosis);
 }
 
 // --- Beside a hang ------------------------------------------------------------------------------

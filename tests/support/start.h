@@ -30,14 +30,11 @@ using RankStarts = std::function<RankStart(int rank)>;
 
 constexpr std::uint64_t kWorldPointer = 0x9000;
 
-inline std::int64_t pid_of(int rank, int attempt) { return 1000 + rank + 10000 * (attempt - 1); }
-
-// A later attempt runs on the same machines with new pids.
-inline void start(Job& job, int ranks, const RankStarts& start_of, int attempt = 1) {
+// After job.restart() it is a later attempt, on the same machines.
+inline void start(Job& job, int ranks, const RankStarts& start_of) {
   for (int rank = 0; rank < ranks; ++rank) {
     const RankStart how = start_of(rank);
-    Speaker speaker = Job::speaker_of(rank);
-    speaker.pid = pid_of(rank, attempt);
+    const Speaker speaker = job.speaker_now(rank);
     const std::int64_t thread = speaker.pid + 20;
     const Source source = Job::source_of(rank);
     auto tell = [&](const std::string& group, const std::string& name, const std::string& value) {
@@ -65,7 +62,7 @@ inline void start(Job& job, int ranks, const RankStarts& start_of, int attempt =
                           .cuda_device = rank % 8,
                           .nvml_device = rank % 8,
                           .gpu = Job::gpu_of(rank),
-                          .communicator_id = fmt::format("0xfeed{}", attempt),
+                          .communicator_id = fmt::format("0xfeed{}", job.speaker_now(0).pid),
                           .thread = thread};
 
     if (!how.nccl.empty()) tell("version", "nccl", how.nccl);

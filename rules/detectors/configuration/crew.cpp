@@ -152,7 +152,8 @@ void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion) {
       !view.in_attempt(view.job.setup().processes()[said->process].process))
     return;
   if (evidence.empty()) suspicion.since = said->line.time;
-  evidence.push_back(view.evidence(said->line));
+  Evidence line = view.evidence(said->line);
+  if (std::ranges::find(evidence, line) == evidence.end()) evidence.push_back(std::move(line));
 }
 
 Suspicion configuration_fault(std::string_view cause, Severity severity, double confidence) {

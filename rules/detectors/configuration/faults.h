@@ -1,9 +1,11 @@
-// The families of configuration faults. Each looks at one crew.
+// The families of configuration faults. Each looks at one crew, but for the last.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "rules/detectors/configuration/crew.h"
+#include "rules/fingerprint.h"
 
 namespace faultline {
 
@@ -25,8 +27,8 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew);
 // GPUs of one host that do not reach each other directly.
 std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew);
 
-// Whether this mate runs over sockets, as far as its lines tell.
-bool uses_sockets(const View& view, const CrewMate& mate);
-bool uses_rdma(const View& view, const CrewMate& mate);
+// What is worse than at the last start of the job that got to work, or only other.
+std::vector<Suspicion> find_changes_since_last_start(const View& view);
+std::optional<Fingerprint> last_start_that_worked(const View& view);
 
 }  // namespace faultline

@@ -42,6 +42,16 @@ std::set<std::string> networks_of(const View& view, const CrewMate& mate) {
   return networks;
 }
 
+bool uses_sockets(const View& view, const CrewMate& mate) {
+  const std::set<std::string> networks = networks_of(view, mate);
+  return networks.size() == 1 && networks.contains("Socket");
+}
+
+bool uses_rdma(const View& view, const CrewMate& mate) {
+  const std::set<std::string> networks = networks_of(view, mate);
+  return !networks.empty() && !networks.contains("Socket");
+}
+
 bool meant_rdma(const View& view, const CrewMate& mate) {
   const Setup& setup = view.job.setup();
   const std::string* hca = setup.answer(*mate.process, "environment NCCL_IB_HCA");
@@ -165,6 +175,46 @@ void add_staged_line(const View& view, const std::string& host, Direction direct
   }
 }
 
+// No NIC of the host can reach its GPUs, as NCCL says before it connects anything.
+bool refuses_gdr(const Setup& setup, const ProcessSetup& process, bool& tells) {
+  bool refuses = true;
+  for (const Answer& answer : process.answers) {
+    if (!setup.text(answer.question).starts_with("gdr ")) continue;
+    tells = true;
+    refuses &= setup.text(answer.value) == "disabled";
+  }
+  return refuses;
+}
+
+std::vector<Suspicion> gdr_refused(const View& view, const Crew& crew) {
+  const Setup& setup = view.job.setup();
+  std::vector<Unit> units;
+  for (const auto& [host, mates] : crew.by_host) {
+    bool tells = false;
+    bool refuses = true;
+    for (std::size_t i : mates) refuses &= refuses_gdr(setup, *crew.mates[i].process, tells);
+    if (tells) units.push_back({refuses ? "disabled" : "enabled", mates});
+  }
+  const Division division = divide(units);
+  Mates refusing;
+  for (const Unit& unit : units)
+    if (unit.said == "disabled")
+      refusing.insert(refusing.end(), unit.mates.begin(), unit.mates.end());
+  if (division.odd.empty()) return {};
+  Suspicion suspicion = configuration_fault("config.gdr_disabled", Severity::warning,
+                                            rounded(kSure * division.clarity));
+  Finding& finding = suspicion.finding;
+  finding.subject = hosts_of(crew, refusing);
+  finding.title = fmt::format("GPUDirect RDMA is disabled on {}, and enabled on its peers",
+                              people_of(view, crew, refusing));
+  for (std::size_t i : refusing)
+    for (const Answer& answer : crew.mates[i].process->answers)
+      if (const std::string& question = setup.text(answer.question); question.starts_with("gdr "))
+        add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, "disabled"),
+                 suspicion);
+  return {suspicion};
+}
+
 std::set<std::string> device_names(const std::string& list) {
   std::set<std::string> names;
   std::size_t begin = 0;
@@ -177,16 +227,6 @@ std::set<std::string> device_names(const std::string& list) {
 }
 
 }  // namespace
-
-bool uses_sockets(const View& view, const CrewMate& mate) {
-  const std::set<std::string> networks = networks_of(view, mate);
-  return networks.size() == 1 && networks.contains("Socket");
-}
-
-bool uses_rdma(const View& view, const CrewMate& mate) {
-  const std::set<std::string> networks = networks_of(view, mate);
-  return !networks.empty() && !networks.contains("Socket");
-}
 
 std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew) {
   if (!crew.several_hosts()) return {};
@@ -240,7 +280,7 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
       }
     return {suspicion};
   }
-  return {};
+  return gdr_refused(view, crew);
 }
 
 std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew) {
@@ -252,7 +292,8 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
     std::set<std::string> said;
     Mates tell;
     for (std::size_t i : mates)
-      if (const std::string* list = setup.answer(*crew.mates[i].process, "devices IB")) {
+      if (const std::string* list = setup.answer(*crew.mates[i].process, "devices IB");
+          list != nullptr && !is_cut(*list)) {
         said.insert(*list);
         tell.push_back(i);
       }

@@ -47,7 +47,7 @@ std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::stri
   std::set<std::string> hosts_that_tell;
   for (std::size_t i = 0; i < crew.mates.size(); ++i) {
     const std::string* value = answer_of(setup, crew.mates[i], question);
-    if (value == nullptr) continue;
+    if (value == nullptr || is_cut(*value)) continue;
     units.push_back({*value, {i}});
     hosts_that_tell.insert(crew.mates[i].process->host);
   }
@@ -69,7 +69,8 @@ std::vector<Unit> units_of_hosts(const Setup& setup, const Crew& crew, std::stri
     std::set<std::string> values;
     Unit unit;
     for (std::size_t i : mates)
-      if (const std::string* value = answer_of(setup, crew.mates[i], question)) {
+      if (const std::string* value = answer_of(setup, crew.mates[i], question);
+          value != nullptr && !is_cut(*value)) {
         values.insert(*value);
         unit.mates.push_back(i);
       }
@@ -151,12 +152,13 @@ Suspicion difference(const View& view, const Crew& crew, std::string_view questi
   return suspicion;
 }
 
-bool applies(Where where, const Crew& crew, const Mates& mates) {
+bool applies(const View& view, Where where, const Crew& crew, const Mates& mates) {
   if (where == Where::several_hosts) return crew.several_hosts();
   if (where == Where::anywhere) return true;
   return std::ranges::any_of(mates, [&](std::size_t i) {
     const auto host = crew.by_host.find(crew.mates[i].process->host);
-    return host != crew.by_host.end() && host->second.size() > 1;
+    return (host != crew.by_host.end() && host->second.size() > 1) ||
+           view.workers_in(crew.mates[i].process->process).size() > 1;
   });
 }
 
@@ -186,6 +188,7 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
   std::vector<Suspicion> found;
   for (const std::string& question : questions_of(setup, crew)) {
     for (const SuspiciousValue& suspicious : view.catalog.settings.suspicious) {
+      if (!suspicious.is_about(question)) continue;
       Mates mates;
       std::string example;
       for (std::size_t i = 0; i < crew.mates.size(); ++i) {
@@ -194,7 +197,7 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
         mates.push_back(i);
         example = *value;
       }
-      if (mates.empty() || !applies(suspicious.where, crew, mates)) continue;
+      if (mates.empty() || !applies(view, suspicious.where, crew, mates)) continue;
       const bool all = mates.size() == crew.mates.size();
       const bool harmless = suspicious.cause == "config.environment_mismatch";
       Suspicion& suspicion = found.emplace_back(configuration_fault(

@@ -80,6 +80,13 @@ TEST(AddressBook, NamesANicByItsNumberInItsProcess) {
   EXPECT_EQ(book.device_name(process(2), 0), "");
 }
 
+TEST(AddressBook, NamesMergedNicsAndLeavesOutWhereALineWasCut) {
+  Job job;
+  tell(job, 0, setting("devices", "IB", "mlx5_0:1/RoCE+mlx5_1:1/RoCE ibp0:1/IB/SHARP ..."));
+  const AddressBook& book = job.state.addresses();
+  EXPECT_EQ(book.devices_of(process(0)), (std::vector<std::string>{"mlx5_0:1+mlx5_1:1", "ibp0:1"}));
+}
+
 TEST(AddressBook, KeepsTheFirstListOfAProcessUnlessItWasEmpty) {
   Job job;
   tell(job, 0, setting("devices", "IB", ""));

@@ -1,0 +1,113 @@
+#include "rules/settings_catalog.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "model/cause.h"
+#include "rules/catalog.h"
+#include "rules/catalog_files.h"
+
+namespace faultline {
+namespace {
+
+const SettingsCatalog& shipped() {
+  static const Catalog catalog = load_catalog();
+  return catalog.settings;
+}
+
+Between between(std::string_view variable) {
+  const ComparedSetting* setting = shipped().find("environment " + std::string(variable));
+  return setting == nullptr ? Between::nobody : setting->between;
+}
+
+std::string complaint_about(std::string_view text) {
+  try {
+    read_settings("settings.yaml", text);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(SettingsCatalog, KnowsWhatAllRanksMustAgreeOn) {
+  for (const char* variable :
+       {"NCCL_ALGO", "NCCL_PROTO", "NCCL_NTHREADS", "NCCL_BUFFSIZE", "NCCL_MIN_NCHANNELS",
+        "NCCL_MAX_NCHANNELS", "NCCL_NET", "NCCL_IB_QPS_PER_CONNECTION", "NCCL_SOCKET_MAGIC"})
+    EXPECT_EQ(between(variable), Between::ranks) << variable;
+  EXPECT_EQ(shipped().find("version nccl")->between, Between::ranks);
+  EXPECT_EQ(shipped().find("version nccl")->cause, "software.version_mismatch");
+}
+
+TEST(SettingsCatalog, LetsHostsNameTheirInterfacesAsTheyLike) {
+  for (const char* variable : {"NCCL_IB_HCA", "NCCL_SOCKET_IFNAME", "NCCL_SOMETHING_UNKNOWN"}) {
+    const ComparedSetting* setting = shipped().find("environment " + std::string(variable));
+    ASSERT_NE(setting, nullptr) << variable;
+    EXPECT_EQ(setting->between, Between::hosts) << variable;
+    EXPECT_EQ(setting->severity, Severity::info) << variable;
+  }
+}
+
+TEST(SettingsCatalog, LeavesToEachProcessWhatIsItsOwn) {
+  for (const char* variable : {"NCCL_DEBUG_FILE", "NCCL_DEBUG", "NCCL_HOSTID",
+                               "CUDA_VISIBLE_DEVICES", "NCCL_TOPO_DUMP_FILE"})
+    EXPECT_EQ(between(variable), Between::nobody) << variable;
+}
+
+TEST(SettingsCatalog, KnowsValuesThatDefeatTheirPurpose) {
+  const auto cause_of = [](std::string_view question, std::string_view value) {
+    for (const SuspiciousValue& suspicious : shipped().suspicious)
+      if (suspicious.matches(question, value)) return suspicious.cause;
+    return std::string();
+  };
+  EXPECT_EQ(cause_of("environment NCCL_P2P_DISABLE", "1"), "config.p2p_disabled");
+  EXPECT_EQ(cause_of("environment NCCL_IB_DISABLE", "1"), "config.network_fallback");
+  EXPECT_EQ(cause_of("environment NCCL_NET_GDR_LEVEL", "LOC"), "config.gdr_disabled");
+  EXPECT_EQ(cause_of("environment NCCL_TIMEOUT", "3600"), "config.environment_mismatch");
+  EXPECT_EQ(cause_of("environment NCCL_P2P_DISABLE", "0"), "");
+  EXPECT_EQ(cause_of("environment NCCL_NET_GDR_LEVEL", "SYS"), "");
+}
+
+TEST(SettingsCatalog, NeverAccusesWithMoreThanItsFamilyMay) {
+  for (const auto& [name, setting] : shipped().compared) {
+    EXPECT_TRUE(setting.cause.starts_with("config.") ||
+                setting.cause == "software.version_mismatch")
+        << name;
+    EXPECT_LE(setting.severity, Severity::warning) << name;
+    EXPECT_LE(setting.confidence, 0.9) << name;
+  }
+  for (const SuspiciousValue& value : shipped().suspicious)
+    EXPECT_LE(value.severity, Severity::warning) << value.setting;
+}
+
+TEST(SettingsFile, IsRefusedWithTheLineAndTheMend) {
+  const std::string tail = "suspicious: []\n";
+  EXPECT_EQ(complaint_about("compare: []\n"),
+            "settings.yaml:1: suspicious is missing; add \"suspicious:\" to this entry");
+  EXPECT_EQ(complaint_about("compare: {}\n" + tail),
+            "settings.yaml:1: compare is not a list; write its entries as a list");
+  EXPECT_EQ(complaint_about("compare:\n- settings: [NCCL_ALGO]\n" + tail),
+            "settings.yaml:2: between is missing; add \"between:\" to this entry");
+  EXPECT_EQ(complaint_about("compare:\n- settings: [NCCL_ALGO]\n  between: friends\n" + tail),
+            "settings.yaml:3: between \"friends\" is unknown; use ranks, hosts or nobody");
+  EXPECT_EQ(complaint_about("compare:\n- settings: [A, A]\n  between: ranks\n" + tail),
+            "settings.yaml:2: \"environment A\" is listed twice, first in line 2; remove one of "
+            "the two");
+  EXPECT_EQ(complaint_about("compare:\n- settings: [\"A*B\"]\n  between: ranks\n" + tail),
+            "settings.yaml:2: \"A*B\" has a * in it; put it at the end");
+  EXPECT_EQ(
+      complaint_about("compare:\n- settings: [A]\n  between: ranks\n  confidence: much\n" + tail),
+      "settings.yaml:4: confidence \"much\" is not between 0 and 1; write 0.8");
+  EXPECT_EQ(
+      complaint_about("compare:\n- settings: [A]\n  between: ranks\n  class: config.gdr\n" + tail)
+          .substr(0, 50),
+      "settings.yaml:4: class \"config.gdr\" is unknown; us");
+  EXPECT_EQ(complaint_about("compare: []\nsuspicious:\n- setting: A\n  values: [\"1\"]\n"),
+            "settings.yaml:3: why is missing; add \"why:\" to this entry");
+  EXPECT_EQ(
+      complaint_about("compare: []\nsuspicious:\n- setting: A\n  value: \"1\"\n").substr(0, 44),
+      "settings.yaml:4: field \"value\" is unknown; a");
+}
+
+}  // namespace
+}  // namespace faultline
