@@ -34,7 +34,7 @@ void add_links(const Setup& setup, const CommunicatorSetup& communicator, HostAn
 }
 
 void add_largest(const Setup& setup, const CommunicatorSetup& communicator, HostAnswers& answers) {
-  for (const Answer& answer : communicator.answers)
+  for (const AnswerGiven& answer : communicator.answers)
     answers[setup.text(answer.question)].insert(setup.text(answer.value));
   if (communicator.rings > 0) answers["rings"].insert(std::to_string(communicator.rings));
 }
@@ -56,7 +56,7 @@ Fingerprint fingerprint_of(const Setup& setup,
   for (const ProcessSetup& process : setup.processes()) {
     if (process.host.empty() || !is_of_the_start(process.process)) continue;
     HostAnswers& answers = fingerprint.hosts[process.host];
-    for (const Answer& answer : process.answers) {
+    for (const AnswerGiven& answer : process.answers) {
       const std::string& question = setup.text(answer.question);
       const std::string& value = setup.text(answer.value);
       const bool left_out = std::ranges::any_of(

@@ -238,9 +238,9 @@ void Setup::learn(ProcessSetup& process, const SetupStep& step) {
   if (step.seconds) done.seconds = static_cast<float>(*step.seconds);
 }
 
-void Setup::add_answer(std::vector<Answer>& answers, std::size_t most, Word question,
+void Setup::add_answer(std::vector<AnswerGiven>& answers, std::size_t most, Word question,
                        Word value) const {
-  const auto place = std::ranges::lower_bound(answers, question, {}, &Answer::question);
+  const auto place = std::ranges::lower_bound(answers, question, {}, &AnswerGiven::question);
   if (place != answers.end() && place->question == question) {
     // A list that was empty at first was not the answer yet.
     if (words_.text(place->value).empty())
@@ -248,7 +248,7 @@ void Setup::add_answer(std::vector<Answer>& answers, std::size_t most, Word ques
     else if (place->value != value)
       place->later = value;
   } else if (answers.size() < most) {
-    answers.insert(place, Answer{question, value, std::nullopt});
+    answers.insert(place, AnswerGiven{question, value, std::nullopt});
   }
 }
 
@@ -272,7 +272,7 @@ const ProcessSetup* Setup::find(const ProcessKey& process) const {
 
 const std::string* Setup::answer(const ProcessSetup& process, std::string_view question) const {
   const Word word = words_.find(question);
-  const auto place = std::ranges::lower_bound(process.answers, word, {}, &Answer::question);
+  const auto place = std::ranges::lower_bound(process.answers, word, {}, &AnswerGiven::question);
   if (word == kNoWord || place == process.answers.end() || place->question != word) return nullptr;
   return &words_.text(place->value);
 }
@@ -280,7 +280,7 @@ const std::string* Setup::answer(const ProcessSetup& process, std::string_view q
 const std::string* Setup::answer(const CommunicatorSetup& communicator,
                                  std::string_view question) const {
   const Word word = words_.find(question);
-  const auto place = std::ranges::find(communicator.answers, word, &Answer::question);
+  const auto place = std::ranges::find(communicator.answers, word, &AnswerGiven::question);
   if (word == kNoWord || place == communicator.answers.end()) return nullptr;
   return &words_.text(place->value);
 }

@@ -20,7 +20,7 @@ namespace faultline {
 
 // A question and its first answer. A question is the group and the name of a Setting: "version
 // nccl", "environment NCCL_ALGO", "devices IB".
-struct Answer {
+struct AnswerGiven {
   Word question = kNoWord;
   Word value = kNoWord;
   std::optional<Word> later;  // another answer that the same process gave afterwards
@@ -51,8 +51,8 @@ struct CommunicatorSetup {
   int nranks = 0;
   int nodes = 0;  // 0: not told
   int local_ranks = 0;
-  int rings = 0;                // 0: not told; only its rank 0 does
-  std::vector<Answer> answers;  // "channels collective"
+  int rings = 0;                     // 0: not told; only its rank 0 does
+  std::vector<AnswerGiven> answers;  // "channels collective"
   std::vector<Link> links;
   std::vector<StepDone> steps;
   std::int64_t thread = 0;  // that set it up
@@ -64,7 +64,7 @@ struct ProcessSetup {
   ProcessKey process;
   std::string host;  // as its lines name it, else as the sender does; empty: not known
   std::uint32_t source = 0;
-  std::vector<Answer> answers;                   // sorted by question
+  std::vector<AnswerGiven> answers;              // sorted by question
   std::vector<CommunicatorSetup> communicators;  // in the order of their beginning
   bool prints_starts = false;                    // its NCCL has a line for the beginning of an init
 };
@@ -100,7 +100,8 @@ class Setup {
   void learn(ProcessSetup& process, const Setting& setting, const LineRef& line);
   void learn(ProcessSetup& process, const PeerConnection& connection, const LineRef& line);
   void learn(ProcessSetup& process, const SetupStep& step);
-  void add_answer(std::vector<Answer>& answers, std::size_t most, Word question, Word value) const;
+  void add_answer(std::vector<AnswerGiven>& answers, std::size_t most, Word question,
+                  Word value) const;
   void keep_line(const ProcessSetup& process, Word question, Word value, const LineRef& line);
   const Said* kept_line(std::string_view host, std::string_view question,
                         std::string_view value) const;

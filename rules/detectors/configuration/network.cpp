@@ -178,7 +178,7 @@ void add_staged_line(const View& view, const std::string& host, Direction direct
 // No NIC of the host can reach its GPUs, as NCCL says before it connects anything.
 bool refuses_gdr(const Setup& setup, const ProcessSetup& process, bool& tells) {
   bool refuses = true;
-  for (const Answer& answer : process.answers) {
+  for (const AnswerGiven& answer : process.answers) {
     if (!setup.text(answer.question).starts_with("gdr ")) continue;
     tells = true;
     refuses &= setup.text(answer.value) == "disabled";
@@ -208,7 +208,7 @@ std::vector<Suspicion> gdr_refused(const View& view, const Crew& crew) {
   finding.title = fmt::format("GPUDirect RDMA is disabled on {}, and enabled on its peers",
                               people_of(view, crew, refusing));
   for (std::size_t i : refusing)
-    for (const Answer& answer : crew.mates[i].process->answers)
+    for (const AnswerGiven& answer : crew.mates[i].process->answers)
       if (const std::string& question = setup.text(answer.question); question.starts_with("gdr "))
         add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, "disabled"),
                  suspicion);

@@ -29,7 +29,7 @@ std::string shown(std::string_view value) {
 }
 
 bool tells_environment(const Setup& setup, const ProcessSetup& process) {
-  return std::ranges::any_of(process.answers, [&](const Answer& answer) {
+  return std::ranges::any_of(process.answers, [&](const AnswerGiven& answer) {
     return setup.text(answer.question).starts_with(kEnvironment);
   });
 }
@@ -84,9 +84,9 @@ std::vector<Unit> units_of_hosts(const Setup& setup, const Crew& crew, std::stri
 std::set<std::string> questions_of(const Setup& setup, const Crew& crew) {
   std::set<Word> words;
   for (const CrewMate& mate : crew.mates) {
-    for (const Answer& answer : mate.process->answers) words.insert(answer.question);
+    for (const AnswerGiven& answer : mate.process->answers) words.insert(answer.question);
     if (mate.communicator != nullptr)
-      for (const Answer& answer : mate.communicator->answers) words.insert(answer.question);
+      for (const AnswerGiven& answer : mate.communicator->answers) words.insert(answer.question);
   }
   std::set<std::string> questions;
   for (Word word : words) questions.insert(setup.text(word));
