@@ -229,37 +229,33 @@ constexpr std::size_t kIndexRoom = [] {
 
 // For every first character the INFO forms that begin with it, in their order, and after them those
 // that may begin with anything.
-class Index {
- public:
-  constexpr Index() {
-    for (std::size_t letter = 0; letter < 256; ++letter) {
-      starts_[letter] = size_;
-      add([&](const NcclForm& form) {
-        return !form.begins.empty() && static_cast<unsigned char>(form.begins[0]) == letter;
-      });
-      add([](const NcclForm& form) { return form.begins.empty(); });
-    }
-    starts_[256] = size_;
-  }
+struct Index {
+  std::array<std::uint16_t, 257> starts{};
+  std::array<std::uint8_t, kIndexRoom> rows{};
 
   std::span<const std::uint8_t> forms(char first) const {
     auto letter = static_cast<unsigned char>(first);
-    return std::span(rows_).subspan(starts_[letter], starts_[letter + 1] - starts_[letter]);
+    return std::span(rows).subspan(starts[letter], starts[letter + 1] - starts[letter]);
   }
-
- private:
-  template <class Wanted>
-  constexpr void add(Wanted&& wanted) {
-    for (std::size_t i = 0; i < kCount; ++i)
-      if (kForms[i].level == NcclLevel::info && wanted(kForms[i]))
-        rows_[size_++] = static_cast<std::uint8_t>(i);
-  }
-
-  std::array<std::uint16_t, 257> starts_{};
-  std::array<std::uint8_t, kIndexRoom> rows_{};
-  std::uint16_t size_ = 0;
 };
-constexpr Index kIndex;
+
+constexpr Index kIndex = [] {
+  Index index;
+  std::uint16_t size = 0;
+  for (std::size_t letter = 0; letter < 256; ++letter) {
+    index.starts[letter] = size;
+    for (const bool anything : {false, true}) {
+      for (std::size_t i = 0; i < kCount; ++i) {
+        const NcclForm& form = kForms[i];
+        if (form.level != NcclLevel::info || form.begins.empty() != anything) continue;
+        if (anything || static_cast<unsigned char>(form.begins[0]) == letter)
+          index.rows[size++] = static_cast<std::uint8_t>(i);
+      }
+    }
+  }
+  index.starts[256] = size;
+  return index;
+}();
 
 bool is_of(const NcclForm& form, const NcclMessage& message, Facts& facts) {
   if (!message.text.starts_with(form.begins)) return false;
