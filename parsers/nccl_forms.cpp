@@ -316,8 +316,10 @@ bool stands_though_cut(const Fact& fact) {
   // 2.3 ends its line where later versions go on.
   if (const auto* init = std::get_if<CommunicatorInit>(&fact))
     return init->complete || init->cuda_device != -1;
+  // "P2p connect done in 0.1" may have been 0.12; the other steps end with a word or a bracket.
+  if (const auto* step = std::get_if<SetupStep>(&fact)) return step->step != "p2p";
   return std::holds_alternative<CommunicatorEnd>(fact) ||
-         std::holds_alternative<CommunicatorShape>(fact) || std::holds_alternative<SetupStep>(fact);
+         std::holds_alternative<CommunicatorShape>(fact);
 }
 
 NcclSubsystem guessed_subsystem(std::string_view message) {
