@@ -1,5 +1,6 @@
 #include "parsers/kernel_xid.h"
 #include "parsers/nccl.h"
+#include "parsers/nccl_failure.h"
 #include "parsers/parser.h"
 
 namespace faultline {
@@ -7,6 +8,7 @@ namespace {
 
 constexpr Parser kParsers[] = {
     {"nccl", "NCCL ", parse_nccl},
+    {"nccl_tests", " NCCL ", parse_nccl_failure},
     {"kernel", "NVRM: ", parse_nvrm},
     {"kernel", "Linux ", parse_boot},
 };

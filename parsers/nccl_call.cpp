@@ -14,7 +14,7 @@ bool read_communicator(Scan& scan, NcclCall& call) {
   if (scan.done()) return true;
   unsigned ignored = 0;
   return scan.skip(" task ") && scan.decimal(ignored) && scan.skip(" globalrank ") &&
-         scan.decimal(ignored);
+         scan.decimal(ignored) && scan.done();
 }
 
 }  // namespace

@@ -188,13 +188,13 @@ constexpr NcclForm kForms[] = {
     {"graph_tree", "2.8.3+", S::graph, "Tree ", nullptr, ""},
     {"graph_nvls", "2.18.1+", S::graph, "NVLS Trees ", nullptr, ""},
     {"graph_system", "2.14.3+, 2.14.3+", S::graph, "===", nullptr, ""},
+    {"tuning_table", "2.5.6+", S::tuning, "", is_table_row, ""},
     {"graph_node", "2.14.3+", S::graph, "", is_indented, ""},
     {"graph_link", "2.14.3+", S::graph, "+ ", nullptr, ""},
     {"graph_gpu_paths", "2.14.3+", S::graph, "GPU/", nullptr, ""},
     {"graph_pattern", "2.14.3+", S::graph, "Pattern ", nullptr, ""},
     {"graph_pattern_row", "2.14.3+", S::graph, "", is_pattern_row, ""},
     {"topology", "2.5.6+", S::graph, "Topology detection", nullptr, ""},
-    {"tuning_table", "2.5.6+", S::tuning, "", is_table_row, ""},
     {"nvls", "2.17.1+", S::nvls, "NVLS ", nullptr, ""},
     {"proxy_service", "2.23.4+, 2.23.4+, 2.23.4+", S::proxy, "[Proxy ", nullptr, ""},
     {"service_thread", "2.12.7+", S::proxy, "[Service thread] ", nullptr, ""},
@@ -229,37 +229,33 @@ constexpr std::size_t kIndexRoom = [] {
 
 // For every first character the INFO forms that begin with it, in their order, and after them those
 // that may begin with anything.
-class Index {
- public:
-  constexpr Index() {
-    for (std::size_t letter = 0; letter < 256; ++letter) {
-      starts_[letter] = size_;
-      add([&](const NcclForm& form) {
-        return !form.begins.empty() && static_cast<unsigned char>(form.begins[0]) == letter;
-      });
-      add([](const NcclForm& form) { return form.begins.empty(); });
-    }
-    starts_[256] = size_;
-  }
+struct Index {
+  std::array<std::uint16_t, 257> starts{};
+  std::array<std::uint8_t, kIndexRoom> rows{};
 
   std::span<const std::uint8_t> forms(char first) const {
     auto letter = static_cast<unsigned char>(first);
-    return std::span(rows_).subspan(starts_[letter], starts_[letter + 1] - starts_[letter]);
+    return std::span(rows).subspan(starts[letter], starts[letter + 1] - starts[letter]);
   }
-
- private:
-  template <class Wanted>
-  constexpr void add(Wanted&& wanted) {
-    for (std::size_t i = 0; i < kCount; ++i)
-      if (kForms[i].level == NcclLevel::info && wanted(kForms[i]))
-        rows_[size_++] = static_cast<std::uint8_t>(i);
-  }
-
-  std::array<std::uint16_t, 257> starts_{};
-  std::array<std::uint8_t, kIndexRoom> rows_{};
-  std::uint16_t size_ = 0;
 };
-constexpr Index kIndex;
+
+constexpr Index kIndex = [] {
+  Index index;
+  std::uint16_t size = 0;
+  for (std::size_t letter = 0; letter < 256; ++letter) {
+    index.starts[letter] = size;
+    for (const bool anything : {false, true}) {
+      for (std::size_t i = 0; i < kCount; ++i) {
+        const NcclForm& form = kForms[i];
+        if (form.level != NcclLevel::info || form.begins.empty() != anything) continue;
+        if (anything || static_cast<unsigned char>(form.begins[0]) == letter)
+          index.rows[size++] = static_cast<std::uint8_t>(i);
+      }
+    }
+  }
+  index.starts[256] = size;
+  return index;
+}();
 
 bool is_of(const NcclForm& form, const NcclMessage& message, Facts& facts) {
   if (!message.text.starts_with(form.begins)) return false;
@@ -320,8 +316,10 @@ bool stands_though_cut(const Fact& fact) {
   // 2.3 ends its line where later versions go on.
   if (const auto* init = std::get_if<CommunicatorInit>(&fact))
     return init->complete || init->cuda_device != -1;
+  // "P2p connect done in 0.1" may have been 0.12; the other steps end with a word or a bracket.
+  if (const auto* step = std::get_if<SetupStep>(&fact)) return step->step != "p2p";
   return std::holds_alternative<CommunicatorEnd>(fact) ||
-         std::holds_alternative<CommunicatorShape>(fact) || std::holds_alternative<SetupStep>(fact);
+         std::holds_alternative<CommunicatorShape>(fact);
 }
 
 NcclSubsystem guessed_subsystem(std::string_view message) {

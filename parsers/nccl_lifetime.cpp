@@ -131,7 +131,8 @@ bool read_communicator_shape(const NcclMessage& message, std::vector<Fact>& fact
   Scan scan(message.text);
   Named named;
   if (!read_communicator(scan, message, named) || !scan.done()) return false;
-  if (!named.nodes || !named.local_ranks || !named.local_rank) return false;
+  // MNNVL stands last: without it the line was cut, and so may be the number before it.
+  if (!named.nodes || !named.local_ranks || !named.local_rank || !named.mnnvl) return false;
   const CommunicatorInit& init = named.init;
   facts.emplace_back(CommunicatorShape{init.communicator, init.rank, init.nranks, *named.nodes,
                                        *named.local_ranks, *named.local_rank});

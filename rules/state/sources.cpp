@@ -47,6 +47,7 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   state.lines += batch.lines;
   state.recognized += batch.recognized;
   for (const auto& [dialect, lines] : batch.dialects) state.dialects[dialect] += lines;
+  for (const auto& [subsystem, lines] : batch.subsystems) state.subsystems[subsystem] += lines;
   state.last_received = std::max(state.last_received, received);
   state.end = batch.end;
   for (const Speaker& speaker : batch.speakers) {

@@ -90,6 +90,8 @@ TEST(NcclCall, RefusesWhatIsTornOrSomethingElse) {
       "AllReduce: opCount 12345678901234567 sendbuff 0x1 recvbuff 0x2 count 9 datatype 7 op 0 root "
       "0 "
       "comm 0xa [nranks=8] stream 0x3",
+      "AllReduce: opCount 1 sendbuff 0x1 recvbuff 0x2 count 9 datatype 7 op 0 root 0 comm 0xa "
+      "[nranks=8] stream 0x3 task 0 globalrank 3node2:8:9 [1] NCCL INFO x",
   };
   for (const char* message : refused) {
     SCOPED_TRACE(message);

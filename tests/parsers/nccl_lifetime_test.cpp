@@ -170,6 +170,7 @@ TEST(NcclLifetime, LeavesLinesThatOnlyLookAlike) {
       "comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COM",
       "comm 0x10 rank x nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
       "comm 0x10 rank 1 nRanks 4 nNodes 1 localRanks 4",
+      "comm 0x10 rank 1 nRanks 64 nNodes 1 localRanks 16 localRank 1",
       "nothing comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
   };
   for (const char* message : left) EXPECT_FALSE(read(message)) << message;
