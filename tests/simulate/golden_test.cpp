@@ -1,4 +1,4 @@
-// Small jobs written out: one host with two GPUs for each version, two for each wrapper. The files
+// Small jobs written out: two hosts with a GPU each, for each version and each wrapper. The files
 // in golden/ are to be read: they are what the simulator takes for faithful. UPDATE_GOLDEN=1
 // rewrites them.
 #include <gtest/gtest.h>
@@ -40,8 +40,8 @@ std::vector<Case> cases() {
     all.push_back({"nccl-" + options.nccl + ".log", test_name("nccl_" + options.nccl), options});
   }
   for (const Wrapper& wrapper : wrappers()) {
-    Options options = small_job("network_fallback_all", "2.27.7");
-    options.nodes = 1;
+    Options options = small_job("transport_error", "2.27.7");
+    options.gpus_per_node = 1;
     options.steps = 4;
     options.layout = Layout::merged;
     options.wrapper = wrapper.name;

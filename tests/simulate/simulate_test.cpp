@@ -138,7 +138,7 @@ TEST(Simulate, CutsLinesOnlyWhenAskedTo) {
   };
   EXPECT_EQ(strange(options), 0);
   options.torn = true;
-  EXPECT_GT(strange(options), 10);
+  EXPECT_GT(strange(options), 3);
 }
 
 TEST(Simulate, LosesWhatAKilledProcessHadNotWritten) {
