@@ -70,6 +70,17 @@ TEST(Warnings, TellTheirWayUpAsFarAsTheVersionLetsErrorsGo) {
   EXPECT_TRUE(network_errors_surface(version("2.21.5")));
 }
 
+TEST(Warnings, ComeFromTheThreadThatConnects) {
+  const auto threads = [](std::string_view nccl) {
+    std::vector<Thread> all;
+    for (const Words& words : out_of_gpu_memory(version(nccl)))
+      if (all.empty() || all.back() != words.thread) all.push_back(words.thread);
+    return all;
+  };
+  EXPECT_THAT(threads("2.21.5"), ElementsAre(Thread::init));
+  EXPECT_THAT(threads("2.23.4"), ElementsAre(Thread::connect));
+}
+
 TEST(Warnings, AreStampedAndPlacedAsTheirVersionDoes) {
   const Timestamp now{std::chrono::seconds{1'772'678'819}};
   const auto line = [&](std::string_view nccl) {
