@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "simulate/setup_lines.h"
-
 namespace faultline::simulation {
 namespace {
 

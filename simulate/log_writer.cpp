@@ -53,6 +53,8 @@ class Writer {
   }
 
   bool killed() const { return log_.killed(); }
+  bool ends() const { return log_.ends(); }
+  Timestamp end_time() const { return log_.end_time(); }
 
   std::string held;
 
@@ -102,32 +104,40 @@ void write_log(Output& output, const Attempt& attempt, const std::vector<int>& r
   std::iota(turns.begin(), turns.end(), std::size_t{0});
   std::vector<bool> over(writers.size(), false);
 
+  const auto release = [&](Writer& writer) {
+    output.write(writer.held);
+    writer.held.clear();
+  };
   // In a round everybody gets one piece further, so that nobody runs away from those it waits for.
+  std::vector<std::size_t> ending;
   for (std::size_t alive = writers.size(); alive > 0;) {
     for (std::size_t i = turns.size(); i > 1; --i) std::swap(turns[i - 1], turns[order.below(i)]);
     for (const std::size_t turn : turns) {
       if (over[turn]) continue;
       Writer& writer = writers[turn];
-      if (!writer.next()) {
+      if (writer.ends() || !writer.next()) {
         over[turn] = true;
         --alive;
-        if (!writer.killed()) {
-          output.write(writer.held);
-          writer.held.clear();
-        }
+        ending.push_back(turn);
         continue;
       }
-      if (!blocks) {
-        output.write(writer.held);
-        writer.held.clear();
-        continue;
-      }
+      if (!blocks) release(writer);
       while (writer.held.size() >= kBlock) {
         const std::size_t size = portion(writer.held, options.torn);
         output.write(std::string_view(writer.held).substr(0, size));
         writer.held.erase(0, size);
       }
     }
+  }
+  // Who fails first says so first.
+  std::stable_sort(ending.begin(), ending.end(), [&](std::size_t a, std::size_t b) {
+    return writers[a].end_time() < writers[b].end_time();
+  });
+  for (const std::size_t turn : ending) {
+    Writer& writer = writers[turn];
+    while (writer.next()) {
+    }
+    if (!blocks || !writer.killed()) release(writer);
   }
 }
 

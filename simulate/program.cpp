@@ -1,5 +1,7 @@
 #include "simulate/program.h"
 
+#include <algorithm>
+
 #include "simulate/chance.h"
 
 namespace faultline::simulation {
@@ -84,6 +86,7 @@ Program::Program(const Cluster& cluster, const Communicators& communicators,
         for (const bool barrier : {false, true}) {
           const Kind kind{stage, first, norm, barrier};
           written_[kind] = write(kind);
+          longest_step_ = std::max(longest_step_, static_cast<int>(written_[kind].size()));
         }
 }
 

@@ -17,6 +17,7 @@ class Program {
           const Plan& plan);
 
   int steps() const { return steps_; }
+  int longest_step() const { return longest_step_; }  // in calls
 
   // The step as it is written, whatever a rank makes of it.
   const std::vector<Call>& written(int rank, int step) const;
@@ -47,6 +48,7 @@ class Program {
   const Communicators& communicators_;
   const Plan& plan_;
   int steps_;
+  int longest_step_ = 0;
   int half_;  // bfloat16 where it exists
   std::map<Kind, std::vector<Call>> written_;
 };

@@ -166,7 +166,10 @@ void RankLog::run_next(std::string& out) {
     say(out, {plan_.words[static_cast<std::size_t>(first.root)]});
     return;
   }
-  now_ += kCallTime + microseconds(random_ & 0xfff);
+  // Ranks are a little apart, but none runs away from the others.
+  const microseconds planned = attempt_.program.longest_step() * at_.step * kCallTime +
+                               static_cast<int>(from) * kCallTime + microseconds(random_ >> 50);
+  now_ = std::max(now_ + microseconds(1), attempt_.begin() + kTraining + planned);
   for (std::size_t i = from; i < end; ++i) write_call(out, calls[i]);
   Slot& slot = slots_[first.slot];
   if (is_peer_to_peer(first.function)) {

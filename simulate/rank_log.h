@@ -23,6 +23,12 @@ class RankLog {
   // When it happened that next() told last.
   Timestamp now() const { return now_; }
 
+  // It has done all its calls, and next() would tell what came of them at this time.
+  bool ends() const { return phase_ == Phase::end; }
+  Timestamp end_time() const {
+    return plan_.last_words.empty() ? now_ : now_ + plan_.last_words.front().after;
+  }
+
   // The process is gone, and with it what stdio still held.
   bool killed() const { return plan_.killed; }
 

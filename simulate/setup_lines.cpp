@@ -119,7 +119,7 @@ std::string identity(const SetupContext& context, const Membership& member, bool
     // START has no blank before its dash here.
     if (!version.since(23, 4) || !start) text += ' ';
   }
-  if (member.id != 0) fmt::format_to(to, "commId 0x{:x} ", member.id);
+  if (member.id != 0 && version.since(16, 2)) fmt::format_to(to, "commId 0x{:x} ", member.id);
   return text;
 }
 

@@ -54,7 +54,4 @@ void write_abort(std::string& out, const SetupContext& context, const Membership
 // Whether this rank's part in a ring over all members goes through a NIC.
 bool ring_leaves_host(const Cluster& cluster, const Communicator& communicator, int rank);
 
-// From 2.22 on, communicators connect when they are first used.
-inline bool connects_lazily(const NcclVersion& version) { return version.since(22, 3); }
-
 }  // namespace faultline::simulation

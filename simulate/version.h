@@ -19,6 +19,9 @@ struct NcclVersion {
   }
 };
 
+// From 2.22 on, communicators connect when they are first used.
+constexpr bool connects_lazily(const NcclVersion& version) { return version.since(22, 3); }
+
 std::span<const NcclVersion> nccl_versions();
 
 // The version of that name, else the closest known one below it; null: not a version, or older than

@@ -35,9 +35,20 @@ std::vector<Words> init_trace(const NcclVersion& version, int code, std::vector<
   return with_trace(std::move(trace), std::move(last));
 }
 
+// Channels are set up in init, or in a job of their own when a communicator is first used.
+Thread connecting_thread(const NcclVersion& version) {
+  return connects_lazily(version) ? Thread::connect : Thread::init;
+}
+
 std::vector<Words> connect_trace(const NcclVersion& version, int code, std::vector<Frame> frames) {
   frames.push_back({"transport.cc:107", "ncclTransportP2pSetup"});
-  return init_trace(version, code, std::move(frames));
+  if (!connects_lazily(version)) return init_trace(version, code, std::move(frames));
+  frames.push_back({"transport/generic.cc:19", "ncclTransportRingConnect"});
+  frames.push_back({"group.cc:152", "ncclCollPreconnectFunc"});
+  std::vector<Words> trace = back_trace(version, Thread::connect, code, frames);
+  std::vector<Words> last = back_trace(version, Thread::connect, code,
+                                       {{"group.cc:75", "ncclAsyncJobMain"}}, "Async thread");
+  return with_trace(std::move(trace), std::move(last));
 }
 
 }  // namespace
@@ -250,11 +261,11 @@ std::vector<Words> out_of_gpu_memory(const NcclVersion& version) {
   std::vector<Words> words;
   const bool driver = version.since(19, 1);
   words.push_back(
-      warning(Thread::init, "include/alloc.h:225", "ncclCudaCallocDebug",
+      warning(connecting_thread(version), "include/alloc.h:225", "ncclCudaCallocDebug",
               driver ? "Cuda failure 2 'out of memory'" : "Cuda failure 'out of memory'"));
   if (version.since(14, 3))
-    words.push_back(warning(Thread::init, "include/alloc.h:231", "ncclCudaCallocDebug",
-                            "Failed to CUDA calloc 10485760 bytes"));
+    words.push_back(warning(connecting_thread(version), "include/alloc.h:231",
+                            "ncclCudaCallocDebug", "Failed to CUDA calloc 10485760 bytes"));
   return with_trace(std::move(words), connect_trace(version, 1,
                                                     {{"include/alloc.h:231", "ncclCudaCallocDebug"},
                                                      {"channel.cc:40", "initChannel"}}));

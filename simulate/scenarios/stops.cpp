@@ -35,7 +35,7 @@ void gpu_off_bus(Injection& it) {
   const std::string gpu = it.cluster.pci_address(local);
   const std::string host = it.cluster.host_name_of(rank);
   const auto pid = it.cluster.pid(rank, it.attempt);
-  const std::string slot = gpu.substr(0, gpu.rfind(':'));
+  const std::string slot = gpu.substr(0, gpu.rfind('.'));
   it.plan.files[host + "/dmesg.txt"] = fmt::format(
       "[   33.120110] NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release "
       "Build\n"

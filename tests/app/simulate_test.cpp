@@ -1,0 +1,111 @@
+// `faultline simulate` as a user runs it, and docs/simulate.md, whose examples are true.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <boost/json.hpp>
+#include <cstdlib>
+#include <regex>
+#include <string>
+
+#include "simulate/scenario.h"
+#include "simulate/version.h"
+#include "simulate/wrapper.h"
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+
+class SimulateCommand : public testing::Test {
+ protected:
+  struct Outcome {
+    int status = -1;
+    std::string out;
+    std::string err;
+  };
+
+  // Runs `faultline ARGUMENTS` in the test's folder.
+  Outcome run(const std::string& arguments) {
+    const auto& folder = workshop.folder();
+    const std::string command = "cd '" + folder.string() + "' && '" FAULTLINE_BINARY "' " +
+                                arguments + " >'" + folder.string() + ".out' 2>'" +
+                                folder.string() + ".err'";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                    read_file(folder.string() + ".out"), read_file(folder.string() + ".err")};
+    std::filesystem::remove(folder.string() + ".out");
+    std::filesystem::remove(folder.string() + ".err");
+    return outcome;
+  }
+
+  Workshop workshop;
+};
+
+TEST_F(SimulateCommand, WritesLogsAndTheTruthBesideThem) {
+  const Outcome outcome =
+      run("simulate --scenario rank_behind --nodes 1 --gpus-per-node 2 --steps 6 --out job");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  const auto truth = boost::json::parse(read_file(workshop.folder() / "job/truth.json"));
+  EXPECT_EQ(truth.at("class").as_string(), "collective.rank_behind");
+  EXPECT_THAT(read_file(workshop.folder() / "job/logs/gpu-node-1/nccl.rank0.log"),
+              HasSubstr("NCCL INFO AllReduce: opCount"));
+}
+
+TEST_F(SimulateCommand, WritesNothingWhereSomethingIs) {
+  workshop.write("job/notes.txt", "mine");
+  const Outcome refused = run("simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job");
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_EQ(refused.err,
+            "faultline: job exists and is not an empty folder; --force writes there anyway\n");
+  EXPECT_FALSE(std::filesystem::exists(workshop.folder() / "job/truth.json"));
+  EXPECT_EQ(run("simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job --force").status, 0);
+  EXPECT_TRUE(std::filesystem::exists(workshop.folder() / "job/truth.json"));
+}
+
+TEST_F(SimulateCommand, RefusesWhatMakesNoJob) {
+  EXPECT_EQ(run("simulate").err, "faultline: --out DIR is missing: where the logs are to go\n");
+  const Outcome outcome = run("simulate --scenario gremlins --out job");
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.err, "faultline: no scenario 'gremlins'; --list names them\n");
+  EXPECT_EQ(run("simulate --layout sideways --out job").status, 2);
+}
+
+TEST_F(SimulateCommand, ListsWhatItCanDo) {
+  const Outcome text = run("simulate --list");
+  EXPECT_EQ(text.status, 0);
+  const auto json = boost::json::parse(run("simulate --list --format json").out);
+  ASSERT_EQ(json.at("scenarios").as_array().size(), simulation::scenarios().size());
+  for (const simulation::Scenario& it : simulation::scenarios())
+    EXPECT_THAT(text.out, HasSubstr("  " + std::string(it.name) + " "));
+}
+
+const std::string kPage = TESTS_DIR "/../docs/simulate.md";
+
+TEST_F(SimulateCommand, DoesWhatItsPageShows) {
+  const std::string page = read_file(kPage);
+  const std::regex example("\n    faultline (simulate [^\n]*)\n\n```\n([^`]*)```");
+  std::smatch match;
+  ASSERT_TRUE(std::regex_search(page, match, example));
+  const Outcome outcome = run(match[1]);
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.out, match[2]);
+  EXPECT_EQ(run("diagnose job/logs").status, 1);
+}
+
+TEST_F(SimulateCommand, IsDescribedOnItsPage) {
+  const std::string page = read_file(kPage);
+  for (const simulation::Scenario& it : simulation::scenarios()) {
+    EXPECT_THAT(page, HasSubstr("`" + std::string(it.name) + "`"));
+    const std::string cause = it.cause.empty() ? "| none:" : "`" + std::string(it.cause) + "`";
+    EXPECT_THAT(page, HasSubstr(cause));
+  }
+  for (const simulation::NcclVersion& it : simulation::nccl_versions())
+    EXPECT_THAT(page, HasSubstr(std::string(it.name)));
+  for (const simulation::Wrapper& it : simulation::wrappers())
+    EXPECT_THAT(page, HasSubstr("`" + std::string(it.name) + "`"));
+}
+
+}  // namespace
+}  // namespace faultline
