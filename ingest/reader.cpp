@@ -1,13 +1,17 @@
 #include "ingest/reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "ingest/call_collector.h"
+#include "ingest/repeat_filter.h"
 #include "ingest/unwrap.h"
 #include "parsers/nccl_call.h"
-#include "parsers/nccl_line.h"
+#include "parsers/nccl_forms.h"
+#include "parsers/nccl_remark.h"
 #include "parsers/parser.h"
 
 namespace faultline {
@@ -21,6 +25,36 @@ constexpr unsigned char kTailRead = 4;
 void append_length(std::string& out, std::uint64_t length) {
   for (int shift = 0; shift < 64; shift += 8)
     out.push_back(static_cast<char>(length >> shift & 255));
+}
+
+constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+
+// A warning that goes on over more lines than this is no warning of ours.
+constexpr std::size_t kMaxRemarkBytes = 4096;
+
+// A word of eight bytes at a time: no escapes or holes in it, no line of another process. A
+// message may speak of the "NCCL version".
+bool is_plain(std::string_view message) {
+  constexpr std::uint64_t kBlanks = 0x2020202020202020;
+  constexpr std::uint64_t kHighs = 0x8080808080808080;
+  std::uint64_t control = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= message.size(); at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, message.data() + at, 8);
+    control |= (eight - kBlanks) & ~eight & kHighs;
+  }
+  for (; at < message.size(); ++at)
+    if (static_cast<unsigned char>(message[at]) < ' ') control = 1;
+  if (control != 0) return false;
+  for (at = message.find("NCCL "); at != std::string_view::npos; at = message.find("NCCL ", at + 1))
+    if (at + 5 < message.size() && message[at + 5] >= 'A' && message[at + 5] <= 'Z') return false;
+  return true;
+}
+
+EventTime time_of(const NcclLine& line, const Message& message) {
+  auto own = time_of(line);
+  return own ? EventTime::at(*own, std::chrono::seconds(1), true) : message.time;
 }
 
 std::uint64_t read_length(std::string_view bytes) {
@@ -59,19 +93,10 @@ class Reader::Impl {
     keep_tail(bytes);
   }
 
-  void finish() {
-    finished_ = true;
-    batch_.end = SourceEnd::whole;
-    if (tail_.empty() && !discarding_) return;
-    if (!tail_counted_) count_line();
-    tail_counted_ = true;
-    if (!tail_read_ && !discarding_) tail_read_ = read_line(tail_, lines_);
-    if (!tail_read_) batch_.end = SourceEnd::torn;
-    calls_.keep_texts(batch_);
-  }
+  void finish() { finish(LineEnd::missing); }
 
   void close() {
-    finish();
+    finish(LineEnd::lost);
     // The piece that came last stands on the last line, which an earlier batch may have told of.
     LinePlace place{lines_, last_line_start_, {}};
     batch_.first_line = std::min(batch_.first_line, lines_);
@@ -87,6 +112,9 @@ class Reader::Impl {
   Batch take() {
     taken_ = batch_.to_offset = readable();
     if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
+    for (std::size_t i = 0; i < kNcclSubsystems; ++i)
+      if (without_fact_[i] > 0)
+        batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
     Batch taken = std::move(batch_);
     begin_batch();
     return taken;
@@ -111,6 +139,22 @@ class Reader::Impl {
   }
 
  private:
+  // Whether the line in hand has its newline.
+  enum class LineEnd { there, missing, lost };
+
+  void finish(LineEnd end) {
+    finished_ = true;
+    batch_.end = SourceEnd::whole;
+    if (tail_.empty() && !discarding_) return;
+    if (!tail_counted_) count_line();
+    tail_counted_ = true;
+    line_end_ = end;
+    if (!tail_read_ && !discarding_) tail_read_ = read_line(tail_, lines_);
+    line_end_ = LineEnd::there;
+    if (!tail_read_) batch_.end = SourceEnd::torn;
+    calls_.keep_texts(batch_);
+  }
+
   void restore(std::string_view carry) {
     if (carry.size() < 9) return;
     auto flags = static_cast<unsigned char>(carry[0]);
@@ -137,8 +181,11 @@ class Reader::Impl {
     batch_.from_offset = batch_.to_offset = taken_;
     batch_.first_line = tail_counted_ ? lines_ : lines_ + 1;
     calls_.reset();
+    repeats_.reset();
     last_frame_.clear();
     nccl_lines_ = 0;
+    without_fact_ = {};
+    last_warning_ = {};
     order_ = 0;
   }
 
@@ -191,8 +238,8 @@ class Reader::Impl {
   bool read_line(std::string_view line, std::uint64_t number) {
     last_line_start_ = line_start_;
     LinePlace place{number, line_start_, line};
-    if (read_plain_call(place)) return true;
     std::uint64_t facts_before = facts_;
+    if (read_plain_nccl(place)) return facts_ != facts_before;
     bool recognized = false;
     for (const Message& message : unwrapper_.unwrap(line))
       recognized |= read_message(message, place);
@@ -200,96 +247,192 @@ class Reader::Impl {
     return facts_ != facts_before;
   }
 
-  // The hot line. Most are by the process that printed the one before, and begin with the same
-  // bytes.
-  bool read_plain_call(const LinePlace& place) {
-    NcclCall call;
-    if (!last_frame_.empty() && place.text.starts_with(last_frame_)) {
-      if (!parse_nccl_call(place.text.substr(last_frame_.size()), call)) return false;
-    } else {
+  // The usual line, HOST:PID:TID [DEV] NCCL INFO with nothing around it, and the hot one: a call.
+  // Most are by the thread that printed the one before, and begin with the same bytes.
+  bool read_plain_nccl(const LinePlace& place) {
+    if (last_frame_.empty() || !place.text.starts_with(last_frame_)) {
       NcclLine frame;
-      if (!read_plain_info(place.text, frame) || !parse_nccl_call(frame.message, call))
-        return false;
-      last_frame_ = place.text.substr(0, place.text.size() - frame.message.size());
-      last_frames_speaker_ = calls_.speaker(batch_, frame.host, frame.pid, frame.device, -1);
+      if (!read_plain_info(place.text, frame)) return false;
+      frame_ = frame;
+      last_frame_ = place.text.substr(0, place.text.size() - frame_.message.size());
+      frame_.host = std::string_view(last_frame_).substr(0, frame_.host.size());
+      last_frames_speaker_ = kNobody;
     }
-    calls_.add(batch_, last_frames_speaker_, call, {}, place, order_);
+    std::string_view text = place.text.substr(last_frame_.size());
+    NcclCall call;
+    if (parse_nccl_call(text, call)) {
+      calls_.add(batch_, frames_speaker(), call, {}, place, order_);
+      ++facts_;
+    } else {
+      while (text.ends_with('\r')) text.remove_suffix(1);
+      if (!is_plain(text) || unwrapper_.in_document()) return false;
+      frame_.message = text;
+      keep_nccl(frame_, {}, place);
+    }
     ++batch_.recognized;
     ++nccl_lines_;
     return true;
   }
 
+  std::uint32_t frames_speaker() {
+    if (last_frames_speaker_ == kNobody)
+      last_frames_speaker_ = calls_.speaker(batch_, frame_.host, frame_.pid, frame_.device, -1);
+    return last_frames_speaker_;
+  }
+
   bool read_message(const Message& message, const LinePlace& place) {
-    bool recognized = false;
-    bool of_calls = read_calls(message, place);
+    bool recognized = read_nccl(message, place);
+    if (recognized) ++nccl_lines_;
     for (const Parser& parser : all_parsers()) {
+      if (recognized) break;
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
+      if (readings_.empty()) keep_remark(message, place, parser.dialect);
       keep_readings(message, place);
       ++batch_.dialects[std::string(parser.dialect)];
       recognized = true;
-      break;
     }
-    if (!recognized && of_calls) ++nccl_lines_;
-    if (recognized || of_calls) ++batch_.recognized;
-    return recognized || of_calls;
+    if (!recognized && continue_warning(message, place)) {
+      ++nccl_lines_;
+      recognized = true;
+    }
+    if (recognized)
+      ++batch_.recognized;
+    else
+      keep_remark(message, place, {});
+    return recognized;
   }
 
-  // Calls inside wrappers, in merged lines, without a host: everything the quick way leaves.
-  bool read_calls(const Message& message, const LinePlace& place) {
-    if (message.text.find("opCount ") == std::string_view::npos) return false;
-    bool any = false;
-    for (const NcclLine& line : nccl_lines(message.text)) {
-      NcclCall call;
-      if (!parse_nccl_call(line.message, call)) continue;
-      EventTime time = message.time;
-      if (!line.timestamp.empty())
-        if (auto stamp = parse_rfc3339(line.timestamp))
-          time = EventTime::at(*stamp, std::chrono::seconds(1), true);
-      // The line's bytes, not the message's: unwrapped text may live only until the next line.
-      std::uint32_t speaker = calls_.speaker(batch_, line.host.empty() ? message.host : line.host,
-                                             line.pid, line.device, message.rank);
-      calls_.add(batch_, speaker, call, time, place, order_);
-      ++facts_;
-      any = true;
+  // NCCL's lines inside wrappers, in merged lines, without a host: what the quick way leaves.
+  bool read_nccl(const Message& message, const LinePlace& place) {
+    if (message.text.find("NCCL ") == std::string_view::npos) return false;
+    NcclLine line;
+    if (read_plain_info(message.text, line) && is_plain(line.message)) {
+      read_nccl(line, message, place);
+      return true;
     }
-    return any;
+    const std::vector<NcclLine> lines = nccl_lines(message.text);
+    for (const NcclLine& one : lines) read_nccl(one, message, place);
+    return !lines.empty();
+  }
+
+  void read_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
+    NcclCall call;
+    if (!parse_nccl_call(line.message, call)) return keep_nccl(line, message, place);
+    // The line's bytes, not the message's: unwrapped text may live only until the next line.
+    calls_.add(batch_, speaker_of(line, message), call, time_of(line, message), place, order_);
+    ++facts_;
+  }
+
+  std::uint32_t speaker_of(const NcclLine& line, const Message& message) {
+    if (&line == &frame_) return frames_speaker();
+    return calls_.speaker(batch_, line.host.empty() ? message.host : line.host, line.pid,
+                          line.device, message.rank);
+  }
+
+  // Everything NCCL says but calls.
+  void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
+    nccl_facts_.clear();
+    const NcclForm* form = read_nccl_line(line, nccl_facts_);
+    if (line_end_ != LineEnd::there) drop_unfinished();
+    if (nccl_facts_.empty() && !keep_remark(line, message, place)) {
+      NcclSubsystem subsystem = form ? form->subsystem : guessed_subsystem(line.message);
+      ++without_fact_[static_cast<std::size_t>(subsystem)];
+    }
+    for (Fact& fact : nccl_facts_)
+      keep_fact(std::move(fact), speaker_of(line, message), time_of(line, message), place);
+    if (line.level == NcclLevel::warn && !nccl_facts_.empty())
+      last_warning_ = {place.number, batch_.events.size() - 1};
+  }
+
+  // The line may have been cut anywhere. Of a warning that nothing can complete any more, its
+  // beginning is better than nothing.
+  void drop_unfinished() {
+    std::erase_if(nccl_facts_, [this](const Fact& fact) {
+      if (line_end_ == LineEnd::lost && std::holds_alternative<Remark>(fact)) return false;
+      return !stands_though_cut(fact);
+    });
+  }
+
+  // A warning of several lines, of which only the first has a frame.
+  bool continue_warning(const Message& message, const LinePlace& place) {
+    if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
+    Event& event = batch_.events[last_warning_.event];
+    auto& text = std::get<Remark>(event.fact).text;
+    if (batch_.speakers[event.speaker].rank != message.rank) return false;
+    const auto between = continues_warning(text, message.text);
+    if (!between || text.size() + message.text.size() > kMaxRemarkBytes) return false;
+    std::string_view more = message.text;
+    more.remove_prefix(std::min(more.find_first_not_of(" \t"), more.size()));
+    text += *between;
+    text += more;
+    last_warning_.line = place.number;
+    return true;
   }
 
   void keep_readings(const Message& message, const LinePlace& place) {
     for (Reading& reading : readings_) {
       if (message.from_user_space && std::holds_alternative<GpuXid>(reading.fact)) continue;
       if (auto* xid = std::get_if<GpuXid>(&reading.fact)) xid->repeated *= message.repeated;
-      Event& event = batch_.events.emplace_back();
-      event.order = order_++;
-      event.speaker = calls_.speaker(
-          batch_, reading.host.empty() ? message.host : std::string_view(reading.host), reading.pid,
-          reading.device, message.rank);
-      event.line = place.number;
-      event.offset = place.offset;
-      event.time =
-          reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time;
-      event.fact = std::move(reading.fact);
-      event.text = evidence_text(place.text);
-      ++facts_;
-      calls_.seal();
+      const std::string_view host =
+          reading.host.empty() ? message.host : std::string_view(reading.host);
+      keep_fact(
+          std::move(reading.fact),
+          calls_.speaker(batch_, host, reading.pid, reading.device, message.rank),
+          reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time,
+          place);
     }
   }
 
-  // Keeps a message no parser made a fact of, if a signature asks for it.
-  void keep_remark(const Message& message, const LinePlace& place) {
-    if (!noteworthy_ || !noteworthy_->wants(message.text)) return;
-    Remark remark{
-        .dialect = {}, .level = {}, .place = {}, .function = {}, .text = std::string(message.text)};
-    readings_ = {Reading{.fact = std::move(remark)}};
-    keep_readings(message, place);
+  void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time,
+                 const LinePlace& place) {
+    ++facts_;
+    if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
+    Event& event = batch_.events.emplace_back();
+    event.order = order_++;
+    event.speaker = speaker;
+    event.line = place.number;
+    event.offset = place.offset;
+    event.time = time;
+    event.fact = std::move(fact);
+    event.text = evidence_text(place.text);
+    calls_.seal();
+  }
+
+  // Keeps a line that gave no fact, if a signature asks for it: one of NCCL's ...
+  bool keep_remark(const NcclLine& line, const Message& message, const LinePlace& place) {
+    if (!noteworthy_ || line.level != NcclLevel::info || line.quoted) return false;
+    if (line_end_ == LineEnd::missing) return false;
+    const NcclMessage said = message_of(line);
+    if (!noteworthy_->wants(said.text)) return false;
+    keep_fact(Remark{.dialect = "nccl",
+                     .level = "info",
+                     .place = std::string(said.place),
+                     .function = std::string(said.function),
+                     .text = std::string(said.text),
+                     .thread = said.thread},
+              speaker_of(line, message), time_of(line, message), place);
+    return true;
+  }
+
+  // ... or another program's.
+  void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
+    if (!noteworthy_ || line_end_ == LineEnd::missing || !noteworthy_->wants(message.text)) return;
+    keep_fact(Remark{.dialect = std::string(dialect),
+                     .level = {},
+                     .place = {},
+                     .function = {},
+                     .text = std::string(message.text)},
+              calls_.speaker(batch_, message.host, 0, -1, message.rank), message.time, place);
   }
 
   std::shared_ptr<const Noteworthy> noteworthy_;
   Unwrapper unwrapper_;
   CallCollector calls_;
+  RepeatFilter repeats_;
   std::vector<Reading> readings_;
+  std::vector<Fact> nccl_facts_;
 
   std::uint64_t line_start_;           // offset of the first byte of the line being read
   std::uint64_t last_line_start_ = 0;  // of the last line that was read
@@ -301,11 +444,20 @@ class Reader::Impl {
   bool tail_counted_ = false;
   bool tail_read_ = false;
   bool finished_ = false;
+  LineEnd line_end_ = LineEnd::there;
 
   Batch batch_;
-  std::uint64_t nccl_lines_ = 0;  // lines of calls; counted here, for the batch counts by name
-  std::string last_frame_;        // "node1:615:18953 [2] NCCL INFO " of the last hot line
-  std::uint32_t last_frames_speaker_ = 0;
+  // Counted here, for the batch counts by name.
+  std::uint64_t nccl_lines_ = 0;
+  std::array<std::uint64_t, kNcclSubsystems> without_fact_{};
+
+  std::string last_frame_;  // "node1:615:18953 [2] NCCL INFO " of the last plain line
+  NcclLine frame_;          // the same, read
+  std::uint32_t last_frames_speaker_ = kNobody;
+  struct {
+    std::uint64_t line = 0;  // of its text so far, in the source
+    std::size_t event = 0;
+  } last_warning_;
   std::uint32_t order_ = 0;
   std::uint64_t facts_ = 0;
 };

@@ -41,6 +41,7 @@ class Unwrapper::Impl {
 
   std::span<const Message> unwrap(std::string_view line);
   std::span<const Message> finish();
+  bool in_document() const { return export_.in_record() || dmesg_json_.in_document(); }
   std::string save() const;
   void restore(std::string_view bytes);
 
@@ -312,6 +313,7 @@ Unwrapper& Unwrapper::operator=(Unwrapper&&) noexcept = default;
 
 std::span<const Message> Unwrapper::unwrap(std::string_view line) { return impl_->unwrap(line); }
 std::span<const Message> Unwrapper::finish() { return impl_->finish(); }
+bool Unwrapper::in_document() const { return impl_->in_document(); }
 std::string Unwrapper::save() const { return impl_->save(); }
 void Unwrapper::restore(std::string_view saved) { impl_->restore(saved); }
 

@@ -38,6 +38,10 @@ class Unwrapper {
   // At the end of the source: what was still waiting for its other pieces.
   std::span<const Message> finish();
 
+  // It is in the middle of a record or document of several lines: the next one need not be a line
+  // of its own, whatever it looks like.
+  bool in_document() const;
+
   // What it remembers between lines, so that reading can go on after a restart. Usually empty.
   std::string save() const;
   void restore(std::string_view saved);

@@ -67,6 +67,9 @@ struct Batch {
   std::uint64_t recognized = 0;                   // lines some dialect knows
   std::uint64_t skipped = 0;                      // too long, or binary
   std::map<std::string, std::uint64_t> dialects;  // lines by dialect
+  // NCCL's lines that no fact came of, by the subsystem that prints them (NET, GRAPH, …); UNKNOWN:
+  // neither is their form known, nor what they are about.
+  std::map<std::string, std::uint64_t> subsystems;
 
   std::uint64_t facts() const;  // events and calls
   bool operator==(const Batch&) const = default;

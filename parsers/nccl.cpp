@@ -1,22 +1,21 @@
 #include "parsers/nccl.h"
 
-#include "parsers/nccl_lifetime.h"
-#include "parsers/nccl_line.h"
+#include "parsers/nccl_forms.h"
 
 namespace faultline {
 
 bool parse_nccl(std::string_view text, std::vector<Reading>& readings) {
-  std::vector<NcclLine> lines = nccl_lines(text);
+  const std::vector<NcclLine> lines = nccl_lines(text);
+  std::vector<Fact> facts;
   for (const NcclLine& line : lines) {
-    auto fact = parse_nccl_lifetime(line.message);
-    if (!fact) continue;
-    Reading reading{.fact = std::move(*fact),
-                    .host = std::string(line.host),
-                    .pid = line.pid,
-                    .device = line.device,
-                    .time = std::nullopt};
-    if (!line.timestamp.empty()) reading.time = parse_rfc3339(line.timestamp);
-    readings.push_back(std::move(reading));
+    facts.clear();
+    read_nccl_line(line, facts);
+    for (Fact& fact : facts)
+      readings.push_back({.fact = std::move(fact),
+                          .host = std::string(line.host),
+                          .pid = line.pid,
+                          .device = line.device,
+                          .time = time_of(line)});
   }
   return !lines.empty();
 }

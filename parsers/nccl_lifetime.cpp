@@ -1,13 +1,25 @@
 #include "parsers/nccl_lifetime.h"
 
+#include <optional>
+
 #include "model/pci_address.h"
 #include "parsers/scan.h"
 
 namespace faultline {
 namespace {
 
+// What a line about one rank of one communicator names.
+struct Named {
+  CommunicatorInit init;
+  std::optional<int> nodes;
+  std::optional<int> local_ranks;
+  std::optional<int> local_rank;
+  bool mnnvl = false;
+};
+
 // The words between "comm" and the dash, in whatever order and number a version prints them.
-bool read_fields(Scan& scan, CommunicatorInit& init) {
+bool read_fields(Scan& scan, Named& named) {
+  CommunicatorInit& init = named.init;
   bool ranked = false;
   while (true) {
     scan.skip_blanks();
@@ -46,6 +58,18 @@ bool read_fields(Scan& scan, CommunicatorInit& init) {
     } else if (key == "key") {
       if (!scan.integer(value)) return false;  // "key 3- Init START" in 2.23 and later
       init.key = value;
+    } else if (key == "nNodes") {
+      if (!scan.integer(value)) return false;
+      named.nodes = value;
+    } else if (key == "localRanks") {
+      if (!scan.integer(value)) return false;
+      named.local_ranks = value;
+    } else if (key == "localRank") {
+      if (!scan.integer(value)) return false;
+      named.local_rank = value;
+    } else if (key == "MNNVL") {
+      if (!scan.integer(value)) return false;
+      named.mnnvl = true;
     } else {
       return false;
     }
@@ -61,36 +85,57 @@ std::optional<CommunicatorEnding> ending(std::string_view text) {
   return std::nullopt;
 }
 
-}  // namespace
-
-std::optional<Fact> parse_nccl_lifetime(std::string_view message) {
-  while (!message.empty() && (message.back() == '\r' || message.back() == ' '))
-    message.remove_suffix(1);
-  Scan scan(message);
-  CommunicatorInit init;
+// Up to the dash, which is the next character, or to the end.
+bool read_communicator(Scan& scan, const NcclMessage& message, Named& named) {
   int ignored = 0;
   if (scan.skip("[Rank ")) {  // 2.29 and later, in START only
-    if (!scan.integer(ignored) || !scan.skip("] ")) return std::nullopt;
+    if (!scan.integer(ignored) || !scan.skip("] ")) return false;
   }
-  if (scan.peek() == 'n') init.function = scan.word(), scan.skip_blanks();
-  if (!init.function.empty() && !init.function.starts_with("ncclComm")) return std::nullopt;
-  if (!scan.skip("comm ") || !scan.pointer(init.communicator)) return std::nullopt;
-  if (!read_fields(scan, init)) return std::nullopt;
+  if (scan.peek() == 'n') named.init.function = scan.word(), scan.skip_blanks();
+  if (!named.init.function.empty() && !named.init.function.starts_with("ncclComm")) return false;
+  if (!scan.skip("comm ") || !scan.pointer(named.init.communicator)) return false;
+  named.init.thread = message.thread;
+  return read_fields(scan, named);
+}
 
+}  // namespace
+
+bool read_communicator_init(const NcclMessage& message, std::vector<Fact>& facts) {
+  Scan scan(message.text);
+  Named named;
+  if (!read_communicator(scan, message, named)) return false;
+  CommunicatorInit& init = named.init;
   if (scan.done()) {  // 2.3: "comm 0x55b6 rank 0 nranks 2" and no more
-    if (init.cuda_device != -1) return std::nullopt;
-    return init;
+    if (init.cuda_device != -1 || named.nodes || named.mnnvl) return false;
+  } else {
+    if (!scan.skip("- ")) return false;
+    init.complete = scan.rest() == "Init COMPLETE" || scan.rest() == "COMPLETE";
+    if (!init.complete && scan.rest() != "Init START") return false;
   }
-  if (!scan.skip("- ")) return std::nullopt;
-  std::string_view what = scan.rest();
-  if (what == "Init START") return init;
-  if (what == "Init COMPLETE" || what == "COMPLETE") {
-    init.complete = true;
-    return init;
-  }
-  if (auto how = ending(what))
-    return CommunicatorEnd{init.communicator, init.rank, init.nranks, init.gpu, *how};
-  return std::nullopt;
+  facts.emplace_back(std::move(init));
+  return true;
+}
+
+bool read_communicator_end(const NcclMessage& message, std::vector<Fact>& facts) {
+  Scan scan(message.text);
+  Named named;
+  if (!read_communicator(scan, message, named) || !scan.skip("- ")) return false;
+  auto how = ending(scan.rest());
+  if (!how) return false;
+  CommunicatorInit& init = named.init;
+  facts.emplace_back(CommunicatorEnd{init.communicator, init.rank, init.nranks, init.gpu, *how});
+  return true;
+}
+
+bool read_communicator_shape(const NcclMessage& message, std::vector<Fact>& facts) {
+  Scan scan(message.text);
+  Named named;
+  if (!read_communicator(scan, message, named) || !scan.done()) return false;
+  if (!named.nodes || !named.local_ranks || !named.local_rank) return false;
+  const CommunicatorInit& init = named.init;
+  facts.emplace_back(CommunicatorShape{init.communicator, init.rank, init.nranks, *named.nodes,
+                                       *named.local_ranks, *named.local_rank});
+  return true;
 }
 
 }  // namespace faultline

@@ -5,8 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "model/time.h"
 
 namespace faultline {
 
@@ -16,12 +19,19 @@ enum class NcclLevel { version, info, warn, trace, call, abort };
 struct NcclLine {
   std::string_view host;  // empty where it was cut off
   std::int64_t pid = 0;
-  int device = -1;  // of the printing thread; -1 if not printed
+  std::int64_t tid = 0;  // 0 if not printed
+  int device = -1;       // of the printing thread; -1 if not printed
   NcclLevel level = NcclLevel::info;
   std::string_view timestamp;  // NCCL's own, without the brackets; empty if none
   std::string_view place;      // FILE:LINE, or whatever a plugin printed there
+  std::string_view function;   // 2.30.7 and later: warnings name it
   std::string_view message;
+  bool merged = false;  // other lines stand in the same text: this one may be cut, its host unsure
+  bool quoted = false;  // it stands inside other text, as somebody's word about it
 };
+
+// When the line says it was printed: 2.26 and later, and RCCL's microseconds.
+std::optional<Timestamp> time_of(const NcclLine& line);
 
 // The lines in a text: usually one, several where processes wrote into each other's lines, none if
 // it is not NCCL's. Whatever stands in front of the first one (a launcher's prefix) is passed over.

@@ -13,7 +13,8 @@ namespace faultline {
 namespace {
 
 // Of this form; another form would get another number and be told apart by it.
-constexpr std::uint8_t kForm = 1;
+constexpr std::uint8_t kFormWithoutSubsystems = 1;
+constexpr std::uint8_t kForm = 2;
 
 // The first level already folds what the columns left regular; higher ones cost more than they
 // save.
@@ -40,6 +41,23 @@ EventTime read_time(ByteReader& in) {
   if (has & 2) time.uptime_us = in.signed_number();
   time.uncertainty_us = in.signed_number();
   return time;
+}
+
+void write_counts(const std::map<std::string, std::uint64_t>& counts, ByteWriter& out) {
+  out.number(counts.size());
+  for (const auto& [name, count] : counts) {
+    out.text(name);
+    out.number(count);
+  }
+}
+
+std::map<std::string, std::uint64_t> read_counts(ByteReader& in) {
+  std::map<std::string, std::uint64_t> counts;
+  for (std::size_t left = in.count(2); left > 0; --left) {
+    const std::string name(in.text());
+    counts[name] = in.number();
+  }
+  return counts;
 }
 
 void write_speakers(const std::vector<Speaker>& speakers, ByteWriter& out) {
@@ -136,11 +154,8 @@ std::string write_batch(const Batch& batch) {
   out.number(batch.recognized);
   out.number(batch.skipped);
   out.byte(static_cast<std::uint8_t>(batch.end));
-  out.number(batch.dialects.size());
-  for (const auto& [dialect, lines] : batch.dialects) {
-    out.text(dialect);
-    out.number(lines);
-  }
+  write_counts(batch.dialects, out);
+  write_counts(batch.subsystems, out);
   write_speakers(batch.speakers, out);
   write_signatures(batch.signatures, out);
   write_runs(batch.runs, out);
@@ -149,7 +164,9 @@ std::string write_batch(const Batch& batch) {
 
 Result<Batch> read_batch(std::string_view bytes) try {
   ByteReader in(bytes);
-  if (in.byte() != kForm) return damaged("has a form this program does not know");
+  const std::uint8_t form = in.byte();
+  if (form != kForm && form != kFormWithoutSubsystems)
+    return damaged("has a form this program does not know");
   Batch batch;
   batch.from_offset = in.number();
   batch.to_offset = in.number();
@@ -159,10 +176,8 @@ Result<Batch> read_batch(std::string_view bytes) try {
   batch.skipped = in.number();
   batch.end =
       static_cast<SourceEnd>(std::min(in.byte(), static_cast<std::uint8_t>(SourceEnd::torn)));
-  for (std::size_t left = in.count(2); left > 0; --left) {
-    const std::string dialect(in.text());
-    batch.dialects[dialect] = in.number();
-  }
+  batch.dialects = read_counts(in);
+  if (form == kForm) batch.subsystems = read_counts(in);
   batch.speakers = read_speakers(in);
   batch.signatures = read_signatures(in);
   batch.runs = read_runs(in);

@@ -56,8 +56,8 @@ TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
   std::string all = read_whole(sample(), &counts);
   EXPECT_EQ(counts.lines, 31U);
   EXPECT_EQ(counts.recognized, 29U);
-  EXPECT_EQ(counts.events.size(), 5U);
-  EXPECT_EQ(counts.facts(), 28U);
+  EXPECT_EQ(counts.events.size(), 6U);
+  EXPECT_EQ(counts.facts(), 29U);
   EXPECT_EQ(counts.dialects, (std::map<std::string, std::uint64_t>{{"kernel", 1}, {"nccl", 28}}));
   EXPECT_NE(all.find("AllReduce(count 1024, float32, sum) #9 on 55d0 of 16 by node-0:101"),
             std::string::npos)

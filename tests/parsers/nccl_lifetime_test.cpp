@@ -1,13 +1,26 @@
-#include "parsers/nccl_lifetime.h"
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "model/json.h"
+#include "parsers/nccl_forms.h"
 
 namespace faultline {
 namespace {
 
 using Init = CommunicatorInit;
+
+constexpr std::int64_t kThread = 77;
+
+std::optional<Fact> read(std::string_view message) {
+  std::vector<Fact> facts;
+  if (read_nccl_message(NcclLevel::info, {.text = message, .thread = kThread}, facts) == nullptr ||
+      facts.size() != 1)
+    return std::nullopt;
+  return facts[0];
+}
 
 TEST(NcclLifetime, ReadsTheBeginningOfACommunicatorInEveryVersion) {
   struct Case {
@@ -113,9 +126,11 @@ TEST(NcclLifetime, ReadsTheBeginningOfACommunicatorInEveryVersion) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);
-    auto fact = parse_nccl_lifetime(c.message);
+    auto fact = read(c.message);
     ASSERT_TRUE(fact);
-    EXPECT_EQ(fact_to_json(*fact), fact_to_json(Fact(c.expected)));
+    Init expected = c.expected;
+    expected.thread = kThread;
+    EXPECT_EQ(fact_to_json(*fact), fact_to_json(Fact(expected)));
   }
 }
 
@@ -137,23 +152,27 @@ TEST(NcclLifetime, ReadsTheEndOfACommunicator) {
        CommunicatorEnding::revoked},
   };
   for (const Case& c : cases) {
-    auto fact = parse_nccl_lifetime(c.message);
+    auto fact = read(c.message);
     ASSERT_TRUE(fact) << c.message;
     EXPECT_EQ(*fact, Fact(CommunicatorEnd{16, 1, 4, "0000:3b:00.0", c.expected})) << c.message;
   }
 }
 
+TEST(NcclLifetime, ReadsWhereARankSits) {
+  EXPECT_EQ(read("comm 0x10 rank 1 nRanks 8 nNodes 2 localRanks 4 localRank 1 MNNVL 0"),
+            Fact(CommunicatorShape{16, 1, 8, 2, 4, 1}));
+}
+
 TEST(NcclLifetime, LeavesLinesThatOnlyLookAlike) {
   const char* const left[] = {
-      "comm 0x10 rank 1 nRanks 4 nNodes 1 localRanks 4 localRank 1 MNNVL 0",
       "comm 0x10 rank 1",
       "comm rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
       "comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COM",
       "comm 0x10 rank x nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
-      "Init timings - ncclCommInitRank: rank 0 nranks 2 total 0.50",
+      "comm 0x10 rank 1 nRanks 4 nNodes 1 localRanks 4",
       "nothing comm 0x10 rank 1 nranks 4 cudaDev 1 busId 3b000 - Init COMPLETE",
   };
-  for (const char* message : left) EXPECT_FALSE(parse_nccl_lifetime(message)) << message;
+  for (const char* message : left) EXPECT_FALSE(read(message)) << message;
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ std::string shown(std::string_view text) {
            " level=" + std::to_string(static_cast<int>(line.level));
     if (!line.timestamp.empty()) out += " at=" + std::string(line.timestamp);
     if (!line.place.empty()) out += " place=" + std::string(line.place);
+    if (!line.function.empty()) out += " in=" + std::string(line.function);
     out += " msg=" + std::string(line.message) + ";";
   }
   return out;
@@ -35,7 +36,7 @@ TEST(NcclLine, ReadsTheFrameOfEveryVersion) {
        "[2025-04-06 22:31:56] node1:6:7 [0] transport/net_ib.cc:12 NCCL WARN x",
        "host=node1 pid=6 dev=0 level=2 at=2025-04-06 22:31:56 place=transport/net_ib.cc:12 msg=x;"},
       {"2.30 names the function", "node1:6:7 [0] init.cc:9 (ncclInit) NCCL WARN x",
-       "host=node1 pid=6 dev=0 level=2 place=init.cc:9 (ncclInit) msg=x;"},
+       "host=node1 pid=6 dev=0 level=2 place=init.cc:9 in=ncclInit msg=x;"},
       {"a plugin's whole signature",
        "node1:6:7 [0] int f(char*, std::vector<int>[3]):196 NCCL WARN x",
        "host=node1 pid=6 dev=0 level=2 place=int f(char*, std::vector<int>[3]):196 msg=x;"},
@@ -44,11 +45,15 @@ TEST(NcclLine, ReadsTheFrameOfEveryVersion) {
       {"TRACE with milliseconds", "node1:6:7 [3] 12.345678 f:10 NCCL TRACE x",
        "host=node1 pid=6 dev=3 level=3 place=12.345678 f:10 msg=x;"},
       {"old RCCL prints a number after the device", "node1:6:7 [1] 1558545003174220 NCCL INFO x",
-       "host=node1 pid=6 dev=1 level=1 place=1558545003174220 msg=x;"},
+       "host=node1 pid=6 dev=1 level=1 at=1558545003174220 msg=x;"},
       {"ABORT has no message", "node1:6:7 [1] init.cc:3 NCCL ABORT",
        "host=node1 pid=6 dev=1 level=5 place=init.cc:3 msg=;"},
       {"host and pid were cut off", "[3] include/shm.h:28 NCCL WARN x",
        "host= pid=0 dev=3 level=2 place=include/shm.h:28 msg=x;"},
+      {"all but the place was cut off", "misc/socket.cc:484 NCCL WARN x",
+       "host= pid=0 dev=-1 level=2 place=misc/socket.cc:484 msg=x;"},
+      {"no colon between host and pid", "ubuntu1583:1585 [0] init.cc:738 NCCL WARN x",
+       "host= pid=0 dev=0 level=2 place=init.cc:738 msg=x;"},
       {"everything was cut off", "NCCL INFO x", "host= pid=0 dev=-1 level=1 msg=x;"},
       {"a launcher's prefix that sticks to the host", "[1,5]<stdout>:node1:6:7 [2] NCCL INFO x",
        "host=node1 pid=6 dev=2 level=1 msg=x;"},
@@ -58,6 +63,11 @@ TEST(NcclLine, ReadsTheFrameOfEveryVersion) {
        "host=node1 pid=6 dev=2 level=1 msg=x;"},
       {"the bare version line", "NCCL version 2.21.5+cuda12.4",
        "host= pid=0 dev=-1 level=0 msg=NCCL version 2.21.5+cuda12.4;"},
+      {"the bare version line in 2.26", "[2025-04-06 22:31:56] NCCL version 2.26.2+cuda12.8",
+       "host= pid=0 dev=-1 level=0 at=2025-04-06 22:31:56 msg=NCCL version 2.26.2+cuda12.8;"},
+      {"an exception's word about the version",
+       "RuntimeError: NCCL error in: a.cpp:9, unhandled cuda error, NCCL version 2.20.5", ""},
+      {"what ncclras says first", "NCCL version 2.28.7 compiled with CUDA 12.9", ""},
       {"no NCCL line", "nothing of NCCL here", ""},
       {"a word that ends like it", "my.NCCL INFO x", ""},
       {"a level that there is not", "node1:6:7 [2] NCCL INFORMATION x", ""},
@@ -80,11 +90,38 @@ TEST(NcclLine, PartsLinesThatProcessesWroteIntoEachOther) {
       << "where the name begins cannot be told here; whoever knows the processes can";
 }
 
+TEST(NcclLine, KnowsAWordAboutALineFromTheLine) {
+  const char* const quoted[] = {
+      "the worker said \"node1:6:7 [0] NCCL INFO Using network IB\"",
+      "b'node1:6:7 [0] NCCL INFO Using network IB'",
+      "set NCCL_DEBUG and look for NCCL INFO Using network IB",
+  };
+  for (const char* text : quoted) {
+    ASSERT_EQ(nccl_lines(text).size(), 1U) << text;
+    EXPECT_TRUE(nccl_lines(text)[0].quoted) << text;
+  }
+  const char* const said[] = {"node1:6:7 [0] NCCL INFO x", "NCCL INFO x", "> NCCL INFO x",
+                              "Epoch 3: 43%|##   | node1:6:7 [0] NCCL INFO x",
+                              "misc/socket.cc:484 NCCL WARN x"};
+  for (const char* text : said) EXPECT_FALSE(nccl_lines(text).at(0).quoted) << text;
+}
+
+TEST(NcclLine, KnowsWhenItWasPrinted) {
+  const auto time = [](const char* text) {
+    const auto at = time_of(nccl_lines(text).at(0));
+    return at ? to_rfc3339(*at) : "";
+  };
+  EXPECT_EQ(time("[2025-04-06 22:31:56.5] n:6:7 [0] NCCL INFO x"), "2025-04-06T22:31:56.500Z");
+  EXPECT_EQ(time("n:6:7 [1] 1558545003174220 NCCL INFO x"), "2019-05-22T17:10:03.174220Z");
+  EXPECT_EQ(time("n:6:7 [1] NCCL INFO x"), "");
+}
+
 TEST(NcclLine, ReadsPlainInfoTheQuickWayAndLeavesTheRest) {
   NcclLine line;
   ASSERT_TRUE(read_plain_info("node1:615:18953 [2] NCCL INFO hello", line));
   EXPECT_EQ(line.host, "node1");
   EXPECT_EQ(line.pid, 615);
+  EXPECT_EQ(line.tid, 18953);
   EXPECT_EQ(line.device, 2);
   EXPECT_EQ(line.message, "hello");
   const char* const left[] = {"",
@@ -92,6 +129,7 @@ TEST(NcclLine, ReadsPlainInfoTheQuickWayAndLeavesTheRest) {
                               "[1,5]<stdout>:node1:615:18953 [2] NCCL INFO hello",
                               "node1:615:18953 [2] init.cc:1 NCCL WARN hello",
                               "2024-05-01T12:34:56.7Z node1:615:18953 [2] NCCL INFO hello",
+                              "\"node1:615:18953 [2] NCCL INFO hello",
                               "node1:615:18953 NCCL CALL hello"};
   for (const char* text : left) EXPECT_FALSE(read_plain_info(text, line)) << text;
 }

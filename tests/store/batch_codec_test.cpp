@@ -105,6 +105,17 @@ TEST(BatchCodec, RefusesEveryBatchThatBreaksOff) {
   EXPECT_FALSE(read_batch(content + 'x').has_value());
 }
 
+TEST(BatchCodec, ReadsWhatWasStoredBeforeSubsystemsWereCounted) {
+  ByteWriter out;
+  out.byte(1);
+  for (int i = 0; i < 6; ++i) out.number(0);
+  out.byte(0);                                // how the source stands
+  for (int i = 0; i < 4; ++i) out.number(0);  // dialects, speakers, signatures, runs
+  const auto batch = read_batch(out.view());
+  ASSERT_TRUE(batch.has_value());
+  EXPECT_TRUE(batch->subsystems.empty());
+}
+
 TEST(BatchCodec, RefusesEveryFlippedBit) {
   const std::string packed = encode_batch(training(4, 2));
   for (std::size_t bit = 0; bit < packed.size() * 8; ++bit) {
@@ -124,25 +135,29 @@ TEST(BatchCodec, RefusesSizesThatWouldTakeAllTheMemory) {
     void (*write)(ByteWriter&);
   };
   const auto header = [](ByteWriter& out) {
-    out.byte(1);
+    out.byte(2);
     for (int i = 0; i < 6; ++i) out.number(0);
   };
   const Case cases[] = {
       {"dialects", [](ByteWriter& out) { out.number(UINT64_MAX); }},
-      {"speakers",
+      {"subsystems",
        [](ByteWriter& out) {
          out.number(0);
+         out.number(UINT64_MAX);
+       }},
+      {"speakers",
+       [](ByteWriter& out) {
+         for (int i = 0; i < 2; ++i) out.number(0);
          out.number(std::uint64_t{1} << 40);
        }},
       {"signatures",
        [](ByteWriter& out) {
-         out.number(0);
-         out.number(0);
+         for (int i = 0; i < 3; ++i) out.number(0);
          out.number(std::uint64_t{1} << 40);
        }},
       {"runs",
        [](ByteWriter& out) {
-         for (int i = 0; i < 3; ++i) out.number(0);
+         for (int i = 0; i < 4; ++i) out.number(0);
          out.number(std::uint64_t{1} << 40);
        }},
   };

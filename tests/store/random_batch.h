@@ -66,6 +66,7 @@ class RandomBatches {
     batch.skipped = any();
     batch.end = static_cast<SourceEnd>(number(3));
     if (chance(50)) batch.dialects = {{"nccl", any()}, {bytes(8), any()}};
+    if (chance(50)) batch.subsystems = {{"NET", any()}, {bytes(8), any()}};
     batch.speakers.resize(number(5));
     for (Speaker& speaker : batch.speakers)
       speaker = {bytes(12), static_cast<std::int64_t>(any()), static_cast<int>(number(10)) - 1,

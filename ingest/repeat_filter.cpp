@@ -1,0 +1,125 @@
+#define XXH_INLINE_ALL
+#include "ingest/repeat_filter.h"
+
+#include <xxhash.h>
+
+#include <string_view>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// Builds one hash of several values; each is kept apart from the next.
+class Hash {
+ public:
+  Hash& operator<<(std::string_view text) {
+    value_ = XXH3_64bits_withSeed(text.data(), text.size(), value_);
+    return *this;
+  }
+  Hash& operator<<(std::int64_t number) {
+    value_ = XXH3_64bits_withSeed(&number, sizeof number, value_);
+    return *this;
+  }
+  std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+bool same_but_for_channels(const PeerConnection& a, const PeerConnection& b) {
+  return a.from == b.from && a.to == b.to && a.device == b.device && a.gdr == b.gdr &&
+         a.shared == b.shared && a.proxy_rank == b.proxy_rank && a.thread == b.thread &&
+         a.transport == b.transport && a.direction == b.direction;
+}
+
+std::uint32_t next_event(const Batch& batch) {
+  return static_cast<std::uint32_t>(batch.events.size());
+}
+
+}  // namespace
+
+bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
+                            const LinePlace& line, Fact& fact) {
+  if (const auto* connection = std::get_if<PeerConnection>(&fact))
+    return swallows(batch, speaker, *connection);
+  if (const auto* setting = std::get_if<Setting>(&fact))
+    return swallows(batch.speakers[speaker], *setting);
+  if (auto* report = std::get_if<RankReport>(&fact))
+    return swallows(batch, speaker, time, line, *report);
+  if (const auto* init = std::get_if<CommunicatorInit>(&fact))
+    ++communicators_of(speaker, init->thread);
+  return false;
+}
+
+bool RepeatFilter::swallows(const Speaker& speaker, const Setting& setting) {
+  Hash hash;
+  hash << speaker.host << speaker.pid << speaker.rank << setting.group << setting.name
+       << setting.value;
+  if (settings_.size() >= kMostSettings) settings_.clear();
+  return !settings_.insert(hash.value()).second;
+}
+
+bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const PeerConnection& connection) {
+  Hash hash;
+  const std::int64_t ranks = static_cast<std::int64_t>(connection.from) << 32 | connection.to;
+  const std::int64_t way = static_cast<std::int64_t>(connection.device) << 8 |
+                           static_cast<std::int64_t>(connection.gdr) << 1 |
+                           static_cast<std::int64_t>(connection.shared);
+  hash << connection.transport << connection.direction << ranks << way << connection.thread
+       << static_cast<std::int64_t>(speaker)
+       << static_cast<std::int64_t>(communicators_of(speaker, connection.thread));
+  const std::uint32_t fresh = next_event(batch);
+  const std::uint32_t index =
+      connections_.find_or_insert(hash.value(), fresh, [&](std::uint32_t known) {
+        const auto* other = std::get_if<PeerConnection>(&batch.events[known].fact);
+        return other != nullptr && batch.events[known].speaker == speaker &&
+               same_but_for_channels(*other, connection);
+      });
+  if (index == fresh) return false;
+  ++std::get<PeerConnection>(batch.events[index].fact).channels;
+  return true;
+}
+
+bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
+                            const LinePlace& line, RankReport& report) {
+  Hash hash;
+  hash << report.tool << report.communicator_id << report.rank << report.operation;
+  const std::uint32_t fresh = next_event(batch);
+  const std::uint32_t index =
+      reports_.find_or_insert(hash.value(), fresh, [&](std::uint32_t known) {
+        const auto* other = std::get_if<RankReport>(&batch.events[known].fact);
+        return other != nullptr && other->tool == report.tool &&
+               other->communicator_id == report.communicator_id && other->rank == report.rank &&
+               other->operation == report.operation;
+      });
+  if (index == fresh) return false;
+  Event& event = batch.events[index];  // keeps its place in the order
+  event.speaker = speaker;
+  event.time = time;
+  event.line = line.number;
+  event.offset = line.offset;
+  event.text = evidence_text(line.text);
+  event.fact = std::move(report);
+  return true;
+}
+
+std::uint32_t& RepeatFilter::communicators_of(std::uint32_t speaker, std::int64_t thread) {
+  Hash hash;
+  hash << static_cast<std::int64_t>(speaker) << thread;
+  const auto fresh = static_cast<std::uint32_t>(threads_.size());
+  const std::uint32_t index =
+      thread_table_.find_or_insert(hash.value(), fresh, [&](std::uint32_t known) {
+        return threads_[known].speaker == speaker && threads_[known].thread == thread;
+      });
+  if (index == fresh) threads_.push_back({speaker, thread, 0});
+  return threads_[index].communicators;
+}
+
+void RepeatFilter::reset() {
+  connections_.clear();
+  reports_.clear();
+  thread_table_.clear();
+  threads_.clear();
+}
+
+}  // namespace faultline

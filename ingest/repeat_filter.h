@@ -1,0 +1,50 @@
+// What lines say over and over again becomes one event: connections of each channel, settings of
+// each communicator, a tool's reports on one rank.
+#pragma once
+
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "ingest/call_collector.h"
+#include "model/batch.h"
+
+namespace faultline {
+
+class RepeatFilter {
+ public:
+  // True: the batch or the source has an event for this fact already, which stands for it now too.
+  // False: the fact needs an event, and the caller appends it to the batch next.
+  bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
+                Fact& fact);
+
+  // The batch was taken; what settings the source told of is still known.
+  void reset();
+
+ private:
+  // More than the settings of a thousand processes. Beyond that it starts anew: a setting told
+  // again is an event more, and nothing worse.
+  static constexpr std::size_t kMostSettings = 1 << 16;
+
+  bool swallows(const Speaker& speaker, const Setting& setting);
+  bool swallows(Batch& batch, std::uint32_t speaker, const PeerConnection& connection);
+  bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
+                RankReport& report);
+  std::uint32_t& communicators_of(std::uint32_t speaker, std::int64_t thread);
+
+  std::unordered_set<std::uint64_t> settings_;  // hashes
+  // Indices into the batch's events.
+  IndexTable connections_;
+  IndexTable reports_;
+
+  // How many communicators a thread has begun: what is connected after that is of another one.
+  struct Thread {
+    std::uint32_t speaker = 0;
+    std::int64_t thread = 0;
+    std::uint32_t communicators = 0;
+  };
+  IndexTable thread_table_;
+  std::vector<Thread> threads_;
+};
+
+}  // namespace faultline
