@@ -3,6 +3,7 @@
 #include "rules/detectors/detector.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/remarks.h"
+#include "rules/detectors/went_past.h"
 #include "rules/detectors/xid.h"
 
 namespace faultline {
@@ -12,6 +13,7 @@ constexpr Detector kDetectors[] = {
     {"xid", find_xids},
     {"collective_mismatch", find_collective_mismatches},
     {"remarks", find_remarks},
+    {"collective_skipped", find_skipped_collectives},
     {"rank_behind", find_ranks_behind},
     {"collective_stalled", find_stalled_collectives},
 };

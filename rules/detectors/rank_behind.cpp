@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rules/detectors/behind_despite_gaps.h"
+#include "rules/detectors/went_past.h"
 
 namespace faultline {
 namespace {
@@ -52,11 +53,14 @@ struct WaitFor {
 
 WaitFor wait_for(const View& view) {
   WaitFor relation;
+  const WorkerSet astray = workers_on_other_paths(view);
   for (const Alignment& alignment : view.alignments) {
     if (!counts(view, alignment)) continue;
     relation.waited_for.merge(workers_behind(view, alignment));
     for (std::size_t member : alignment.members)
-      if (!is_behind(alignment, member)) relation.waiting.insert(view.workers.of_member[member]);
+      if (std::size_t worker = view.workers.of_member[member];
+          !is_behind(alignment, member) && !astray.contains(worker))
+        relation.waiting.insert(worker);
   }
   return relation;
 }

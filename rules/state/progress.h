@@ -38,6 +38,7 @@ struct Member {
   std::optional<CommunicatorInit> init;
   bool complete = false;  // Init COMPLETE was seen
   LineRef init_line;
+  std::vector<std::uint32_t> init_sources;  // that tell of its beginning: more than one are copies
   std::optional<CommunicatorEnding> ending;
 
   History::Place place;     // collectives entered

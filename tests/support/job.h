@@ -62,7 +62,11 @@ class Job {
   }
   void call_once(int rank, const Signature& signature, const std::string& communicator,
                  std::uint64_t op_count) {
-    Batch batch = next(source_of(rank));
+    call_from(source_of(rank), rank, signature, communicator, op_count);
+  }
+  void call_from(const Source& source, int rank, const Signature& signature,
+                 const std::string& communicator, std::uint64_t op_count) {
+    Batch batch = next(source);
     batch.speakers = {speaker_now(rank)};
     batch.signatures = {signature};
     CallRun run;
@@ -71,7 +75,7 @@ class Job {
     run.calls = {{op_count, 0, 0, 0}};
     run.last_text = fmt::format("rank {} calls {}", rank, to_text(signature));
     batch.runs = {run};
-    apply(source_of(rank), batch);
+    apply(source, batch);
   }
 
   // A call on a communicator of which no Init line was seen.
