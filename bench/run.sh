@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# bench/run.sh BUILD [--ten-times] [--size MB]: time and memory of Faultline beside its peers, on one
-# generated log, in one run. Each command runs three times with the file in the page cache; the
+# bench/run.sh BUILD [--ten-times] [--size MB]: time and memory of Faultline beside its peers, on
+# generated logs (calls; start-up lines without any), in one run. Each command runs three times with the file in the page cache; the
 # median counts. Slow or fast, it exits 0; only what keeps it from measuring is an error.
 set -euo pipefail
 
@@ -111,11 +111,11 @@ measure_ingest() {
   printf '%s\t%s\t%s\n' "$(basename "$file")" "$(size_of "$file")" "$stored" >>"$work/stored.tsv"
 }
 
-# generate NAME MEGABYTES: prints the path.
+# generate NAME MEGABYTES [GENERATOR]: prints the path.
 generate() {
   local file=$work/$1
   say "$1: writing $2 MB"
-  "$build/bench/generate_coll_log" --megabytes "$2" >"$file"
+  "$build/bench/${3:-generate_coll_log}" --megabytes "$2" >"$file"
   cat "$file" >/dev/null
   echo "$file"
 }
@@ -152,6 +152,12 @@ measure "$file" 'rg -c opCount' rg -c opCount "$file"
 measure "$file" 'lnav, SQL' lnav -I "$bench/lnav" -n -c "$STANDINGS" "$file"
 measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
 measure_ingest "$file"
+rm "$file"
+
+file=$(generate startup.log "$megabytes" generate_startup_log)
+measure "$file" 'wc -l' wc -l "$file"
+measure "$file" 'rg -c "via NET"' rg -c 'via NET' "$file"
+measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
 rm "$file"
 
 if $ten_times; then

@@ -60,14 +60,20 @@ bool RepeatFilter::swallows(const Speaker& speaker, const Setting& setting) {
 }
 
 bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const PeerConnection& connection) {
+  // As few steps as possible: start-up logs consist of these lines.
+  const std::int64_t numbers[] = {connection.from,
+                                  connection.to,
+                                  connection.device,
+                                  connection.gdr,
+                                  connection.shared,
+                                  connection.proxy_rank.value_or(-1),
+                                  connection.thread,
+                                  static_cast<std::int64_t>(connection.direction.size()),
+                                  static_cast<std::int64_t>(speaker),
+                                  communicators_of(speaker, connection.thread)};
   Hash hash;
-  const std::int64_t ranks = static_cast<std::int64_t>(connection.from) << 32 | connection.to;
-  const std::int64_t way = static_cast<std::int64_t>(connection.device) << 8 |
-                           static_cast<std::int64_t>(connection.gdr) << 1 |
-                           static_cast<std::int64_t>(connection.shared);
-  hash << connection.transport << connection.direction << ranks << way << connection.thread
-       << static_cast<std::int64_t>(speaker)
-       << static_cast<std::int64_t>(communicators_of(speaker, connection.thread));
+  hash << connection.transport
+       << std::string_view(reinterpret_cast<const char*>(numbers), sizeof numbers);
   const std::uint32_t fresh = next_event(batch);
   const std::uint32_t index =
       connections_.find_or_insert(hash.value(), fresh, [&](std::uint32_t known) {
@@ -104,15 +110,17 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
 }
 
 std::uint32_t& RepeatFilter::communicators_of(std::uint32_t speaker, std::int64_t thread) {
+  const auto same = [&](std::uint32_t index) {
+    return threads_[index].speaker == speaker && threads_[index].thread == thread;
+  };
+  if (last_thread_ < threads_.size() && same(last_thread_))
+    return threads_[last_thread_].communicators;
   Hash hash;
   hash << static_cast<std::int64_t>(speaker) << thread;
   const auto fresh = static_cast<std::uint32_t>(threads_.size());
-  const std::uint32_t index =
-      thread_table_.find_or_insert(hash.value(), fresh, [&](std::uint32_t known) {
-        return threads_[known].speaker == speaker && threads_[known].thread == thread;
-      });
-  if (index == fresh) threads_.push_back({speaker, thread, 0});
-  return threads_[index].communicators;
+  last_thread_ = thread_table_.find_or_insert(hash.value(), fresh, same);
+  if (last_thread_ == fresh) threads_.push_back({speaker, thread, 0});
+  return threads_[last_thread_].communicators;
 }
 
 void RepeatFilter::reset() {

@@ -45,6 +45,7 @@ class RepeatFilter {
   };
   IndexTable thread_table_;
   std::vector<Thread> threads_;
+  std::uint32_t last_thread_ = 0;  // most lines are by the thread of the line before
 };
 
 }  // namespace faultline

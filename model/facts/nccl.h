@@ -66,17 +66,31 @@ BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
 // How a process is set up: one answer to one question, of those whose answers can be compared
 // between ranks and with the last start. A process gives most of them once, some per communicator.
 //
-//   group        name                    value
-//   version      nccl, cuda, driver      2.27.7+cuda12.8, 12080
-//   environment  NCCL_IB_HCA             mlx5_0,mlx5_1
-//   network      used                    IB, Socket, AWS Libfabric
-//   devices      IB, Socket              mlx5_0:1/RoCE mlx5_1:1/RoCE; in the order of their numbers
-//   interface    bootstrap, oob          eth0:10.0.0.11<0>
-//   gdr          mlx5_0                  enabled, disabled
-//   channels     collective, nvls, …     8
-//   nvls         multicast               available, not available
-//   ring         0                       0 1 2 3
-//   plugin       net, tuner, profiler    libnccl-net.so
+//   group        name                     value
+//   version      nccl, nccl_git, driver   2.27.7+cuda12.8, v2.30u1 86fa684d, 12080
+//   environment  NCCL_IB_HCA              mlx5_0,mlx5_1
+//   config       Blocking, …              1; of a communicator, as the program set it
+//   network      used                     IB, Socket, AWS Libfabric
+//   devices      IB, Socket               mlx5_0:1/RoCE mlx5_1:1/RoCE; in the order of their
+//   numbers.
+//                                         Empty: none. A merged NIC: mlx5_0:1/IB+mlx5_1:1/IB. Ends
+//                                         with " ..." where NCCL had no room for all
+//                IB/0, IB/1               mlx5_0:1/IB; 2.3, which prints a line for each
+//   interface    bootstrap, oob           eth0:10.0.0.11
+//   plugin       net, tuner, profiler, …  Libfabric (v8); none: not found
+//   gdr          mlx5_0                   enabled, disabled; by NIC
+//   gdr_pair     GPU 1b000 / HCA 0        enabled, disabled; as the line names the pair
+//   dmabuf       0                        available; by CUDA device
+//   channels     collective, collnet,     8
+//                nvls, p2p, p2p_per_peer
+//   p2p          isAllDirectP2p, …        0; as NCCL names them; chunk_size: 131072
+//   nvls         multicast                available, not available
+//   mnnvl        fabric                   0.0 cliqueId 0x0 state 3 healthMask 0x0
+//                used, clique,            1, 7ffe,
+//                clique_size, rack        8, 1821325191342
+//   cc           mode, work_fifo_bytes    Off, 1048576
+//   affinity     0                        0-31; by CUDA device
+//   ring         0                        0 1 2 3; by channel, from rank 0 of a communicator
 struct Setting {
   static constexpr std::string_view kKind = "setting";
   std::string group;
@@ -91,7 +105,7 @@ BOOST_DESCRIBE_STRUCT(Setting, (), (group, name, value, thread))
 // channel. The line names no communicator; the thread or what came before it does.
 struct PeerConnection {
   static constexpr std::string_view kKind = "peer_connection";
-  int from = 0;
+  int from = 0;  // -1: a switch that reduces (COLLNET)
   int to = 0;
   std::string direction;  // send, receive; empty where one line stands for both
   std::string transport;  // P2P/CUMEM, P2P/IPC, SHM/direct, NET/IB, NET/Socket, COLLNET/SHARP
@@ -107,8 +121,8 @@ BOOST_DESCRIBE_STRUCT(PeerConnection, (),
                       (from, to, direction, transport, device, gdr, shared, proxy_rank, channels,
                        thread))
 
-// A step of setting up or connecting was done: "bootstrap", "init", "rings", "trees", "nvls",
-// "collnet", "p2p".
+// A step of setting up or connecting was done: "bootstrap", "init", "rings", "trees",
+// "binomial trees", "nvls", "collnet", "p2p".
 struct SetupStep {
   static constexpr std::string_view kKind = "setup_step";
   std::string step;

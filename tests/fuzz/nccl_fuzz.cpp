@@ -1,12 +1,16 @@
-// Whatever the line: no crash, every view inside it, and the quick way agrees with the
-// thorough.
+// Whatever the line: no crash, every view inside it, the quick way agrees with the thorough, and
+// what a line says does not depend on who reads it.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 #include "parsers/nccl.h"
 #include "parsers/nccl_call.h"
-#include "parsers/nccl_line.h"
+#include "parsers/nccl_forms.h"
+#include "parsers/nccl_remark.h"
 
 namespace {
 
@@ -19,6 +23,24 @@ bool inside(std::string_view part, std::string_view whole) {
          (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
+// A form that says no leaves nothing behind; a fact is of the kind its form names.
+void check(const faultline::NcclLine& line) {
+  using namespace faultline;
+  std::vector<Fact> facts;
+  const NcclForm* form = read_nccl_line(line, facts);
+  if (form == nullptr) return require(facts.empty());
+  for (const Fact& fact : facts) {
+    require(kind_of(fact) == form->becomes);
+    if (line.merged) require(stands_though_cut(fact));
+    if (const auto* connection = std::get_if<PeerConnection>(&fact))
+      require(!connection->transport.empty() && connection->channels == 1);
+    if (const auto* setting = std::get_if<Setting>(&fact))
+      require(!setting->group.empty() && setting->value.size() <= line.message.size() + 4);
+    if (const auto* remark = std::get_if<Remark>(&fact))
+      require(remark->text.size() <= line.message.size());
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -27,15 +49,24 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text = all.substr(0, all.find('\n'));
   NcclCall call;
   for (const NcclLine& line : nccl_lines(text)) {
-    for (std::string_view part : {line.host, line.timestamp, line.place, line.message})
+    for (std::string_view part :
+         {line.host, line.timestamp, line.place, line.function, line.message})
       require(inside(part, text));
+    check(line);
     if (parse_nccl_call(line.message, call)) require(!call.function.empty());
   }
   NcclLine quick;
   if (read_plain_info(text, quick) && parse_nccl_call(quick.message, call)) {
     const std::vector<NcclLine> lines = nccl_lines(text);
     require(lines.size() == 1 && lines[0].pid == quick.pid && lines[0].device == quick.device);
+    require(lines[0].tid == quick.tid);
   }
+  const std::string_view next = all.substr(std::min(text.size() + 1, all.size()));
+  if (continues_warning(text, next)) require(!next.empty());
+  // As a bare message: what people paste.
+  NcclLine bare;
+  bare.message = text;
+  check(bare);
   std::vector<Reading> readings;
   if (!parse_nccl(text, readings)) require(readings.empty());
   return 0;
