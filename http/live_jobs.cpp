@@ -27,6 +27,7 @@ struct LiveJobs::Job {
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
   std::uint64_t cached_version = 0;
+  std::uint64_t cached_catalog = 0;  // its version
   std::set<std::string, std::less<>> cached_live;
   SteadyTime cached_at;
 
@@ -36,7 +37,7 @@ struct LiveJobs::Job {
       reconciled;  // by attempt, as the store has them
 };
 
-LiveJobs::LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics)
+LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics)
     : store_(store), catalog_(catalog), metrics_(metrics) {}
 
 LiveJobs::~LiveJobs() = default;
@@ -148,11 +149,13 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   Moment moment{.now = utc_now(),
                 .live_sources = open_sources_.live(job.state.name(), now),
                 .waiting_sources = open_sources_.open(job.state.name())};
+  const std::uint64_t catalog_version = catalog_.version();
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
-      now - job.cached_at < kFresh)
+      job.cached_catalog == catalog_version && now - job.cached_at < kFresh)
     return job.cached;
-  job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, catalog_, moment));
+  job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, *catalog_.get(), moment));
   job.cached_version = job.version;
+  job.cached_catalog = catalog_version;
   job.cached_live = std::move(moment.live_sources);
   job.cached_at = now;
   return job.cached;
