@@ -45,8 +45,8 @@ class Command : public testing::Test {
 };
 
 TEST_F(Command, HelpsOnEveryLevel) {
-  for (const char* line :
-       {"$F --help", "$F diagnose --help", "$F serve --help", "$F version --help"}) {
+  for (const char* line : {"$F --help", "$F diagnose --help", "$F serve --help",
+                           "$F version --help", "$F rules --help", "$F rules check --help"}) {
     SCOPED_TRACE(line);
     const Outcome outcome = run(line);
     EXPECT_EQ(outcome.status, 0);
