@@ -10,7 +10,9 @@
 #include <chrono>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 namespace faultline {
@@ -25,6 +27,27 @@ Timestamp change_time(const struct stat& status) {
 }
 
 std::string reason(int error) { return std::generic_category().message(error); }
+
+// By name; but of a log that was rotated (nccl.log.2.gz, nccl.log.1, nccl.log) the oldest part
+// first, for a log is read from its beginning.
+std::tuple<std::string, int, std::string> reading_order(const InputFile& file) {
+  constexpr std::size_t kMostDigits = 2;  // more is a process id
+  std::string_view name = file.name;
+  for (std::string_view packed : {".gz", ".zst"})
+    if (name.ends_with(packed)) name.remove_suffix(packed.size());
+  const std::size_t dot = name.rfind('.');
+  int age = 0;
+  if (dot != std::string_view::npos && dot > 0) {
+    const std::string_view digits = name.substr(dot + 1);
+    const bool number = !digits.empty() && digits.size() <= kMostDigits &&
+                        std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+    if (number) {
+      age = std::stoi(std::string(digits));
+      name = name.substr(0, dot);
+    }
+  }
+  return {std::string(name), -age, file.name};
+}
 
 class Walk {
  public:
@@ -46,8 +69,9 @@ class Walk {
       inputs_.files.push_back({path, path, std::nullopt, now_});
     }
     follow_links();
-    std::sort(inputs_.files.begin() + first, inputs_.files.end(),
-              [](const InputFile& a, const InputFile& b) { return a.name < b.name; });
+    std::sort(
+        inputs_.files.begin() + first, inputs_.files.end(),
+        [](const InputFile& a, const InputFile& b) { return reading_order(a) < reading_order(b); });
     return {};
   }
 

@@ -23,7 +23,7 @@ struct InputFile {
 };
 
 struct Inputs {
-  std::vector<InputFile> files;       // per argument in the order of their names
+  std::vector<InputFile> files;  // per argument by name; of a rotated log the oldest part first
   std::vector<std::string> warnings;  // what in a folder could not be looked at
 };
 

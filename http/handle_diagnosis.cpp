@@ -1,5 +1,6 @@
 // GET /api/v1/jobs/{job}/diagnosis
 #include <fmt/format.h>
+#include <algorithm>
 #include <boost/json.hpp>
 
 #include "http/handlers.h"
@@ -37,7 +38,9 @@ Response show_diagnosis(const Request& request, Services& services) {
   if (const Problem* problem = std::get_if<Problem>(&type)) return problem_response(*problem);
   const auto attempt = request.query.number("attempt", 1);
   if (!attempt) return problem_response(attempt.error());
-  const auto diagnosis = services.jobs.diagnosis(request.path_value("job"));
+  const auto diagnosis = services.jobs.diagnosis(
+      request.path_value("job"),
+      static_cast<int>(std::min<std::uint64_t>(attempt->value_or(0), 1 << 30)));
   if (!diagnosis) return no_such_job(request.path_value("job"));
   if (*attempt && **attempt != static_cast<std::uint64_t>(diagnosis->attempt))
     return problem_response(Error{

@@ -146,9 +146,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::lock_guard cache_lock(job.cache_mutex);
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
-  Moment moment{.now = utc_now(),
-                .live_sources = open_sources_.live(job.state.name(), now),
-                .waiting_sources = open_sources_.open(job.state.name())};
+  Moment moment = moment_of(job);
   const std::uint64_t catalog_version = catalog_.version();
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
       job.cached_catalog == catalog_version && now - job.cached_at < kFresh)
@@ -161,9 +159,20 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   return job.cached;
 }
 
-std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name) {
+Moment LiveJobs::moment_of(const Job& job) const {
+  return {.now = utc_now(),
+          .live_sources = open_sources_.live(job.state.name(), steady_now()),
+          .waiting_sources = open_sources_.open(job.state.name())};
+}
+
+std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int attempt) {
   const std::shared_ptr<Job> job = find(name);
-  return job ? diagnose_now(*job) : nullptr;
+  if (!job) return nullptr;
+  auto latest = diagnose_now(*job);
+  if (attempt == 0 || attempt == latest->attempt || attempt > latest->attempts) return latest;
+  const std::shared_lock lock(job->state_mutex);
+  return std::make_shared<const Diagnosis>(
+      diagnose(job->state, *catalog_.get(), moment_of(*job), attempt));
 }
 
 std::optional<JobOverview> LiveJobs::overview(std::string_view name) {

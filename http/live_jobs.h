@@ -53,7 +53,8 @@ class LiveJobs {
   std::size_t count() const;
 
   // Null or nothing: there is no such job.
-  std::shared_ptr<const Diagnosis> diagnosis(std::string_view job);
+  // attempt: of a job that was started again; 0 for the latest.
+  std::shared_ptr<const Diagnosis> diagnosis(std::string_view job, int attempt = 0);
   std::optional<JobOverview> overview(std::string_view job);
   std::optional<JobDetail> detail(std::string_view job);
   std::optional<std::vector<RankView>> ranks(std::string_view job);
@@ -72,6 +73,7 @@ class LiveJobs {
   std::shared_ptr<Job> find_or_add(const std::string& name);
   void fold(const Source& source, const Batch& batch, Timestamp received);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
+  Moment moment_of(const Job& job) const;
 
   Store& store_;
   const LiveCatalog& catalog_;

@@ -92,6 +92,7 @@ struct RankTally {
 struct Diagnosis {
   std::string job;
   int attempt = 1;
+  int attempts = 1;  // that the job has had
   std::optional<Timestamp> as_of;
   Verdict verdict = Verdict::unknown;
   std::string summary;

@@ -81,10 +81,50 @@ Check ranks_in_step(const View& view) {
     check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
-  check.status = !in_step                       ? CheckStatus::fail
+  check.status = view.lines_are_missing()       ? CheckStatus::unknown
+                 : !in_step                     ? CheckStatus::fail
                  : uncompared_members(view) > 0 ? CheckStatus::unknown
                                                 : CheckStatus::pass;
   check.detail = fmt::format("{} communicator{} compared", compared, compared == 1 ? "" : "s");
+  return check;
+}
+
+// Calls that NCCL counted on all ranks of a communicator alike and no line tells of.
+std::uint64_t silent_calls(const View& view) {
+  std::uint64_t silent = 0;
+  for (const Alignment& alignment : view.alignments) {
+    if (alignment.basis != Basis::counted || alignment.members.size() < 2) continue;
+    const Member& first = view.member(alignment.members.front());
+    const bool on_all = std::ranges::all_of(alignment.members, [&](std::size_t index) {
+      const Member& member = view.member(index);
+      // Up to 2.7, Send and Recv count once for each of their pieces.
+      return member.skipped_op_counts == first.skipped_op_counts && member.point_to_point == 0;
+    });
+    if (on_all) silent = std::max(silent, first.skipped_op_counts);
+  }
+  return silent;
+}
+
+Check calls_are_logged(const View& view) {
+  Check check{.check = "every call has its line", .status = CheckStatus::unknown};
+  const bool any = std::ranges::any_of(
+      view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
+  if (!any) {
+    check.detail = "no line tells of a call";
+    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+  } else if (view.lines_are_missing()) {
+    check.status = CheckStatus::fail;
+    check.detail =
+        fmt::format("about {:.0f} % of the lines are missing", std::max(1.0, view.loss * 100));
+  } else if (std::uint64_t silent = silent_calls(view); silent > 0) {
+    check.detail = fmt::format(
+        "opCount went on by {} without a line on all ranks alike, as when CUDA graphs are "
+        "replayed: only the capture is logged",
+        silent);
+  } else {
+    check.status = CheckStatus::pass;
+    check.detail = "as far as op counts tell";
+  }
   return check;
 }
 
@@ -116,7 +156,7 @@ std::size_t uncompared_members(const View& view) {
   for (const Communicator& communicator : view.communicators)
     for (std::size_t member : communicator.members) placed[member] = true;
   std::size_t count = 0;
-  for (std::size_t i = 0; i < members.size(); ++i)
+  for (std::size_t i : view.members)
     if (!placed[i] && members[i].nranks > 1 && members[i].calls > 0) ++count;
   return count;
 }
@@ -131,7 +171,7 @@ std::vector<std::string> broken_off_sources(const View& view) {
 }
 
 std::vector<Check> checklist_of(const View& view) {
-  return {ranks_joined(view), ranks_in_step(view), no_gpu_errors(view)};
+  return {ranks_joined(view), ranks_in_step(view), calls_are_logged(view), no_gpu_errors(view)};
 }
 
 std::vector<MissingEvidence> missing_evidence_of(const View& view,
@@ -160,6 +200,12 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
                        "the job has these ranks and no line of theirs was seen",
                        "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL"});
+  if (view.lines_are_missing())
+    missing.push_back(
+        {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",
+                     std::max(1.0, view.loss * 100)),
+         "ranks show each other's gaps, and what is missing may be what they wait for",
+         "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p, a file of its own for each process"});
   std::set<int> cut;
   for (const Alignment& alignment : view.alignments)
     for (std::size_t member : alignment.unaligned) cut.insert(view.worker_of(member).rank);

@@ -15,7 +15,6 @@
 namespace faultline {
 namespace {
 
-constexpr int kAttempt = 1;
 constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
 constexpr double kExplainsNothing =
     0.6;  // times: something stopped the job, and this does not account for it
@@ -38,11 +37,11 @@ struct Candidate {
   }
 };
 
-std::string id_of(const std::string& job, const Finding& finding) {
+std::string id_of(const View& view, const Finding& finding) {
   std::string text = fmt::format(
-      "{}|{}|{}|{}|{}|{}|{}", job, kAttempt, finding.cause, fmt::join(finding.subject.hosts, ","),
-      fmt::join(finding.subject.ranks, ","), fmt::join(finding.subject.gpus, ","),
-      fmt::join(finding.subject.communicators, ","));
+      "{}|{}|{}|{}|{}|{}|{}", view.job.name(), view.attempt, finding.cause,
+      fmt::join(finding.subject.hosts, ","), fmt::join(finding.subject.ranks, ","),
+      fmt::join(finding.subject.gpus, ","), fmt::join(finding.subject.communicators, ","));
   return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
 }
 
@@ -97,7 +96,7 @@ std::vector<Candidate> candidates_of(const View& view) {
   for (const Detector& detector : all_detectors()) {
     for (Suspicion& suspicion : detector.look(view)) {
       Finding& finding = suspicion.finding;
-      finding.id = id_of(view.job.name(), finding);
+      finding.id = id_of(view, finding);
       if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       add_advice(view.catalog, finding);
@@ -172,7 +171,7 @@ bool began_and_never_finished(const Member& member) {
   return member.init && !member.complete && !member.first_op_count;
 }
 
-std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
+std::string summary_of(const View& view, const Diagnosis& diagnosis) {
   const RankTally& ranks = diagnosis.ranks;
   if (diagnosis.verdict == Verdict::healthy)
     return ranks.seen >= ranks.expected
@@ -180,7 +179,9 @@ std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
                : fmt::format("Nothing wrong was found in the logs of {} of {} ranks.", ranks.seen,
                              ranks.expected);
   if (diagnosis.root_causes.empty()) {
-    auto stuck = std::ranges::count_if(job.progress().members(), began_and_never_finished);
+    auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
+      return began_and_never_finished(view.member(index));
+    });
     if (stuck == 0 && !diagnosis.missing_evidence.empty())
       return fmt::format("What is known does not tell how the job fares; missing: {}.",
                          diagnosis.missing_evidence.front().what);
@@ -203,25 +204,28 @@ std::string summary_of(const JobState& job, const Diagnosis& diagnosis) {
 // kernel's own log.
 bool enough_to_call_healthy(const View& view) {
   const JobState& job = view.job;
-  const std::vector<Member>& members = job.progress().members();
-  if (members.empty())
+  if (view.members.empty())
     return std::ranges::any_of(job.sources().all(),
                                [](const SourceState& s) { return s.dialects.contains("kernel"); });
-  return std::ranges::none_of(members, began_and_never_finished) && uncompared_members(view) == 0 &&
+  return std::ranges::none_of(
+             view.members,
+             [&](std::size_t index) { return began_and_never_finished(view.member(index)); }) &&
+         !view.lines_are_missing() && uncompared_members(view) == 0 &&
          broken_off_sources(view).empty();
 }
 
 }  // namespace
 
-Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment) {
-  View view(job, catalog, moment);
+Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment, int attempt) {
+  View view(job, catalog, moment, attempt);
   std::vector<Candidate> candidates = candidates_of(view);
   link(catalog, candidates);
   weigh(candidates);
 
   Diagnosis diagnosis;
   diagnosis.job = job.name();
-  diagnosis.attempt = kAttempt;
+  diagnosis.attempt = view.attempt;
+  diagnosis.attempts = view.attempts.count;
   diagnosis.as_of = job.last_activity();
   diagnosis.verdict = enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
   std::vector<Finding> unexplained;
@@ -256,7 +260,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
   diagnosis.ranks.expected = view.workers.expected;
   diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());
-  diagnosis.summary = summary_of(job, diagnosis);
+  diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;
 }
 

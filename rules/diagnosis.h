@@ -19,7 +19,9 @@ struct Moment {
   std::set<std::string, std::less<>> waiting_sources;  // open, whether or not anything comes
 };
 
-Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment);
+// attempt: of a job that was started again; 0 for the latest.
+Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment,
+                   int attempt = 0);
 
 // Everything the diagnosis found, causes first.
 std::vector<Finding> findings_of(const Diagnosis& diagnosis);

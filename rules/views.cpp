@@ -11,7 +11,7 @@ namespace {
 
 // Views are read without a catalog: what the hardware reported is in the diagnosis.
 struct Standings {
-  explicit Standings(const JobState& job) : view(job, catalog, moment) {}
+  Standings(const JobState& job, int attempt) : view(job, catalog, moment, attempt) {}
   Catalog catalog;
   Moment moment{};
   View view;
@@ -37,7 +37,7 @@ StandingView standing_of(const View& view, std::size_t index, const Alignment* a
   StandingView standing;
   if (alignment != nullptr) {
     standing.communicator = view.communicators[alignment->communicator].id;
-    standing.behind = alignment->furthest - member.place.position;
+    standing.behind = alignment->furthest - alignment->position_of(index);
   }
   standing.rank = member.init ? member.init->rank : -1;
   standing.position = member.place.position;
@@ -65,12 +65,12 @@ JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis) {
           .verdict = diagnosis.verdict,
           .ranks_expected = diagnosis.ranks.expected,
           .ranks_seen = diagnosis.ranks.seen,
-          .attempts = diagnosis.attempt,
+          .attempts = diagnosis.attempts,
           .last_activity = job.last_activity()};
 }
 
 JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
-  Standings standings(job);
+  Standings standings(job, diagnosis.attempt);
   const View& view = standings.view;
   JobDetail detail;
   detail.overview = overview_of(job, diagnosis);
@@ -107,7 +107,7 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
 }
 
 std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) {
-  Standings standings(job);
+  Standings standings(job, diagnosis.attempt);
   const View& view = standings.view;
   const std::vector<const Alignment*> alignments = alignments_by_member(view);
   std::vector<RankView> ranks;

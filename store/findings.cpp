@@ -71,6 +71,17 @@ void resolve(Database& database, const Known& known, Timestamp now) {
   update(database, known, finding, now);
 }
 
+// What another attempt of the job ran into is over with that attempt.
+void resolve_other_attempts(Database& database, std::string_view job, int attempt, Timestamp now) {
+  std::vector<Known> open;
+  Query row = database.query(
+      "SELECT number, body FROM findings WHERE job = ? AND attempt <> ? AND resolved IS NULL", job,
+      attempt);
+  while (row.next())
+    open.push_back({.number = row.integer(0), .open = true, .body = std::string(row.text(1))});
+  for (const Known& finding : open) resolve(database, finding, now);
+}
+
 template <class T>
 std::optional<T> unless_empty(const T& value) {
   return value.empty() ? std::nullopt : std::optional(value);
@@ -95,6 +106,7 @@ std::size_t reconcile(Database& database, std::string_view job, int attempt,
   }
   for (const auto& [id, finding] : known)
     if (finding.open && !finding.found) resolve(database, finding, now);
+  resolve_other_attempts(database, job, attempt, now);
   return opened;
 }
 

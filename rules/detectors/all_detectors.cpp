@@ -2,6 +2,7 @@
 #include "rules/detectors/collective_stalled.h"
 #include "rules/detectors/detector.h"
 #include "rules/detectors/rank_behind.h"
+#include "rules/detectors/went_past.h"
 #include "rules/detectors/xid.h"
 
 namespace faultline {
@@ -10,6 +11,7 @@ namespace {
 constexpr Detector kDetectors[] = {
     {"xid", find_xids},
     {"collective_mismatch", find_collective_mismatches},
+    {"collective_skipped", find_skipped_collectives},
     {"rank_behind", find_ranks_behind},
     {"collective_stalled", find_stalled_collectives},
 };

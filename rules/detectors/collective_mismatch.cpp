@@ -11,6 +11,7 @@ namespace {
 constexpr double kClearMinority = 0.85;
 constexpr double kEqualCamps = 0.5;      // somebody is wrong, and nothing says who
 constexpr double kGuessedMembers = 0.4;  // they may not even belong together
+constexpr double kByOpCount = 0.6;       // logs began late or lost lines
 // Calls after the difference that must agree once one is left out, to call it left out.
 constexpr std::uint64_t kLeastProof = 3;
 constexpr std::uint64_t kMostProof = 64;
@@ -36,20 +37,25 @@ bool left_one_out(const Progress& progress, const History::Place& fewer, const H
 }
 
 // The line with which a member entered `position`, as far as it was kept.
-Evidence line_at(const View& view, std::size_t index, std::uint64_t position) {
+Evidence line_at(const View& view, const Alignment& alignment, std::size_t index,
+                 std::uint64_t position) {
   const Member& member = view.member(index);
-  if (member.place.position == position + 1 && member.point_to_point == 0)
-    return view.evidence(member.last_line);
-  for (const Deviation& deviation : member.deviations) {
-    if (deviation.position != position) continue;
-    Evidence evidence = view.evidence(deviation.line);
-    const Progress& progress = view.job.progress();
-    const Signature& call = progress.signature(progress.history().call_at(member.place, position));
+  const RecentCalls& recent = member.recent;
+  const Progress& progress = view.job.progress();
+  for (std::size_t i = recent.size(); i-- > 0;) {
+    const RecentCall& call = recent[i];
+    const bool is_it = alignment.basis == Basis::counted
+                           ? member.place.position - (recent.size() - i) == position
+                           : position < alignment.op_counts.size() &&
+                                 call.op_count == alignment.op_counts[position];
+    if (!is_it) continue;
+    if (call.line == member.last_line.line) break;
     // The log's words are gone, what they said is not: the gaps show that this is no quotation.
-    if (evidence.text.empty())
-      evidence.text = fmt::format("… {}: … count {} datatype {} op {} root {} …", call.function,
-                                  call.count, call.datatype, call.operation, call.root);
-    return evidence;
+    const Signature& said = progress.signature(call.symbol);
+    return view.evidence(
+        {member.calls_source, call.line, call.offset, EventTime{},
+         fmt::format("… {}: opCount {:x} … count {} datatype {} op {} root {} …", said.function,
+                     call.op_count, said.count, said.datatype, said.operation, said.root)});
   }
   return view.evidence(member.last_line);
 }
@@ -78,8 +84,10 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   const History::Place& most_place = view.member(most.members.front()).place;
   const std::string odd_call = to_text(progress.signature(odd.call));
   const std::string most_call = to_text(progress.signature(most.call));
-  bool missed = left_one_out(progress, odd_place, most_place, position);
-  bool extra = left_one_out(progress, most_place, odd_place, position);
+  const bool counted = alignment.basis == Basis::counted;
+  bool missed = counted ? left_one_out(progress, odd_place, most_place, position)
+                        : divergence.skipped.value_or(false);
+  bool extra = counted && left_one_out(progress, most_place, odd_place, position);
   if (missed && extra) {  // where two calls alternate, only the number of calls made tells
     missed = odd_place.position < most_place.position;
     extra = odd_place.position > most_place.position;
@@ -87,30 +95,31 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   if (camps.size() == 2 && !equal && missed != extra) {
     finding.cause = "software.collective_skipped";
     finding.title =
-        missed ? fmt::format("{} skipped {}, #{} of communicator {}, which {} peers called",
-                             people_of(view, named), most_call, position + 1, communicator.id,
-                             most.members.size())
-               : fmt::format("{} called {}, #{} of communicator {}, which none of {} peers did",
-                             people_of(view, named), odd_call, position + 1, communicator.id,
-                             most.members.size());
+        missed ? fmt::format("{} skipped {}, {} of communicator {}, which {} peers called",
+                             people_of(view, named), most_call, alignment.label(position),
+                             communicator.id, most.members.size())
+               : fmt::format("{} called {}, {} of communicator {}, which none of {} peers did",
+                             people_of(view, named), odd_call, alignment.label(position),
+                             communicator.id, most.members.size());
   } else {
     finding.cause = "software.collective_mismatch";
     finding.title = fmt::format(
-        "At #{} of communicator {} {} called {} where {} called {}", position + 1, communicator.id,
-        people_of(view, odd.members), odd_call,
+        "At {} of communicator {} {} called {} where {} called {}", alignment.label(position),
+        communicator.id, people_of(view, odd.members), odd_call,
         equal ? people_of(view, most.members) : fmt::format("{} peers", most.members.size()),
         most_call);
   }
   finding.severity = Severity::critical;
   finding.confidence = !communicator.matched ? kGuessedMembers
                        : equal               ? kEqualCamps
+                       : !counted            ? kByOpCount * (1 - alignment.loss)
                                              : kClearMinority;
   finding.subject = subject_of(view, named);
   finding.subject.communicators = {communicator.id};
   for (const Camp& camp : camps)
     for (std::size_t i = 0; i < std::min(camp.members.size(), &camp == &most ? 1 : kMostRanksShown);
          ++i)
-      finding.evidence.push_back(line_at(view, camp.members[i], position));
+      finding.evidence.push_back(line_at(view, alignment, camp.members[i], position));
   std::ranges::rotate(finding.evidence, finding.evidence.begin() + (equal ? 0 : 1));
   suspicion.since = view.member(odd.members.front()).last_line.time;
   return suspicion;

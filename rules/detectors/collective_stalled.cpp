@@ -17,7 +17,7 @@ bool unfinished(const Member& member) {
 
 bool stalled(const View& view, const Alignment& alignment) {
   const Communicator& communicator = view.communicators[alignment.communicator];
-  return alignment.in_step() && alignment.furthest > 0 &&
+  return alignment.basis == Basis::counted && alignment.in_step() && alignment.furthest > 0 &&
          alignment.members.size() == static_cast<std::size_t>(communicator.nranks) &&
          std::ranges::all_of(alignment.members, [&](std::size_t m) {
            return unfinished(view.member(m)) && !view.is_live(m);

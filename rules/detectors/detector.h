@@ -12,6 +12,7 @@
 #include "rules/alignment.h"
 #include "rules/catalog.h"
 #include "rules/diagnosis.h"
+#include "rules/state/attempts.h"
 #include "rules/state/job_state.h"
 #include "rules/state/workers.h"
 
@@ -19,14 +20,21 @@ namespace faultline {
 
 // A job at a moment, with what every detector needs worked out once.
 struct View {
-  View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment);
+  // attempt: 0 for the latest.
+  View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
+       int the_attempt = 0);
 
   const JobState& job;
   const Catalog& catalog;
   const Moment& moment;
+  Attempts attempts;
+  int attempt = 1;
+  std::vector<std::size_t> members;  // of the attempt: indices into Progress::members(), ascending
   std::vector<Communicator> communicators;
   std::vector<Alignment> alignments;  // by communicator
   Workers workers;
+  double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
+  bool lines_are_missing() const;
 
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) that a process is: one for each of its GPUs. `device`,

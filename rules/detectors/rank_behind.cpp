@@ -6,12 +6,16 @@
 #include <map>
 #include <set>
 
+#include "rules/detectors/behind_despite_gaps.h"
+#include "rules/detectors/went_past.h"
+
 namespace faultline {
 namespace {
 
 // How sure it is that these are the ranks others wait for.
 constexpr double kSure = 0.9;
-constexpr double kMidRun = 0.7;          // every log began in mid-run, as it seems at the same call
+constexpr double kByOpCount = 0.8;       // logs began late; NCCL's own count places them
+constexpr double kBySequence = 0.6;      // so they did, and only the order of calls places them
 constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
 constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
 constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
@@ -49,27 +53,39 @@ struct WaitFor {
 
 WaitFor wait_for(const View& view) {
   WaitFor relation;
+  const WorkerSet astray = workers_on_other_paths(view);
   for (const Alignment& alignment : view.alignments) {
     if (!counts(view, alignment)) continue;
     relation.waited_for.merge(workers_behind(view, alignment));
     for (std::size_t member : alignment.members)
-      if (!is_behind(alignment, member)) relation.waiting.insert(view.workers.of_member[member]);
+      if (std::size_t worker = view.workers.of_member[member];
+          !is_behind(alignment, member) && !astray.contains(worker))
+        relation.waiting.insert(worker);
   }
   return relation;
 }
 
 // The peer that is closest behind the operation the others miss: most likely the one waiting in it.
-std::size_t first_waiting(const View& view, const Alignment& alignment) {
-  std::size_t best = alignment.members.front();
+std::size_t first_waiting(const Alignment& alignment) {
+  std::size_t best = 0;
   std::uint64_t best_position = UINT64_MAX;
-  for (std::size_t member : alignment.members) {
-    std::uint64_t position = view.member(member).place.position;
-    if (position > alignment.slowest && position < best_position) {
-      best = member;
-      best_position = position;
+  for (std::size_t i = 0; i < alignment.members.size(); ++i)
+    if (alignment.positions[i] > alignment.slowest && alignment.positions[i] < best_position) {
+      best = i;
+      best_position = alignment.positions[i];
     }
-  }
-  return best;
+  return alignment.members[best];
+}
+
+// Where the calls before are all alike, a rank that is one call short may have left out any of
+// them.
+bool calls_are_alike(const View& view, const Alignment& alignment, std::size_t member) {
+  constexpr std::size_t kEnoughAlike = 8;
+  const RecentCalls& recent = view.member(member).recent;
+  if (!alignment.missed || recent.size() < kEnoughAlike) return false;
+  for (std::size_t i = recent.size() - kEnoughAlike; i < recent.size(); ++i)
+    if (recent[i].symbol != *alignment.missed) return false;
+  return true;
 }
 
 double confidence_of(const View& view, const Alignment& alignment, bool circular) {
@@ -77,16 +93,25 @@ double confidence_of(const View& view, const Alignment& alignment, bool circular
   if (std::ranges::any_of(alignment.behind, [&](std::size_t m) { return view.is_torn(m); }))
     return kTorn;
   if (!view.communicators[alignment.communicator].matched) return kGuessedMembers;
-  return alignment.from_start ? kSure : kMidRun;
+  switch (alignment.basis) {
+    case Basis::counted:
+      return kSure;
+    case Basis::op_count:
+      return kByOpCount;
+    case Basis::sequence:
+      return kBySequence;
+  }
+  return kBySequence;
 }
 
 Suspicion describe(const View& view, const Alignment& alignment,
                    const std::vector<std::size_t>& culprits,
                    const std::vector<std::string>& communicators, const WaitFor& relation) {
-  const std::size_t peer = first_waiting(view, alignment);
-  const Progress& progress = view.job.progress();
-  const Signature& call =
-      progress.signature(progress.history().call_at(view.member(peer).place, alignment.slowest));
+  const std::size_t peer = first_waiting(alignment);
+  const std::string call = alignment.missed
+                               ? view.job.progress().signature(*alignment.missed).function
+                               : std::string("a call");
+  const std::string label = alignment.label(alignment.slowest);
   const std::size_t waiting = alignment.members.size() - alignment.behind.size();
   const std::size_t all_waiting = relation.circular() ? 0 : relation.waiting.size();
 
@@ -96,11 +121,14 @@ Suspicion describe(const View& view, const Alignment& alignment,
   suspicion.since = view.member(culprits.front()).last_line.time;
   Finding& finding = suspicion.finding;
   finding.cause = "collective.rank_behind";
-  finding.title = fmt::format("{} never entered {} #{} of communicator {}, in which {} {}",
-                              people_of(view, culprits), call.function, alignment.slowest + 1,
+  finding.title = fmt::format("{} never entered {}{}{} of communicator {}, in which {} {}",
+                              people_of(view, culprits), call,
+                              label.empty() || label.starts_with("#") ? " " : ", ", label,
                               view.communicators[alignment.communicator].id, waiting,
                               waiting == 1 ? "peer waits" : "peers wait");
   if (all_waiting > waiting) finding.title += fmt::format("; {} ranks wait in all", all_waiting);
+  if (calls_are_alike(view, alignment, culprits.front()))
+    finding.title += "; the calls before are all alike, so it may have skipped any one of them";
   finding.severity = Severity::critical;
   finding.confidence = confidence_of(view, alignment, relation.circular());
   finding.subject = subject_of(view, culprits);
@@ -118,6 +146,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
 }  // namespace
 
 std::vector<Suspicion> find_ranks_behind(const View& view) {
+  if (view.lines_are_missing()) return find_ranks_behind_despite_gaps(view);
   WaitFor relation = wait_for(view);
   // The same ranks may be missed in several communicators: one finding.
   std::map<WorkerSet, std::vector<const Alignment*>> by_culprits;

@@ -24,17 +24,34 @@ void learn_gpus_from_xids(const JobState& job, Workers& workers) {
   }
 }
 
+std::vector<std::size_t> members_of(const Attempts& attempts, int attempt) {
+  std::vector<std::size_t> members;
+  for (std::size_t index = 0; index < attempts.of_member.size(); ++index)
+    if (attempts.of_member[index] == attempt) members.push_back(index);
+  return members;
+}
+
 }  // namespace
 
-View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment)
+View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
+           int the_attempt)
     : job(the_job),
       catalog(the_catalog),
       moment(the_moment),
-      communicators(communicators_of(the_job.progress())),
-      workers(workers_of(the_job.progress(), communicators)) {
+      attempts(attempts_of(the_job.progress())),
+      attempt(the_attempt == 0 ? attempts.count : the_attempt),
+      members(members_of(attempts, attempt)),
+      communicators(communicators_of(the_job.progress(), members)),
+      workers(workers_of(the_job.progress(), communicators, members)) {
   learn_gpus_from_xids(job, workers);
-  for (std::size_t which = 0; which < communicators.size(); ++which)
+  for (std::size_t which = 0; which < communicators.size(); ++which) {
     alignments.push_back(align(job.progress(), communicators, which));
+    loss = std::max(loss, alignments.back().loss);
+  }
+  if (lines_are_missing())
+    for (std::size_t which = 0; which < communicators.size(); ++which)
+      if (alignments[which].basis == Basis::counted)
+        alignments[which] = align(job.progress(), communicators, which, false);
 }
 
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {
@@ -52,7 +69,15 @@ std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device)
   return with_device.empty() ? all : with_device;
 }
 
-bool View::in_attempt(const ProcessKey&) const { return true; }
+bool View::in_attempt(const ProcessKey& process) const {
+  auto known = attempts.of_process.find(process);
+  return known == attempts.of_process.end() || known->second == attempt;
+}
+
+bool View::lines_are_missing() const {
+  constexpr double kNotable = 0.005;  // a torn line here and there moves no rank's place
+  return loss > kNotable;
+}
 
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;

@@ -36,7 +36,8 @@ struct Membership {
 
 bool starts_before_job(const View& view, const XidIncident& incident) {
   std::optional<bool> before;
-  for (const Member& member : view.job.progress().members()) {
+  for (std::size_t index : view.members) {
+    const Member& member = view.member(index);
     const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
     bool same_host = !member.host.empty() &&
                      member.host == view.job.host_of(incident.spoken_host, incident.source);

@@ -27,10 +27,11 @@ class Grouping {
  public:
   explicit Grouping(const Progress& progress) : progress_(progress) {}
 
-  std::vector<Communicator> run() {
-    for (std::size_t index = 0; index < progress_.members().size(); ++index) {
+  std::vector<Communicator> run(const Indices& members) {
+    for (std::size_t index : members) {
       std::string key = key_of(index);
-      keys_.push_back(key);
+      const Member& member = progress_.members()[index];
+      keys_[{member.process, member.pointer}] = key;
       auto [known, is_new] = groups_.try_emplace(std::move(key));
       if (is_new) order_.push_back(known->first);
       known->second.push_back(index);
@@ -65,13 +66,10 @@ class Grouping {
                                  init && init->parent ? *init->parent : 0)]++;
   }
 
+  // Pointers are used again: the latest one that had it.
   std::string parent_key(const Member& child, std::uint64_t pointer) const {
-    for (std::size_t index = keys_.size(); index-- > 0;) {
-      const Member& member = progress_.members()[index];
-      if (member.pointer == pointer && member.pid == child.pid && member.host == child.host)
-        return keys_[index];
-    }
-    return "unknown";
+    auto known = keys_.find({child.process, pointer});
+    return known == keys_.end() ? "unknown" : known->second;
   }
 
   void split(const std::string& key, const Indices& members) {
@@ -86,12 +84,43 @@ class Grouping {
     // One communicator per host, as tensor parallelism makes them, looks like this.
     std::map<std::string, Indices> by_host;
     for (std::size_t index : members) by_host[progress_.members()[index].host].push_back(index);
-    for (const auto& [host, of_host] : by_host) {
-      bool fits = of_host.size() <= nranks && ranks_are_distinct(progress_, of_host);
-      // Whole on one host, it must be this host's. In part, it might be anybody's.
-      if (fits && of_host.size() == nranks)
+    // Whole on one host, it must be this host's. In part, it might be anybody's.
+    auto whole = [&](const auto& of_host) {
+      return of_host.second.size() == nranks && ranks_are_distinct(progress_, of_host.second);
+    };
+    if (!std::ranges::all_of(by_host, whole) && !assumed && split_regularly(name, members)) return;
+    for (const auto& [host, of_host] : by_host)
+      if (whole(std::pair(host, of_host)))
         keep(fmt::format("{}-{}", name, host), of_host, !assumed);
+  }
+
+  // Ranks laid out as a grid, as frameworks do: the k-th process that is rank 0, the k-th that is
+  // rank 1 and so on form a communicator. A guess, for nothing but the order says so.
+  bool split_regularly(const std::string& name, const Indices& members) {
+    std::map<int, Indices> by_rank;
+    for (std::size_t index : members) by_rank[rank_of(index)].push_back(index);
+    const auto nranks = static_cast<std::size_t>(progress_.members()[members.front()].nranks);
+    const std::size_t groups = by_rank.begin()->second.size();
+    const bool complete = by_rank.size() == nranks && std::ranges::all_of(by_rank, [&](auto& rank) {
+                            return rank.second.size() == groups;
+                          });
+    if (!complete) return false;
+    for (auto& [rank, of_rank] : by_rank)
+      std::ranges::stable_sort(of_rank, {}, [&](std::size_t index) { return seat_of(index); });
+    for (std::size_t group = 0; group < groups; ++group) {
+      Indices together;
+      for (const auto& [rank, of_rank] : by_rank) together.push_back(of_rank[group]);
+      keep(fmt::format("{}.{}", name, group + 1), together, false);
     }
+    return true;
+  }
+
+  // A process's place among all: its rank in the largest communicator so far, else where it runs.
+  std::tuple<int, std::string, std::string> seat_of(std::size_t index) const {
+    const Member& member = progress_.members()[index];
+    auto world = world_ranks_.find(member.process);
+    return {world == world_ranks_.end() ? -1 : world->second.second, member.host,
+            member.init ? member.init->gpu : std::string()};
   }
 
   // Splits of one parent with one color share a commId (2.18 to 2.22): the second time a rank shows
@@ -112,6 +141,11 @@ class Grouping {
     std::stable_sort(members.begin(), members.end(),
                      [&](std::size_t a, std::size_t b) { return rank_of(a) < rank_of(b); });
     int nranks = progress_.members()[members.front()].nranks;
+    if (matched)
+      for (std::size_t index : members) {
+        auto& [size, rank] = world_ranks_[progress_.members()[index].process];
+        if (nranks > size) std::tie(size, rank) = std::pair(nranks, rank_of(index));
+      }
     found_.push_back({id, nranks, matched, std::move(members)});
   }
 
@@ -121,7 +155,8 @@ class Grouping {
   }
 
   const Progress& progress_;
-  std::vector<std::string> keys_;
+  std::map<std::pair<ProcessKey, std::uint64_t>, std::string> keys_;
+  std::map<ProcessKey, std::pair<int, int>> world_ranks_;  // size of the largest, rank in it
   std::map<std::string, Indices> groups_;
   std::vector<std::string> order_;
   std::map<
@@ -134,8 +169,9 @@ class Grouping {
 
 }  // namespace
 
-std::vector<Communicator> communicators_of(const Progress& progress) {
-  return Grouping(progress).run();
+std::vector<Communicator> communicators_of(const Progress& progress,
+                                           const std::vector<std::size_t>& members) {
+  return Grouping(progress).run(members);
 }
 
 }  // namespace faultline

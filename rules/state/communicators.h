@@ -17,7 +17,9 @@ struct Communicator {
   std::vector<std::size_t> members;  // indices into Progress::members(), by rank where it is known
 };
 
-// In the order in which their first member was seen. A member that cannot be placed is left out.
-std::vector<Communicator> communicators_of(const Progress& progress);
+// Of these members (indices into Progress::members(), ascending), in the order in which the first
+// member of each was seen. A member that cannot be placed is left out.
+std::vector<Communicator> communicators_of(const Progress& progress,
+                                           const std::vector<std::size_t>& members);
 
 }  // namespace faultline

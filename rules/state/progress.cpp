@@ -10,12 +10,17 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostDeviations = 4;
+constexpr std::size_t kMostCopies = 16;
 constexpr std::uint32_t kNoSymbol = 0xffffffff;
 
 // Whether two Init lines speak of the same rank of the same communicator.
 bool same_rank(const CommunicatorInit& a, const CommunicatorInit& b) {
   return a.rank == b.rank && a.nranks == b.nranks && a.communicator_id == b.communicator_id &&
          a.gpu == b.gpu;
+}
+
+bool tells_of_beginning(const Member& member, std::uint32_t source) {
+  return std::ranges::find(member.init_sources, source) != member.init_sources.end();
 }
 
 }  // namespace
@@ -72,6 +77,9 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
   if (!member.init_line.known() || (init.complete && !member.complete))
     member.init_line = {source, event.line, event.offset, event.time, event.text};
   member.complete |= init.complete;
+  if (std::ranges::find(member.init_sources, source) == member.init_sources.end() &&
+      member.init_sources.size() < kMostCopies)
+    member.init_sources.push_back(source);
 }
 
 // Where a process wrote into another's unfinished line, the end of that line sticks to its host's
@@ -119,12 +127,24 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
   const Call* last = nullptr;
   for (const Call& call : run.calls) {
     // A copy of a log tells the same calls again; its op counts do not go on from the first's.
-    if (source != member.calls_source && call.op_count <= member.last_op_count) {
+    // Where they stand still, a copy tells of the communicator's beginning, and the next part of a
+    // rotated log does not.
+    if (source != member.calls_source && call.op_count <= member.last_op_count &&
+        (member.op_count_moves || tells_of_beginning(member, source))) {
       ++member.repeated_calls;
       continue;
     }
     member.calls_source = source;
-    if (!member.first_op_count) member.first_op_count = call.op_count;
+    std::uint64_t step = 0;
+    if (!member.first_op_count) {
+      member.first_op_count = call.op_count;
+      member.first_line = {source, batch.first_line + call.line, offset_of(batch, call),
+                           run.first_time, std::string()};
+    } else if (call.op_count > member.last_op_count) {
+      step = call.op_count - member.last_op_count;
+      member.skipped_op_counts += step - 1;
+      member.op_count_moves = true;
+    }
     member.last_op_count = call.op_count;
     ++member.calls;
     last = &call;
@@ -133,10 +153,13 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
       ++member.point_to_point;
       continue;
     }
+    member.recent.push_back(
+        {call.op_count, batch.first_line + call.line, offset_of(batch, call), symbol});
     bool left = history_.advance(member.place, symbol);
     if (left && member.deviations.size() < kMostDeviations) {
       bool is_last = &call == &run.calls.back();  // the one line of a run whose text is kept
       member.deviations.push_back({member.place.position - 1,
+                                   step,
                                    {source, batch.first_line + call.line, offset_of(batch, call),
                                     EventTime{}, is_last ? run.last_text : std::string()}});
     }

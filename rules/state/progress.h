@@ -12,13 +12,15 @@
 #include "rules/state/history.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/process_key.h"
+#include "rules/state/recent_calls.h"
 
 namespace faultline {
 
 // Where a rank left what others had called: the call that differs.
 struct Deviation {
   std::uint64_t position = 0;
-  LineRef line;  // its text may not have been kept
+  std::uint64_t op_count_step = 0;  // from the call before; above 1, lines may be missing
+  LineRef line;                     // its text may not have been kept
 };
 
 // One rank of one communicator: a communicator pointer in one process, for as long as it lives.
@@ -36,6 +38,7 @@ struct Member {
   std::optional<CommunicatorInit> init;
   bool complete = false;  // Init COMPLETE was seen
   LineRef init_line;
+  std::vector<std::uint32_t> init_sources;  // that tell of its beginning: more than one are copies
   std::optional<CommunicatorEnding> ending;
 
   History::Place place;     // collectives entered
@@ -43,11 +46,15 @@ struct Member {
   std::uint64_t point_to_point = 0;
   std::optional<std::uint64_t> first_op_count;
   std::uint64_t last_op_count = 0;
+  std::uint64_t skipped_op_counts = 0;         // between one line and the next
+  bool op_count_moves = false;                 // in some versions and settings it never does
   std::optional<std::uint64_t> done_op_count;  // the last call it finished, where logs tell
   std::uint32_t calls_source = 0;              // the source that its calls come from
   std::uint64_t calls = 0;
   std::uint64_t repeated_calls = 0;   // found again in another source, and not counted
+  LineRef first_line;                 // the first call; its text is not kept
   LineRef last_line;                  // the last call
+  RecentCalls recent;                 // collectives
   std::vector<Deviation> deviations;  // the first few
 };
 

@@ -32,7 +32,8 @@ const Communicator* world_of(const std::vector<Communicator>& communicators) {
 
 }  // namespace
 
-Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators) {
+Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
+                   const std::vector<std::size_t>& of) {
   const std::vector<Member>& members = progress.members();
   std::map<WorkerKey, std::size_t> known;
   std::map<std::tuple<std::string, std::int64_t, std::uint32_t>, std::size_t> only_one;
@@ -54,9 +55,9 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     of_member[index] = at->second;
     only_one[{std::get<0>(key), std::get<1>(key), std::get<2>(key)}] = at->second;
   };
-  for (std::size_t index = 0; index < members.size(); ++index)
+  for (std::size_t index : of)
     if (WorkerKey key = key_of(members[index]); !std::get<3>(key).empty()) place(index, key);
-  for (std::size_t index = 0; index < members.size(); ++index) {
+  for (std::size_t index : of) {
     WorkerKey key = key_of(members[index]);
     if (!std::get<3>(key).empty()) continue;
     auto process = only_one.find({std::get<0>(key), std::get<1>(key), std::get<2>(key)});
@@ -95,7 +96,8 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     position[order[i]] = i;
     workers.all.push_back(std::move(found[order[i]]));
   }
-  for (std::size_t worker : of_member) workers.of_member.push_back(position[worker]);
+  workers.of_member.resize(members.size());
+  for (std::size_t index : of) workers.of_member[index] = position[of_member[index]];
   return workers;
 }
 

@@ -27,10 +27,12 @@ struct Worker {
 
 struct Workers {
   std::vector<Worker> all;             // by rank
-  std::vector<std::size_t> of_member;  // worker of Progress::members()[i]
+  std::vector<std::size_t> of_member;  // worker of Progress::members()[i], if it was asked for
   int expected = 0;                    // the size of the world; 0 if none is known
 };
 
-Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators);
+// Of these members (indices into Progress::members(), ascending).
+Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
+                   const std::vector<std::size_t>& members);
 
 }  // namespace faultline

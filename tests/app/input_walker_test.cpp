@@ -132,5 +132,12 @@ TEST_F(FindInputs, WarnsOfAFolderItMayNotLookInto) {
   workshop.make("chmod 700 logs/b");
 }
 
+TEST_F(FindInputs, OfARotatedLogTheOldestPartComesFirst) {
+  for (const char* name : {"nccl.log", "nccl.log.1", "nccl.log.2.gz", "nccl.log.10", "other.log"})
+    workshop.write(std::string("logs/") + name, "x");
+  EXPECT_THAT(names({"logs"}),
+              ElementsAre("nccl.log.10", "nccl.log.2.gz", "nccl.log.1", "nccl.log", "other.log"));
+}
+
 }  // namespace
 }  // namespace faultline

@@ -331,10 +331,10 @@ TEST(Diagnosis, OneProcessMayDriveSeveralGpusAlsoWhereNoBusIdIsPrinted) {
   EXPECT_EQ(diagnosis.ranks.expected, 4);
 }
 
-TEST(Diagnosis, CommunicatorsThatNobodyCouldTellApartAreNotCalledHealthy) {
-  // Before commId: two ways of grouping sixteen ranks by four, across hosts.
+// Before commId: sixteen ranks by four, across hosts.
+Job job_of_groups_without_ids(int ranks_logged) {
   Job job;
-  for (int rank = 0; rank < 16; ++rank) {
+  for (int rank = 0; rank < ranks_logged; ++rank) {
     CommunicatorInit init{.communicator = 0x10,
                           .rank = rank % 4,
                           .nranks = 4,
@@ -343,7 +343,22 @@ TEST(Diagnosis, CommunicatorsThatNobodyCouldTellApartAreNotCalledHealthy) {
     job.say(Job::source_of(rank), Job::speaker_of(rank), init, "init");
     job.call_on(rank, 0x10, 4, all_reduce(), 0);
   }
-  EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown);
+  return job;
+}
+
+TEST(Diagnosis, CommunicatorsThatNobodyCouldTellApartAreNotCalledHealthy) {
+  EXPECT_EQ(job_of_groups_without_ids(15).diagnosis().verdict, Verdict::unknown);
+}
+
+TEST(Diagnosis, GroupsLaidOutAsAGridAreGuessedByTheirOrder) {
+  Job job = job_of_groups_without_ids(16);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  for (int rank : {4, 5, 7}) job.call_on(rank, 0x10, 4, all_reduce(), 1);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(diagnosis.root_causes.size(), 1u);
+  EXPECT_EQ(diagnosis.root_causes[0].cause, "collective.rank_behind");
+  EXPECT_THAT(diagnosis.root_causes[0].subject.gpus, ElementsAre(HasSubstr(Job::gpu_of(6))));
+  EXPECT_LE(diagnosis.root_causes[0].confidence, 0.6);
 }
 
 TEST(Diagnosis, ACommunicatorThatAllLeftInGoodOrderIsOver) {

@@ -93,15 +93,14 @@ TEST_F(FindingsTest, MayBeFoundResolved) {
   EXPECT_EQ(only("a").resolved, at(2));
 }
 
-TEST_F(FindingsTest, OfOtherJobsAndAttemptsAreLeftAlone) {
+TEST_F(FindingsTest, OfOtherJobsAreLeftAlone) {
   store.reconcile_findings("other", 1, {finding("a")}, at(0));
-  reconcile({finding("a")}, 0, 1);
-  reconcile({finding("a")}, 0, 2);
-  reconcile({}, 1, 2);
+  reconcile({finding("a")}, 0);
+  reconcile({}, 1);
   const auto page = store.findings({});
-  ASSERT_EQ(page.findings.size(), 3u);
+  ASSERT_EQ(page.findings.size(), 2u);
   for (const StoredFinding& stored : page.findings)
-    EXPECT_EQ(stored.resolved.has_value(), stored.job == "llama" && stored.attempt == 2);
+    EXPECT_EQ(stored.resolved.has_value(), stored.job == "llama");
 }
 
 TEST_F(FindingsTest, SurviveARestart) {
@@ -180,6 +179,13 @@ TEST_F(FindingsTest, KeepTextsThatAreNoUtf8Readable) {
   reconcile({odd}, 1);
   EXPECT_EQ(only("a").finding.title, "caf\xef\xbf\xbd \x1b[31m");
   EXPECT_THAT(ids({.since = at(1)}), IsEmpty()) << "the same again is no change";
+}
+
+TEST_F(FindingsTest, OfAnEarlierAttemptAreResolvedByTheNext) {
+  reconcile({finding("a")}, 0, 1);
+  EXPECT_EQ(reconcile({finding("b")}, 1, 2), 1u);
+  EXPECT_EQ(only("a").resolved, at(1));
+  EXPECT_EQ(only("b").resolved, std::nullopt);
 }
 
 }  // namespace

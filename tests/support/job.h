@@ -37,9 +37,9 @@ class Job {
                           .cuda_device = rank % 8,
                           .nvml_device = rank % 8,
                           .gpu = gpu_of(rank),
-                          .communicator_id = communicator,
+                          .communicator_id = print_no_ids ? "" : communicator,
                           .complete = true};
-    say(source_of(rank), speaker_of(rank), init,
+    say(source_of(rank), speaker_now(rank), init,
         fmt::format("rank {} joins {}", rank, communicator));
     sizes_[communicator] = nranks;
   }
@@ -62,8 +62,12 @@ class Job {
   }
   void call_once(int rank, const Signature& signature, const std::string& communicator,
                  std::uint64_t op_count) {
-    Batch batch = next(source_of(rank));
-    batch.speakers = {speaker_of(rank)};
+    call_from(source_of(rank), rank, signature, communicator, op_count);
+  }
+  void call_from(const Source& source, int rank, const Signature& signature,
+                 const std::string& communicator, std::uint64_t op_count) {
+    Batch batch = next(source);
+    batch.speakers = {speaker_now(rank)};
     batch.signatures = {signature};
     CallRun run;
     run.communicator = signature.done ? 0 : pointer(communicator);
@@ -71,7 +75,7 @@ class Job {
     run.calls = {{op_count, 0, 0, 0}};
     run.last_text = fmt::format("rank {} calls {}", rank, to_text(signature));
     batch.runs = {run};
-    apply(source_of(rank), batch);
+    apply(source, batch);
   }
 
   // A call on a communicator of which no Init line was seen.
@@ -88,7 +92,7 @@ class Job {
   }
 
   void end(int rank, const std::string& communicator, CommunicatorEnding how) {
-    say(source_of(rank), speaker_of(rank),
+    say(source_of(rank), speaker_now(rank),
         CommunicatorEnd{.communicator = pointer(communicator), .ending = how}, "ends");
   }
 
@@ -111,9 +115,16 @@ class Job {
     apply(source, batch);
   }
 
-  Diagnosis diagnosis() const {
+  // attempt: 0 for the latest.
+  Diagnosis diagnosis(int attempt = 0) const {
     static const Catalog catalog = load_catalog();
-    return diagnose(state, catalog, moment);
+    return diagnose(state, catalog, moment, attempt);
+  }
+
+  // The job is started again: other processes, whose lines follow in the same logs.
+  void restart() {
+    generation_ += 1;
+    op_count_.clear();
   }
 
   static Source source_of(int rank) { return {"j", fmt::format("rank-{}.log", rank), "", -1}; }
@@ -121,9 +132,19 @@ class Job {
     return {"j", host.empty() ? std::string("dmesg.txt") : host + "/dmesg.txt", host, -1};
   }
   static Speaker speaker_of(int rank) { return {host_of(rank), 1000 + rank, rank % 8, -1}; }
+  // The rank's process of now; see restart().
+  Speaker speaker_now(int rank) const {
+    Speaker speaker = speaker_of(rank);
+    speaker.pid += 1000 * generation_;
+    return speaker;
+  }
+
+  // The processes before a restart go on beside those after it.
+  void back_to(int generation) { generation_ = generation; }
 
   JobState state;
   Moment moment{};
+  bool print_no_ids = false;                      // as NCCL before 2.16
   std::vector<std::pair<Source, Batch>> applied;  // as they came
 
  private:
@@ -146,6 +167,7 @@ class Job {
     applied.emplace_back(source, batch);
   }
 
+  int generation_ = 0;
   std::map<std::string, std::uint64_t> pointers_;
   std::map<std::string, int> sizes_;
   std::map<std::string, std::uint64_t> lines_;

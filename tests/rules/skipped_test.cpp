@@ -1,0 +1,70 @@
+// Ranks that leave out one of many calls that are all alike.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// All ranks call on their group and on the world in turns; `skips` leaves out the world's call of
+// one step.
+Job alternating_job(int skips, int at_step, int steps) {
+  Job job;
+  job.join_all(16, "world");
+  for (int rank = 0; rank < 16; ++rank) job.join(rank, rank < 8 ? "0xa" : "0xb", rank % 8, 8);
+  std::vector<Source> sources;
+  for (int step = 0; step < steps; ++step)
+    for (int rank = 0; rank < 16; ++rank) {
+      job.call({rank}, all_reduce(7), 1, rank < 8 ? "0xa" : "0xb");
+      if (rank != skips || step != at_step) job.call({rank}, all_reduce(7), 1, "world");
+    }
+  return job;
+}
+
+TEST(Skipped, OneOfManyAlikeIsNamedWithWhatIsLeftOpen) {
+  const Diagnosis diagnosis = alternating_job(5, 20, 40).diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  const Finding& first = diagnosis.root_causes.front();
+  EXPECT_EQ(first.cause, "software.collective_skipped");
+  EXPECT_THAT(first.subject.ranks, ElementsAre(5));
+  EXPECT_THAT(first.title, HasSubstr("identical calls leave open"));
+  EXPECT_EQ(diagnosis.root_causes.size(), 1u);
+}
+
+TEST(Skipped, TheLastOneIsNamedWithTheCall) {
+  const Diagnosis diagnosis = alternating_job(5, 37, 40).diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "software.collective_skipped");
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(5));
+}
+
+TEST(Skipped, ARankThatStoppedDidNotSkip) {
+  Job job = alternating_job(-1, 0, 40);
+  for (int rank : all_but(5, 16)) {
+    job.call({rank}, all_reduce(7), 1, rank < 8 ? "0xa" : "0xb");
+    if (rank >= 8) job.call({rank}, all_reduce(7), 1, "world");
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(diagnosis.root_causes.size(), 1u);
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "collective.rank_behind");
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(5));
+}
+
+TEST(Skipped, WithOneCommunicatorAloneItIsSaidThatAnyMayBeMissing) {
+  Job job;
+  job.join_all(8);
+  job.call(ranks(0, 8), all_reduce(), 999);
+  job.call(all_but(3, 8), all_reduce());
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(diagnosis.root_causes.size(), 1u);
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+  EXPECT_THAT(diagnosis.root_causes.front().title,
+              HasSubstr("it may have skipped any one of them"));
+}
+
+}  // namespace
+}  // namespace faultline
