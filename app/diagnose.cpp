@@ -46,12 +46,24 @@ std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
   return total;
 }
 
-Folded fold(const std::vector<InputFile>& files, const Source& said, JobState& job,
+// Lines that a signature asks for, of a catalog that does not change.
+class AskedBySignatures : public Noteworthy {
+ public:
+  explicit AskedBySignatures(std::shared_ptr<const Signatures> signatures)
+      : signatures_(std::move(signatures)) {}
+  bool wants(std::string_view text) const override { return signatures_->wants(text); }
+
+ private:
+  std::shared_ptr<const Signatures> signatures_;
+};
+
+Folded fold(const std::vector<InputFile>& files, const Source& said,
+            const std::shared_ptr<const Noteworthy>& noteworthy, JobState& job,
             ProgressLine& progress) {
   std::atomic<std::uint64_t> bytes = 0;
   ReadAhead ahead(files.size(), std::min(std::thread::hardware_concurrency(), kMaxThreads),
                   [&](std::size_t input, const Deliver& deliver) {
-                    return read_input(files[input], said, bytes, deliver);
+                    return read_input(files[input], said, noteworthy, bytes, deliver);
                   });
   Folded folded;
   const std::optional<std::uint64_t> total = total_size(files);
@@ -100,7 +112,7 @@ int fail(std::string_view message) {
 }  // namespace
 
 int run_diagnose(const DiagnoseOptions& options) {
-  const Catalog catalog = load_catalog(options.catalog);
+  const Catalog catalog = load_catalog(options.rules);
   const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   const Result<Inputs> inputs = find_inputs(options.paths, now);
   if (!inputs) return fail(inputs.error().message);
@@ -109,8 +121,9 @@ int run_diagnose(const DiagnoseOptions& options) {
   ProgressLine progress(stderr);
   for (const std::string& warning : inputs->warnings)
     progress.say(fmt::format("faultline: warning: {}", warning));
+  const auto noteworthy = std::make_shared<const AskedBySignatures>(catalog.signatures);
   const Source said{.job = options.job, .name = "", .host = options.host};
-  const Folded folded = fold(inputs->files, said, job, progress);
+  const Folded folded = fold(inputs->files, said, noteworthy, job, progress);
   progress.erase();
   if (folded.readable == 0) return fail("none of the files could be read");
   if (folded.recognized == 0) {
@@ -138,7 +151,10 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
   command->add_option("--format", *format, "How to print the diagnosis")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  command->add_option("--catalog", options->catalog, "A folder whose files replace the catalog's")
+  command
+      ->add_option(
+          "--rules", options->rules,
+          "A folder of signatures of your own, and of files that replace the catalog's by name")
       ->type_name("DIR");
   command->footer("Exits 0 when nothing wrong was found, 1 when a fault was, 2 on an error.");
   command->callback([options, format, &exit_code] {

@@ -12,7 +12,7 @@ struct DiagnoseOptions {
   std::string job = "offline";
   std::string host;  // of lines that name none
   bool json = false;
-  std::optional<std::filesystem::path> catalog;
+  std::optional<std::filesystem::path> rules;
   std::vector<std::string> paths;
 };
 

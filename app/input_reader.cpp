@@ -57,14 +57,15 @@ class OpenFile {
 // Reads each file that the unpacker finds as a source.
 class SourceReading : public FileVisitor {
  public:
-  SourceReading(const Source& said, Timestamp received, const Deliver& deliver)
-      : said_(said), received_(received), deliver_(deliver) {}
+  SourceReading(const Source& said, std::shared_ptr<const Noteworthy> noteworthy,
+                Timestamp received, const Deliver& deliver)
+      : said_(said), noteworthy_(std::move(noteworthy)), received_(received), deliver_(deliver) {}
 
   void open(std::string_view name) override {
     Source source = said_;
     source.name = unused(name);
     source_ = std::make_shared<const Source>(std::move(source));
-    reader_.emplace(Cursor{}, received_);
+    reader_.emplace(Cursor{}, received_, noteworthy_);
   }
 
   void bytes(std::string_view piece) override {
@@ -98,6 +99,7 @@ class SourceReading : public FileVisitor {
   }
 
   const Source& said_;
+  std::shared_ptr<const Noteworthy> noteworthy_;
   Timestamp received_;
   const Deliver& deliver_;
   std::unordered_map<std::string, int> versions_;  // by name
@@ -109,11 +111,12 @@ class SourceReading : public FileVisitor {
 }  // namespace
 
 InputEnd read_input(const InputFile& input, const Source& said,
+                    const std::shared_ptr<const Noteworthy>& noteworthy,
                     std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver) {
   OpenFile file(input);
   if (!file.ok()) return {false, file.reason()};
 
-  SourceReading sources(said, input.changed, deliver);
+  SourceReading sources(said, noteworthy, input.changed, deliver);
   Unpacker unpacker(input.name, Encoding::detect, sources);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
   bool readable = false;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/input_walker.h"
+#include "ingest/reader.h"
 #include "model/batch.h"
 
 namespace faultline {
@@ -27,9 +28,11 @@ struct InputEnd {
   std::string trouble;    // why not all of it was read; empty: it was
 };
 
-// `said` is what the caller knows of every source: job and host. Bytes are counted as they stand in
+// `said` is what the caller knows of every source: job and host. Several threads may ask
+// `noteworthy` at once. Bytes are counted as they stand in
 // the file, so that they compare with its size.
 InputEnd read_input(const InputFile& input, const Source& said,
+                    const std::shared_ptr<const Noteworthy>& noteworthy,
                     std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver);
 
 }  // namespace faultline

@@ -15,7 +15,7 @@
 #include "app/config_file.h"
 #include "http/query.h"
 #include "http/server.h"
-#include "rules/catalog.h"
+#include "rules/live_catalog.h"
 
 namespace faultline {
 namespace {
@@ -26,7 +26,7 @@ struct ServeOptions {
   std::string listen = "127.0.0.1:8686";
   std::string data = "./faultline-data";
   std::string job;
-  std::string catalog;
+  std::string rules;
   std::string body_idle_timeout = "1h";
   std::size_t max_connections = 1024;
   bool insecure = false;
@@ -89,8 +89,9 @@ void add_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command.add_option("--job", options.job, "Job of requests that name none")
       ->check(CLI::Validator(check_job, ""));
-  command.add_option("--catalog", options.catalog,
-                     "Folder whose files replace those of the built-in catalog by name");
+  command.add_option("--rules", options.rules,
+                     "Folder of signatures of your own, and of files that replace the catalog's by "
+                     "name; SIGHUP reads it again");
   command
       .add_option("--body-idle-timeout", options.body_idle_timeout,
                   "End an upload that sends nothing for this long")
@@ -103,6 +104,23 @@ void add_options(CLI::App& command, ServeOptions& options) {
                    "Allow an address that others can reach, though nobody is asked who they are");
   command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
+}
+
+Catalog catalog_of(const ServeOptions& options) {
+  return load_catalog(options.rules.empty() ? std::nullopt
+                                            : std::optional<std::filesystem::path>(options.rules));
+}
+
+// A folder that is being edited must not stop what runs.
+void reload(LiveCatalog& catalog, const ServeOptions& options) {
+  try {
+    Catalog next = catalog_of(options);
+    const std::size_t signatures = next.signatures->all().size();
+    catalog.replace(std::move(next));
+    fmt::print(stderr, "rules read again: {} signatures are in force\n", signatures);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "rules stay as they were: {}\n", failure.what());
+  }
 }
 
 void serve(const ServeOptions& options) {
@@ -120,9 +138,7 @@ void serve(const ServeOptions& options) {
   if (error)
     throw std::runtime_error(
         fmt::format("data {}: cannot be made: {}", options.data, error.message()));
-  const Catalog catalog =
-      load_catalog(options.catalog.empty() ? std::nullopt
-                                           : std::optional<std::filesystem::path>(options.catalog));
+  LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
   Metrics metrics;
   LiveJobs jobs(store, catalog, metrics);
@@ -134,7 +150,8 @@ void serve(const ServeOptions& options) {
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,
-                 .session = {.body_idle_limit = *duration_of(options.body_idle_timeout)}},
+                 .session = {.body_idle_limit = *duration_of(options.body_idle_timeout)},
+                 .on_hangup = [&] { reload(catalog, options); }},
                 services);
   fmt::print(stderr, "listening on {}\n", server.url());
   server.run();

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "http/asked_lines.h"
+
 namespace faultline {
 namespace {
 
@@ -130,7 +132,11 @@ void FileStream::open_reader() {
   Cursor cursor{position_.offset, position_.lines, position_.carry};
   // A new file does not go on with the line that the one before it broke off in.
   if (starts_body_) cursor.carry.clear();
-  reader_.emplace(cursor, utc_now());
+  begin_reader(cursor);
+}
+
+void FileStream::begin_reader(const Cursor& cursor) {
+  reader_.emplace(cursor, utc_now(), std::make_shared<const AskedLines>(jobs_.catalog()));
 }
 
 // Blocks end with a line; they are cut when they have reached their target, an overlong first line
@@ -166,8 +172,7 @@ void FileStream::end(bool complete, bool final) {
       position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);
   if (!reader_ && !final && nothing_to_end) return;
   if (complete) {
-    if (!reader_)
-      reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now());
+    if (!reader_) begin_reader({position_.offset, position_.lines, position_.carry});
     if (final)
       reader_->close();
     else

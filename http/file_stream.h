@@ -86,6 +86,7 @@ class FileStream {
  private:
   void read(std::string_view bytes);
   void open_reader();
+  void begin_reader(const Cursor& cursor);
   void commit_block(bool everything, bool final);
 
   Source source_;

@@ -33,6 +33,7 @@ Response list_sources(const Request& request, Services& services);
 Response show_diagnosis(const Request& request, Services& services);
 Response list_findings(const Request& request, Services& services);
 Response show_finding(const Request& request, Services& services);
+Response list_rules(const Request& request, Services& services);
 Response show_openapi(const Request& request, Services& services);
 Response show_metrics(const Request& request, Services& services);
 Response show_health(const Request& request, Services& services);

@@ -27,6 +27,7 @@ struct LiveJobs::Job {
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
   std::uint64_t cached_version = 0;
+  std::uint64_t cached_catalog = 0;  // its version
   std::set<std::string, std::less<>> cached_live;
   SteadyTime cached_at;
 
@@ -36,7 +37,7 @@ struct LiveJobs::Job {
       reconciled;  // by attempt, as the store has them
 };
 
-LiveJobs::LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics)
+LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics)
     : store_(store), catalog_(catalog), metrics_(metrics) {}
 
 LiveJobs::~LiveJobs() = default;
@@ -146,11 +147,13 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job);
+  const std::uint64_t catalog_version = catalog_.version();
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
-      now - job.cached_at < kFresh)
+      job.cached_catalog == catalog_version && now - job.cached_at < kFresh)
     return job.cached;
-  job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, catalog_, moment));
+  job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, *catalog_.get(), moment));
   job.cached_version = job.version;
+  job.cached_catalog = catalog_version;
   job.cached_live = std::move(moment.live_sources);
   job.cached_at = now;
   return job.cached;
@@ -169,7 +172,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int 
   if (attempt == 0 || attempt == latest->attempt || attempt > latest->attempts) return latest;
   const std::shared_lock lock(job->state_mutex);
   return std::make_shared<const Diagnosis>(
-      diagnose(job->state, catalog_, moment_of(*job), attempt));
+      diagnose(job->state, *catalog_.get(), moment_of(*job), attempt));
 }
 
 std::optional<JobOverview> LiveJobs::overview(std::string_view name) {

@@ -20,13 +20,14 @@
 #include "http/metrics.h"
 #include "http/open_sources.h"
 #include "rules/diagnosis.h"
+#include "rules/live_catalog.h"
 #include "store/store.h"
 
 namespace faultline {
 
 class LiveJobs {
  public:
-  LiveJobs(Store& store, const Catalog& catalog, Metrics& metrics);
+  LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics);
   ~LiveJobs();
 
   // Folds and judges all that is stored. Nothing may be committed or asked before it has returned.
@@ -46,6 +47,7 @@ class LiveJobs {
   bool source_ended(std::string_view job, std::string_view source) const;
 
   OpenSources& open_sources() { return open_sources_; }
+  const LiveCatalog& catalog() const { return catalog_; }
 
   std::vector<std::string> names() const;  // sorted
   std::size_t count() const;
@@ -74,7 +76,7 @@ class LiveJobs {
   Moment moment_of(const Job& job) const;
 
   Store& store_;
-  const Catalog& catalog_;
+  const LiveCatalog& catalog_;
   Metrics& metrics_;
   OpenSources open_sources_;
   std::atomic<bool> ready_{false};

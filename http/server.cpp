@@ -59,6 +59,7 @@ class Server::Impl {
         strand_(asio::make_strand(context_)),
         acceptor_(strand_),
         signals_(strand_),
+        hangups_(strand_),
         stop_timer_(strand_),
         reconcile_timer_(strand_) {
     const tcp::endpoint endpoint = endpoint_of(options);
@@ -77,6 +78,7 @@ class Server::Impl {
                        bound.port());
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
+    if (options_.on_hangup) hangups_.add(SIGHUP);
   }
 
   const std::string& url() const { return url_; }
@@ -87,6 +89,7 @@ class Server::Impl {
     });
     asio::co_spawn(strand_, accept(), asio::detached);
     asio::co_spawn(strand_, reconcile_now_and_then(), asio::detached);
+    if (options_.on_hangup) asio::co_spawn(strand_, answer_hangups(), asio::detached);
     std::thread replay([this] { replay_store(); });
     std::vector<std::thread> threads;
     const unsigned wanted = std::max(2U, std::thread::hardware_concurrency());
@@ -190,12 +193,21 @@ class Server::Impl {
     }
   }
 
+  asio::awaitable<void> answer_hangups() {
+    while (!stopping_) {
+      auto [error, signal] = co_await hangups_.async_wait(kNoThrow);
+      if (error || stopping_) co_return;
+      co_await offload(blocking_, options_.on_hangup);
+    }
+  }
+
   void begin_stop() {
     if (stopping_) return;
     stopping_ = true;
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     signals_.cancel(ignored);
+    hangups_.cancel(ignored);
     reconcile_timer_.cancel();
     if (connections_.empty()) return;
     for (const auto& connection : connections_) connection->ask_to_stop();
@@ -216,6 +228,7 @@ class Server::Impl {
   asio::strand<asio::io_context::executor_type> strand_;  // for everything below
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
+  asio::signal_set hangups_;
   asio::steady_timer stop_timer_;
   asio::steady_timer reconcile_timer_;
   std::set<std::shared_ptr<Connection>> connections_;

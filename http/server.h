@@ -16,6 +16,8 @@ struct ServerOptions {
   unsigned short port = 8686;  // 0: any free one
   std::size_t max_connections = 1024;
   SessionOptions session;
+  std::function<void()>
+      on_hangup;  // called for SIGHUP, where it may block; empty: as the system does
 };
 
 class Server {

@@ -20,20 +20,7 @@ constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 
-struct CatalogText {
-  std::string name;  // for complaints: the path, or the built-in file's name
-  std::string text;
-};
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof())
-    throw std::runtime_error(
-        fmt::format("{}: cannot be read; make it a file that this user may read", path.string()));
-  return text;
-}
 
 std::vector<fs::path> files_of(const fs::path& folder) {
   if (!fs::is_directory(folder))
@@ -54,35 +41,34 @@ CatalogTexts built_in_texts() {
   return texts;
 }
 
-std::vector<MessageSignature> sound_signatures(std::string_view file, std::string_view text) {
-  SignatureFile read = read_signatures(file, text);
-  for (const MessageSignature& signature : read.signatures)
-    for (std::string& problem : problems_of(signature)) read.problems.push_back(std::move(problem));
-  if (!read.problems.empty()) throw std::runtime_error(read.problems.front());
-  return std::move(read.signatures);
+bool is_yaml(const fs::path& path) {
+  return path.extension() == ".yaml" || path.extension() == ".yml";
+}
+
+[[noreturn]] void refuse_name(const fs::path& path) {
+  throw std::runtime_error(
+      fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}", path.string(),
+                  kAdvice, kCausality, kSettings, kXids));
 }
 
 // Files of the folder take the place of those in `texts` that have their name; what is left is
 // signatures, in the order of their files.
 std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& texts) {
-  std::vector<MessageSignature> signatures;
+  std::vector<CatalogText> files;
   for (const fs::path& path : files_of(folder)) {
-    const auto extension = path.extension();
     const auto replaced = texts.find(path.filename().string());
-    if (replaced != texts.end()) {
-      replaced->second = {path.string(), contents(path)};
-    } else if (extension == ".yaml" || extension == ".yml") {
-      std::ranges::move(sound_signatures(path.string(), contents(path)),
-                        std::back_inserter(signatures));
-    } else if (extension == ".csv") {
+    if (replaced != texts.end())
+      replaced->second = read_catalog_text(path);
+    else if (is_yaml(path))
+      files.push_back(read_catalog_text(path));
+    else if (path.extension() == ".csv")
       // Notes may lie beside the files, but a misspelled name must not leave the built-in file in
       // force.
-      throw std::runtime_error(
-          fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}",
-                      path.string(), kAdvice, kCausality, kSettings, kXids));
-    }
+      refuse_name(path);
   }
-  return signatures;
+  SignatureFile read = read_users_signatures(files);
+  if (!read.problems.empty()) throw std::runtime_error(read.problems.front());
+  return std::move(read.signatures);
 }
 
 // The samples of these are checked by the tests, not at every start.
@@ -98,8 +84,23 @@ std::vector<MessageSignature> built_in_signatures() {
 
 template <class Read>
 auto read(const CatalogTexts& texts, std::string_view name, Read read_file) {
-  const CatalogText& file = texts.at(std::string(name));
+  const CatalogText& file = texts.find(name)->second;
   return read_file(file.name, file.text);
+}
+
+// Reads a file that is not signatures; false: it has none of their names.
+bool check_by_name(std::string_view name, const CatalogText& file) {
+  if (name == kXids)
+    read_xids(file.name, file.text);
+  else if (name == kCausality)
+    read_causality(file.name, file.text);
+  else if (name == kAdvice)
+    read_advice(file.name, file.text);
+  else if (name == kSettings)
+    read_settings(file.name, file.text);
+  else
+    return false;
+  return true;
 }
 
 }  // namespace
@@ -131,6 +132,32 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
           .causality = read(texts, kCausality, read_causality),
           .advice = read(texts, kAdvice, read_advice),
           .signatures = std::make_shared<const Signatures>(std::move(signatures))};
+}
+
+CatalogText read_catalog_text(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file.good() && !file.eof())
+    throw std::runtime_error(
+        fmt::format("{}: cannot be read; make it a file that this user may read", path.string()));
+  return {path.string(), std::move(text)};
+}
+
+std::vector<std::string> check_catalog_files(const std::vector<fs::path>& files) {
+  std::vector<std::string> problems;
+  std::vector<CatalogText> signatures;
+  for (const fs::path& path : files) {
+    CatalogText file = read_catalog_text(path);
+    try {
+      if (check_by_name(path.filename().string(), file)) continue;
+      if (path.extension() == ".csv") refuse_name(path);
+      signatures.push_back(std::move(file));
+    } catch (const std::runtime_error& error) {
+      problems.emplace_back(error.what());
+    }
+  }
+  std::ranges::move(read_users_signatures(signatures).problems, std::back_inserter(problems));
+  return problems;
 }
 
 }  // namespace faultline

@@ -65,4 +65,8 @@ struct Catalog {
 // start.
 Catalog load_catalog(const std::optional<std::filesystem::path>& override_folder = std::nullopt);
 
+// Everything that is wrong with these files of a user's, by their names: advice.yaml,
+// causality.yaml, xid.csv, or signatures. Throws std::runtime_error if one cannot be read.
+std::vector<std::string> check_catalog_files(const std::vector<std::filesystem::path>& files);
+
 }  // namespace faultline

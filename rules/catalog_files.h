@@ -2,6 +2,7 @@
 // file, the line in it and the mend.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,8 +22,20 @@ std::map<std::string, Advice, std::less<>> read_advice(std::string_view file,
 // A file of signatures is read to its end, whatever is wrong with one of them.
 struct SignatureFile {
   std::vector<MessageSignature> signatures;  // those that can be read
-  std::vector<std::string> problems;         // of the others
+  std::vector<std::string> problems;         // file, line and mend
 };
 SignatureFile read_signatures(std::string_view file, std::string_view text);
+
+// A file and what is in it; `name` is for complaints: a path, or a built-in file's name.
+struct CatalogText {
+  std::string name;
+  std::string text;
+};
+
+// The user's files in their order, their samples tried, no id twice.
+SignatureFile read_users_signatures(const std::vector<CatalogText>& files);
+
+// Throws std::runtime_error naming the file if it cannot be read.
+CatalogText read_catalog_text(const std::filesystem::path& path);
 
 }  // namespace faultline

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 
@@ -89,6 +90,9 @@ SignatureFile read_signatures(std::string_view name, std::string_view text) {
   const auto guarded = [&](auto&& deed) {
     try {
       deed();
+    } catch (const YAML::Exception& error) {  // what yaml-cpp notices only when it is asked
+      read.problems.push_back(fmt::format("{}:{}: {}; mend the YAML there", name,
+                                          std::max(error.mark.line, 0) + 1, error.msg));
     } catch (const std::runtime_error& error) {
       read.problems.emplace_back(error.what());
     }
@@ -110,6 +114,24 @@ SignatureFile read_signatures(std::string_view name, std::string_view text) {
       });
   });
   return read;
+}
+
+SignatureFile read_users_signatures(const std::vector<CatalogText>& files) {
+  SignatureFile all;
+  std::map<std::string, std::string> places;  // by id
+  for (const CatalogText& file : files) {
+    SignatureFile read = read_signatures(file.name, file.text);
+    std::ranges::move(read.problems, std::back_inserter(all.problems));
+    for (MessageSignature& signature : read.signatures) {
+      std::ranges::move(problems_of(signature), std::back_inserter(all.problems));
+      const auto [first, is_new] = places.emplace(signature.id, signature.file);
+      if (!is_new)
+        all.problems.push_back(fmt::format("{}: {} is also in {}; rename one of the two",
+                                           signature.file, signature.id, first->second));
+      all.signatures.push_back(std::move(signature));
+    }
+  }
+  return all;
 }
 
 }  // namespace faultline

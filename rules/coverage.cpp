@@ -155,13 +155,20 @@ std::set<std::string> hosts_heard(const View& view) {
   return hosts;
 }
 
+// Once, whoever asks.
+void ask(MissingEvidence wanted, std::vector<MissingEvidence>& missing) {
+  if (std::ranges::find(missing, wanted.what, &MissingEvidence::what) == missing.end())
+    missing.push_back(std::move(wanted));
+}
+
 // What would tell more of an error that names two ends, or none.
 void ask_for_other_side(const View& view, const Finding& finding,
                         std::vector<MissingEvidence>& missing) {
   if (finding.cause == "nccl.error" || finding.cause == "process.aborted") {
-    missing.push_back({"the NCCL log of every rank, from its start",
-                       "the lines at hand only follow from an error elsewhere, or name no cause",
-                       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"});
+    ask({"the NCCL log of every rank, from its start",
+         "the lines at hand only follow from an error elsewhere, or name no cause",
+         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},
+        missing);
     return;
   }
   if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.")) return;
@@ -171,18 +178,20 @@ void ask_for_other_side(const View& view, const Finding& finding,
   for (std::size_t i = 0; i < std::min(finding.subject.hosts.size(), kMostHosts); ++i) {
     const std::string& host = finding.subject.hosts[i];
     if (!heard.contains(host))
-      missing.push_back({fmt::format("NCCL log of {}", host),
-                         "only the other end of a failed connection was heard",
-                         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"});
+      ask({fmt::format("NCCL log of {}", host),
+           "only the other end of a failed connection was heard",
+           "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"},
+          missing);
     if (!with_kernel_log.contains(host))
-      missing.push_back({fmt::format("kernel log of {}", host),
-                         "a failed connection names it, and nothing says why it failed",
-                         send_command(view, "dmesg -T", host)});
+      ask({fmt::format("kernel log of {}", host),
+           "a failed connection names it, and nothing says why it failed",
+           send_command(view, "dmesg -T", host)},
+          missing);
   }
   if (finding.subject.hosts.empty())
-    missing.push_back({"which host has the address that the line names",
-                       "no line ties it to a host of the job",
-                       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"});
+    ask({"the hosts at the ends of the connection that failed", "no line ties them to a name",
+         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"},
+        missing);
 }
 
 }  // namespace

@@ -142,8 +142,7 @@ bool stops_job(const Candidate& candidate) {
 bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect) {
   return std::ranges::any_of(effect.explained_by, [&](std::size_t cause) {
     const Candidate& by = candidates[cause];
-    return !by.symptom && by.suspicion.tells_verdict &&
-           by.finding().severity >= Severity::error;
+    return !by.symptom && by.suspicion.tells_verdict && by.finding().severity >= Severity::error;
   });
 }
 
@@ -269,7 +268,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
       diagnosis.observations.push_back(std::move(candidate.finding()));
       continue;
     }
-    if (!told[which])
+    if (!told[which] || candidate.suspicion.tells_verdict)
       diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
     if (candidate.finding().cause == "collective.rank_behind")
       for (int rank : candidate.finding().subject.ranks) diagnosis.ranks.behind.push_back(rank);

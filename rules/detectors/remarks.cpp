@@ -13,7 +13,28 @@ constexpr double kLater = 0.8;  // times: something else was wrong before
 constexpr std::size_t kMostExcused = 8;
 
 bool blames_an_end(const Sighting& sighting) {
+  if (!sighting.field("rank_a").empty()) return false;  // the line names ranks itself
   return sighting.signature->blames == Blames::peer || sighting.signature->blames == Blames::pair;
+}
+
+// Whether the kernel of the host told of such a fault: it knows the GPU, and NCCL only notices.
+bool kernel_told(const View& view, const Finding& finding) {
+  return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
+    const XidMeaning* meaning = view.catalog.xid(incident.code);
+    if (meaning == nullptr || meaning->cause != finding.cause) return false;
+    const std::string host = view.job.host_of(incident.spoken_host, incident.source);
+    return host.empty() ||
+           std::ranges::find(finding.subject.hosts, host) != finding.subject.hosts.end();
+  });
+}
+
+void leave_gpus_to_the_kernel(const View& view, std::vector<Suspicion>& found) {
+  for (Suspicion& suspicion : found) {
+    if (!suspicion.finding.cause.starts_with("gpu.") || !kernel_told(view, suspicion.finding))
+      continue;
+    suspicion.finding.cause = "nccl.error";
+    suspicion.stops_job = true;
+  }
 }
 
 std::vector<Suspicion> suspect(const View& view, const std::vector<Sighting>& causes,
@@ -58,6 +79,7 @@ void trust_later_ones_less(std::vector<Suspicion>& found) {
 std::vector<Suspicion> find_remarks(const View& view) {
   const Sightings sightings = sightings_of(view);
   std::vector<Suspicion> found = suspect(view, sightings.causes, sightings.told);
+  leave_gpus_to_the_kernel(view, found);
   soften_warnings(found);
   trust_later_ones_less(found);
   const bool failed = std::ranges::any_of(found, is_failure);

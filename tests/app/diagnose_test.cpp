@@ -45,8 +45,8 @@ class Command : public testing::Test {
 };
 
 TEST_F(Command, HelpsOnEveryLevel) {
-  for (const char* line :
-       {"$F --help", "$F diagnose --help", "$F serve --help", "$F version --help"}) {
+  for (const char* line : {"$F --help", "$F diagnose --help", "$F serve --help",
+                           "$F version --help", "$F rules --help", "$F rules check --help"}) {
     SCOPED_TRACE(line);
     const Outcome outcome = run(line);
     EXPECT_EQ(outcome.status, 0);
@@ -75,7 +75,7 @@ TEST_F(Command, SaysWhatIsWrongWithACommandLine) {
       {"$F diagnose --format xml x", "faultline: --format: xml not in {text,json}"},
       {"$F diagnose nosuch", "faultline: cannot read nosuch: No such file or directory\n"},
       {"mkdir -p empty && $F diagnose empty", "faultline: there is no file in empty\n"},
-      {"touch x && $F diagnose --catalog nosuch x", "faultline: nosuch"},
+      {"touch x && $F diagnose --rules nosuch x", "faultline: nosuch"},
       {"$F diagnose /proc/self/mem", "faultline: none of the files could be read\n"},
   };
   for (const Case& c : cases) {

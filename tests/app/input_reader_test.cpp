@@ -29,7 +29,7 @@ class ReadInput : public testing::Test {
     batches = 0;
     bytes = 0;
     const InputFile input{file, (workshop.folder() / file).string(), {}, kChanged};
-    end = read_input(input, {.job = "llama", .name = "", .host = "gpu-node-3"}, bytes,
+    end = read_input(input, {.job = "llama", .name = "", .host = "gpu-node-3"}, nullptr, bytes,
                      [&](const SourceBatch& got) {
                        EXPECT_EQ(got.source->job, "llama");
                        EXPECT_EQ(got.source->host, "gpu-node-3");

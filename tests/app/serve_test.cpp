@@ -44,7 +44,7 @@ TEST(Serve, RefusesSettingsItCannotUseWithOneLine) {
        "c.toml: bad value for \"body-idle-timeout\": must be a duration such as 90s, 5m or 1h"},
       {"no such file", "", "--config absent.toml", "absent.toml: cannot be read"},
       {"others can reach it", "", "--listen 0.0.0.0:0", "or --insecure if the network is trusted"},
-      {"broken catalog folder", "", "--listen 127.0.0.1:0 --catalog absent", "absent"},
+      {"broken catalog folder", "", "--listen 127.0.0.1:0 --rules absent", "absent"},
       {"data that is no folder", "", "--listen 127.0.0.1:0 --data c.toml",
        "data c.toml: cannot be made"},
   };

@@ -164,7 +164,7 @@ TEST(RemarkCauses, ThePeersLineTellsWhichNicTheOtherEndIs) {
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_THAT(finding.subject.nics, ElementsAre("node-0/mlx5_1:1", "node-1/mlx5_4"));
   EXPECT_THAT(finding.subject.ranks, ElementsAre(2, 10));
-  EXPECT_THAT(finding.title, HasSubstr("both ends report it"));
+  EXPECT_THAT(finding.title, HasSubstr("node-0 and node-1 both report it"));
   EXPECT_THAT(finding.evidence, SizeIs(2));
   EXPECT_LE(finding.confidence, 0.6);
 }

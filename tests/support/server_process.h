@@ -63,6 +63,7 @@ class ServerProcess {
   }
 
   void ask_to_stop() { kill(pid_, SIGTERM); }
+  void ask_to_reload() { kill(pid_, SIGHUP); }
 
   // The exit status, once it has ended by itself; -1 if a signal ended it.
   int wait_for_end() {

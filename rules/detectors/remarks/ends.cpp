@@ -89,6 +89,14 @@ std::string far_name(const Report& report) {
   return report.far.is_host ? report.far.name : std::string(address.substr(0, address.find('<')));
 }
 
+// Titles may leave out who the other end is.
+std::string peer_clause(const std::string& title, const Report& report) {
+  const std::string name = far_name(report);
+  return name.empty() || title.find(name) != std::string::npos
+             ? std::string()
+             : fmt::format("; the other end is {}", name);
+}
+
 void name_end(Subject& subject, const Reports& reports, const std::string& name) {
   Subject one;
   if (is_host(reports, name)) one.hosts = {name};
@@ -110,11 +118,14 @@ Suspicion suspect_pair(const View& view, const Reports& reports, const Pair& pai
   name_end(finding.subject, reports, pair.first);
   name_end(finding.subject, reports, pair.second);
   finding.confidence = std::min(reports.front().sighting->signature->confidence, kOneOfTwo);
-  finding.title +=
-      reporters(reports).size() > 1
-          ? std::string("; both ends report it, and nothing tells which is at fault")
-          : fmt::format("; only {} reports it, and nothing tells which end is at fault",
-                        speaker_of(view, *reports.front().sighting));
+  const Report& first = reports.front();
+  if (reporters(reports).size() > 1)
+    finding.title += fmt::format("; {} and {} both report it, and nothing tells which is at fault",
+                                 pair.first, pair.second);
+  else
+    finding.title +=
+        fmt::format("{}; only {} reports it, and nothing tells which end is at fault",
+                    peer_clause(finding.title, first), speaker_of(view, *first.sighting));
   return suspicion;
 }
 
@@ -231,6 +242,7 @@ Suspicion suspect_lost_host(const View& view, const Reports& reports, const Accu
   for (const Report& report : reports)  // the title is about this one
     if (report.far.name == accused.name) {
       finding.title = title_of(view, *report.sighting, far_name(report));
+      finding.title += peer_clause(finding.title, report);
       break;
     }
   finding.subject = {};

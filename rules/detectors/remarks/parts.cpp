@@ -1,6 +1,7 @@
 #include "rules/detectors/remarks/parts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -21,20 +22,21 @@ std::optional<int> number(std::string_view text) {
   return value;
 }
 
-// Two ranks that do not go together: "rank 0 and rank 1 both on CUDA device 43000". Each rank may
-// say so of itself and the other.
-std::optional<std::pair<int, int>> ranks_named(const Sighting& sighting) {
-  const auto a = number(sighting.field("rank_a"));
-  const auto b = number(sighting.field("rank_b"));
-  if (!a || !b) return std::nullopt;
-  return std::minmax(*a, *b);
+// The ranks that the line itself names: "rank 0 and rank 1 both on CUDA device 43000". Each of the
+// two may say so of itself and the other.
+std::vector<int> ranks_named(const Sighting& sighting) {
+  std::vector<int> ranks;
+  for (const char* field : {"rank_a", "rank_b"})
+    if (const auto rank = number(sighting.field(field))) ranks.push_back(*rank);
+  std::ranges::sort(ranks);
+  return ranks;
 }
 
 // What is blamed: sightings with the same key are one finding.
 std::string key_of(const View& view, const Sighting& sighting) {
   const std::string& cause = sighting.signature->cause;
-  if (const auto ranks = ranks_named(sighting))
-    return fmt::format("{} ranks {} {}", cause, ranks->first, ranks->second);
+  if (const auto ranks = ranks_named(sighting); !ranks.empty())
+    return fmt::format("{} ranks {}", cause, fmt::join(ranks, " "));
   switch (sighting.signature->blames) {
     case Blames::nic:
       if (const std::string nic = nic_of(view, sighting); !nic.empty())
@@ -50,36 +52,46 @@ std::string key_of(const View& view, const Sighting& sighting) {
                      sighting.process->process.pid);
 }
 
-Subject subject_of_ranks(const View& view, const SightingList& said, std::pair<int, int> ranks) {
+// Ranks of whatever communicator the line is about: they are the job's where they fit what else the
+// line says.
+Subject subject_of_ranks(const View& view, const SightingList& said,
+                         const std::vector<int>& ranks) {
   Subject subject;
   for (const Worker& worker : view.workers.all) {
-    if (worker.rank != ranks.first && worker.rank != ranks.second) continue;
+    if (worker.rank < 0 || std::ranges::find(ranks, worker.rank) == ranks.end()) continue;
     Subject one;
     one.ranks = {worker.rank};
     if (!worker.host.empty()) one.hosts = {worker.host};
     if (!worker.gpu.empty()) one.gpus = {gpu_name(worker.host, worker.gpu)};
     add_to(subject, one);
   }
-  if (subject.ranks.empty()) {
-    subject.hosts = speakers_of(view, said).hosts;
-    subject.ranks = {ranks.first, ranks.second};
-  }
-  return subject;
+  const Sighting& first = *said.front();
+  const bool fits = first.signature->blames != Blames::host || first.host.empty() ||
+                    subject.hosts == std::vector<std::string>{first.host};
+  if (!subject.ranks.empty() && fits) return subject;
+  Subject speakers = speakers_of(view, said);
+  speakers.gpus.clear();
+  speakers.ranks = view.workers.all.empty() ? ranks : std::vector<int>();
+  return speakers;
 }
 
 Suspicion describe(const View& view, const SightingList& said) {
   Suspicion suspicion = suspicion_of(view, said);
   const Sighting& first = *said.front();
-  Subject& subject = suspicion.finding.subject;
-  if (const auto ranks = ranks_named(first)) {
-    subject = subject_of_ranks(view, said, *ranks);
+  const MessageSignature& signature = *first.signature;
+  Finding& finding = suspicion.finding;
+  if (const auto ranks = ranks_named(first); !ranks.empty()) {
+    finding.subject = subject_of_ranks(view, said, ranks);
     return suspicion;
   }
-  subject = speakers_of(view, said);
-  if (first.signature->blames == Blames::host || first.signature->blames == Blames::nic)
-    subject.gpus.clear();  // nothing is said of them
-  if (first.signature->blames == Blames::nic)
-    if (std::string nic = nic_of(view, first); !nic.empty()) subject.nics = {std::move(nic)};
+  finding.subject = speakers_of(view, said);
+  if (signature.blames == Blames::host || signature.blames == Blames::nic)
+    finding.subject.gpus.clear();  // nothing is said of them
+  if (signature.blames == Blames::nic)
+    if (std::string nic = nic_of(view, first); !nic.empty()) finding.subject.nics = {nic};
+  if (signature.blames == Blames::process && finding.subject.ranks.size() == 1 &&
+      signature.title.find("{rank}") == std::string::npos)
+    finding.title += fmt::format(" (rank {})", finding.subject.ranks.front());
   return suspicion;
 }
 

@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "model/cause.h"
+
 namespace faultline {
 namespace {
 
@@ -48,6 +50,12 @@ bool comes_with_an_end(std::string_view cause) {
 bool tells_by_itself(std::string_view cause) {
   return cause.starts_with("gpu.") || cause.starts_with("pcie.") || cause.starts_with("host.") ||
          cause == "network.nic_failure" || cause == "network.link_down";
+}
+
+// An error that names no cause says nothing against what is said next.
+bool is_symptom(std::string_view cause) {
+  const CauseClass* known = cause_class(cause);
+  return known != nullptr && known->is_symptom;
 }
 
 bool may_lead_to(const Catalog& catalog, std::string_view cause, std::string_view effect) {
@@ -113,9 +121,8 @@ class Sorting {
     bool warned = false;
     for (Sighting& seen : all) {
       if (seen.signature == nullptr) {
-        const bool after_its_end =
-            process.endings.aborted && seen.said->order > process.endings.aborted_order;
-        if (seen.said->warns() && first == nullptr && !warned && !ended_well && !after_its_end) {
+        if (seen.said->warns() && first == nullptr && !warned && !ended_well &&
+            !after_its_abort(process, seen)) {
           warned = true;
           found_.unknown.push_back(std::move(seen));
         }
@@ -124,21 +131,28 @@ class Sorting {
       found_.told.push_back(seen);
       if (seen.signature->weight == Weight::harmless) continue;
       if (seen.signature->weight == Weight::echo || comes_too_late(process, seen, first)) {
-        if (!ended_well) found_.echoes.push_back(std::move(seen));
+        if (!ended_well && seen.said->warns() && !after_its_abort(process, seen))
+          found_.echoes.push_back(std::move(seen));
       } else if (excused(process, seen, ended_well)) {
         found_.excused.push_back(std::move(seen));
       } else {
-        if (seen.signature->severity >= Severity::error && first == nullptr) first = seen.signature;
+        if (seen.signature->severity >= Severity::error && first == nullptr &&
+            !is_symptom(seen.signature->cause))
+          first = seen.signature;
         found_.causes.push_back(std::move(seen));
       }
     }
+  }
+
+  static bool after_its_abort(const RemarkingProcess& process, const Sighting& seen) {
+    return process.endings.aborted && seen.said->order > process.endings.aborted_order;
   }
 
   // Follows from what this process said before, or from its own end.
   bool comes_too_late(const RemarkingProcess& process, const Sighting& seen,
                       const MessageSignature* first) const {
     if (seen.signature->severity < Severity::error) return false;
-    if (process.endings.aborted && seen.said->order > process.endings.aborted_order) return true;
+    if (after_its_abort(process, seen)) return true;
     return first != nullptr && first->cause != seen.signature->cause &&
            !tells_by_itself(seen.signature->cause) &&
            !may_lead_to(view_.catalog, first->cause, seen.signature->cause);

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <set>
 
+#include "model/cause.h"
 #include "rules/advice.h"
 #include "rules/detectors/remarks/swallowed_errors.h"
 
@@ -156,6 +157,9 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   if (speakers.size() > 1)
     finding.confidence = std::max(finding.confidence,
                                   std::min(finding.confidence + kSeveralSpeakers, kMostConfidence));
+  // An error that names no cause is not passed over where nothing else is known.
+  if (const CauseClass* known_class = cause_class(finding.cause))
+    suspicion.stops_job = known_class->is_symptom && finding.severity >= Severity::error;
   suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;
   suspicion.tells_verdict = true;
   if (finding.severity == Severity::info) suspicion.verdict = Verdict::healthy;

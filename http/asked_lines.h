@@ -1,0 +1,27 @@
+// AskedLines: which lines a reader keeps because a signature asks for them, by the catalog that is
+// in force now: a stream may stay open for weeks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "ingest/reader.h"
+#include "rules/live_catalog.h"
+
+namespace faultline {
+
+// For one reader, which asks from one thread at a time.
+class AskedLines : public Noteworthy {
+ public:
+  explicit AskedLines(const LiveCatalog& catalog);
+
+  bool wants(std::string_view text) const override;
+
+ private:
+  const LiveCatalog& catalog_;
+  mutable std::uint64_t version_;
+  mutable std::shared_ptr<const Signatures> signatures_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,57 @@
+// Whatever a user's file of signatures holds it is read or refused, and what is read can be used;
+// whatever a line says, what matches it holds what it promises.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "rules/catalog.h"
+#include "rules/catalog_files.h"
+
+namespace {
+
+using namespace faultline;
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+const Signatures& shipped() {
+  static const Catalog catalog = load_catalog();
+  return *catalog.signatures;
+}
+
+void match(const Signatures& signatures, std::string_view text, const char* dialect,
+           const char* level) {
+  Remark remark;
+  remark.dialect = dialect;
+  remark.level = level;
+  remark.text = text;
+  const auto match = signatures.match(remark);
+  if (!match) return;
+  require(signatures.find(match->signature->id) == match->signature);
+  for (const auto& [name, value] : match->fields)
+    require(!name.empty() && !value.empty() && text.find(value) != std::string_view::npos);
+  if (*level != 'w') require(signatures.wants(text));
+}
+
+void read_as_file(std::string_view text) {
+  SignatureFile file = read_users_signatures({{"fuzz.yaml", std::string(text)}});
+  for (const std::string& problem : file.problems) require(problem.starts_with("fuzz.yaml:"));
+  if (!file.problems.empty()) return;
+  const std::vector<MessageSignature> all = file.signatures;
+  const Signatures signatures(std::move(file.signatures));
+  for (const MessageSignature& signature : all)
+    for (const std::string& sample : signature.matches) signatures.wants(sample);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  match(shipped(), text, "nccl", "warn");
+  match(shipped(), text, "nccl", "info");
+  match(shipped(), text, "", "");
+  if (text.starts_with("- ")) read_as_file(text);
+  return 0;
+}
