@@ -59,7 +59,7 @@ class Status : public JsonReport {
         path != "communicators/ranks")
       return;
     sense_ = Sense::mine;
-    give(ReportOpened{.tool = std::string(kNcclras)}, std::nullopt);
+    give(ReportOpened{.tool = std::string(kNcclras), .names_all = true}, std::nullopt);
   }
 
   void value(std::string_view path, const JsonValue& value) override {
@@ -289,7 +289,7 @@ class MonitorEvent : public JsonReport {
 
   void closed_object(std::string_view path) override {
     if (!path.empty() || sense_ != Sense::mine || report_.state.empty() || report_.pid == 0) return;
-    report_.tool = kNcclras;
+    report_.tool = kNcclrasMonitor;
     readings->push_back(
         {{.fact = report_, .host = {}, .pid = 0, .device = -1, .time = time_}, line_});
   }

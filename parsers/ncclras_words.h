@@ -11,6 +11,7 @@
 namespace faultline {
 
 inline constexpr std::string_view kNcclras = "ncclras";
+inline constexpr std::string_view kNcclrasMonitor = "ncclras_monitor";
 
 // "00cf264af53edbe9" or "0xcf264af53edbe9" -> "0xcf264af53edbe9", as Init lines print it.
 std::optional<std::string> communicator_id_of(std::string_view hash);

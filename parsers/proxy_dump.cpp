@@ -44,7 +44,7 @@ bool read_part(Scan& in, ProxyOperation& operation) {
 bool parse_proxy_dump_head(std::string_view text, std::vector<Reading>& readings) {
   while (text.ends_with('\r') || text.ends_with(' ')) text.remove_suffix(1);
   if (text != "ACTIVE OPS") return false;
-  readings.push_back({.fact = ReportOpened{.tool = "proxy"}});
+  readings.push_back({.fact = ReportOpened{.tool = "proxy", .names_all = true}});
   return true;
 }
 

@@ -11,19 +11,19 @@
 
 namespace faultline {
 
-// A report begins: what earlier ones of this tool said of the present may no longer hold, and what
-// follows may name only what is out of the ordinary.
+// A report begins: what earlier ones of this tool said of the present may no longer hold.
 struct ReportOpened {
   static constexpr std::string_view kKind = "report_opened";
-  std::string tool;  // ncclras, proxy
+  std::string tool;        // ncclras, proxy
+  bool names_all = false;  // false: it names only what is out of the ordinary
   bool operator==(const ReportOpened&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(ReportOpened, (), (tool))
+BOOST_DESCRIBE_STRUCT(ReportOpened, (), (tool, names_all))
 
 // One rank, as a tool sees it at one moment. A later report on the same rank replaces this one.
 struct RankReport {
   static constexpr std::string_view kKind = "rank_report";
-  std::string tool;             // ncclras, inspector
+  std::string tool;             // ncclras, ncclras_monitor, inspector
   std::string communicator_id;  // 0x…: equal to the commId of Init lines from 2.26 on
   int nranks = 0;
   int rank = -1;     // in the communicator; -1: not named

@@ -2,6 +2,7 @@
 #include "rules/detectors/collective_stalled.h"
 #include "rules/detectors/detector.h"
 #include "rules/detectors/rank_behind.h"
+#include "rules/detectors/reported.h"
 #include "rules/detectors/xid.h"
 
 namespace faultline {
@@ -12,6 +13,7 @@ constexpr Detector kDetectors[] = {
     {"collective_mismatch", find_collective_mismatches},
     {"rank_behind", find_ranks_behind},
     {"collective_stalled", find_stalled_collectives},
+    {"reported", find_reported},
 };
 
 }  // namespace

@@ -13,6 +13,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
       [&](const Event& event) {
         progress_.apply(index, origin, batch, event);
         hardware_.apply(index, batch, event);
+        reports_.apply(index, batch, event);
       },
       [&](const CallRun& run) { progress_.apply(index, origin, batch, run); });
   last_activity_ = std::max(last_activity_.value_or(received), received);

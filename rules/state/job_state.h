@@ -8,6 +8,7 @@
 #include "model/batch.h"
 #include "rules/state/hardware.h"
 #include "rules/state/progress.h"
+#include "rules/state/reports.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -23,6 +24,7 @@ class JobState {
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
   const Hardware& hardware() const { return hardware_; }
+  const Reports& reports() const { return reports_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -37,6 +39,7 @@ class JobState {
   Sources sources_;
   Progress progress_;
   Hardware hardware_;
+  Reports reports_;
   std::optional<Timestamp> last_activity_;
 };
 
