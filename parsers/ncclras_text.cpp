@@ -50,7 +50,7 @@ bool read_process(Scan& in, RankReport& report) {
   if (!in.skip(" ")) return false;
   gpus = in.word();
   report.cuda_device = several ? -1 : device_of(gpus);
-  return !report.host.empty() && !gpus.empty();
+  return report.pid > 0 && !report.host.empty() && !gpus.empty();
 }
 
 // GPU 3 (NVML 5) managed by process 4711 on node 10.0.0.7
