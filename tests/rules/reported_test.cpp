@@ -269,8 +269,18 @@ TEST_F(Reported, ADeadProcessIsSilent) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(diagnosis.root_causes, SizeIs(1));
   EXPECT_EQ(diagnosis.root_causes.front().cause, "process.silent");
-  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("considers it dead"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("considered dead"));
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(12));
+}
+
+TEST_F(Reported, TheRanksOfAHostThatIsGoneAreOneFinding) {
+  open();
+  communicator("RUNNING", "INCOMPLETE", 64);
+  for (int rank = 8; rank < 16; ++rank) state(rank, "dead", 64);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(diagnosis.root_causes, SizeIs(1));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, SizeIs(8));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, ElementsAre("10.20.0.12"));
 }
 
 TEST_F(Reported, AMissingRankAndAMissingProcessAreOne) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "rules/detectors/reported/identity.h"
 
@@ -97,33 +98,58 @@ void add_monitored(const View& view, Absentees& absentees, int world) {
       add(absentees, {person_of(view, "", -1, 0, process, world), process, false, 0});
 }
 
-std::string title_of(const Absent& absent) {
-  const std::string& who = absent.person.name;
-  if (absent.forming)
-    return absent.process.state == "missing"
-               ? fmt::format("{} answers, but never began to set up communicator {} of {} ranks",
-                             who, absent.person.communicator, absent.nranks)
+// Those of one host to whom the same happened: a host that is gone takes all its ranks along.
+using Group = std::vector<const Absent*>;
+
+std::vector<Group> groups_of(const Absentees& absentees) {
+  std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
+  std::vector<Group> found;
+  for (const auto& [key, absent] : absentees) {
+    const std::string& host = absent.person.host;
+    groups[{host.empty() ? key : host, absent.process.state,
+            absent.forming ? absent.person.communicator : std::string()}]
+        .push_back(&absent);
+  }
+  for (auto& [key, group] : groups) found.push_back(std::move(group));
+  return found;
+}
+
+std::string title_of(const Group& group, const std::vector<ReportedPerson>& people) {
+  const Absent& any = *group.front();
+  std::string who = names_of(people);
+  if (people.size() > 1 && !any.person.host.empty()) who += " on " + any.person.host;
+  if (any.forming)
+    return any.process.state == "missing"
+               ? fmt::format(
+                     "{} never began to set up communicator {} of {} ranks, though RAS "
+                     "answers there",
+                     who, any.person.communicator, any.nranks)
                : fmt::format("{} never joined communicator {} of {} ranks", who,
-                             absent.person.communicator, absent.nranks);
-  return absent.process.state == "dead"
-             ? fmt::format("{} is out of reach: NCCL's RAS network considers it dead", who)
+                             any.person.communicator, any.nranks);
+  return any.process.state == "dead"
+             ? fmt::format("{}: out of reach and considered dead by NCCL's RAS network", who)
              : fmt::format("{} did not answer ncclras", who);
 }
 
-Suspicion describe(const View& view, const Absent& absent) {
+Suspicion describe(const View& view, const Group& group) {
+  const Absent& any = *group.front();
+  const bool dead = any.process.state == "dead";
+  std::vector<ReportedPerson> people;
   Suspicion suspicion;
+  Finding& finding = suspicion.finding;
+  for (const Absent* absent : group) {
+    people.push_back(absent->person);
+    if (absent->process.line.known() && finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(absent->process.line));
+  }
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
-  suspicion.since = absent.process.line.time;
-  Finding& finding = suspicion.finding;
-  finding.cause = absent.forming ? "launch.rank_missing" : "process.silent";
-  finding.title = title_of(absent);
+  suspicion.since = any.process.line.time;
+  finding.cause = any.forming ? "launch.rank_missing" : "process.silent";
+  finding.title = title_of(group, people);
   finding.severity = Severity::critical;
-  finding.confidence = absent.forming                   ? kNeverJoined
-                       : absent.process.state == "dead" ? kDead
-                                                        : kUnresponsive;
-  finding.subject = subject_of(std::vector{absent.person});
-  if (absent.process.line.known()) finding.evidence.push_back(view.evidence(absent.process.line));
+  finding.confidence = any.forming ? kNeverJoined : dead ? kDead : kUnresponsive;
+  finding.subject = subject_of(people);
   return suspicion;
 }
 
@@ -136,11 +162,11 @@ std::vector<Suspicion> find_reported_absent(const View& view) {
   if (const JobReport* report = reports.latest()) absentees = absentees_in(view, *report, world);
   add_monitored(view, absentees, world);
   std::vector<Suspicion> found;
-  for (const auto& [key, absent] : absentees) found.push_back(describe(view, absent));
+  for (const Group& group : groups_of(absentees)) found.push_back(describe(view, group));
 
   // Where most are gone, the job has ended or RAS's own network is cut: nobody stands out.
   const std::size_t all = std::max(static_cast<std::size_t>(world), reports.monitored().size());
-  if (found.size() * 2 > std::max<std::size_t>(all, 1) && found.size() > 1)
+  if (absentees.size() > 1 && absentees.size() * 2 > all)
     for (Suspicion& suspicion : found) {
       suspicion.verdict = Verdict::healthy;
       suspicion.finding.severity = Severity::info;

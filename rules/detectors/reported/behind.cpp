@@ -193,10 +193,13 @@ bool aborted(const ReportedCommunicator& communicator) {
                              [](const auto& rank) { return rank.second.process.state == "abort"; });
 }
 
-std::string communicators_text(const std::vector<const Lag*>& lags) {
-  return lags.size() == 1 ? fmt::format("communicator {}", lags.front()->id)
-                          : fmt::format("communicator {} ({} communicators in all)",
-                                        lags.front()->id, lags.size());
+// A rank whose place in the job is not known is named with its communicator.
+std::string communicators_text(const std::vector<const Lag*>& lags,
+                               const std::vector<ReportedPerson>& people) {
+  const bool named = people.size() == 1 && people.front().rank < 0;
+  std::string text = named ? std::string() : fmt::format(" of communicator {}", lags.front()->id);
+  if (lags.size() > 1) text += fmt::format(" ({} communicators in all)", lags.size());
+  return text;
 }
 
 std::string operation_name(const std::string& operation) {
@@ -252,9 +255,9 @@ Suspicion behind(const View& view, const std::vector<const Lag*>& lags, int worl
   finding.cause = "collective.rank_behind";
   const bool named = !people.empty() && static_cast<int>(people.size()) == lag.last_ranks;
   finding.title = fmt::format(
-      "{} launched {} {} of {}, {} fewer than {} of its {} ranks{}",
+      "{} launched {} {}{}, {} fewer than {} of its {} ranks{}",
       named ? names_of(people) : fmt::format("{} ranks that are not named", lag.last_ranks), fewest,
-      operation_name(standing.operation), communicators_text(lags), most - fewest,
+      operation_name(standing.operation), communicators_text(lags, people), most - fewest,
       standing.places.rbegin()->second.ranks,
       lag.communicator->nranks > 0 ? lag.communicator->nranks : standing.ranks(),
       lag.motion == Motion::still ? ", and stood still between two reports" : "");
