@@ -4,9 +4,11 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "ingest/call_collector.h"
+#include "ingest/documents.h"
 #include "ingest/repeat_filter.h"
 #include "ingest/unwrap.h"
 #include "parsers/nccl_call.h"
@@ -17,10 +19,12 @@
 namespace faultline {
 namespace {
 
-// The carry: a byte of flags, the unfinished line with its length, then the wrappers' own memory.
+// The carry: a byte of flags, the unfinished line with its length, then the wrappers' own memory;
+// inside a document that too with its length, and then the document's.
 constexpr unsigned char kDiscarding = 1;
 constexpr unsigned char kTailCounted = 2;
 constexpr unsigned char kTailRead = 4;
+constexpr unsigned char kInDocument = 8;
 
 void append_length(std::string& out, std::uint64_t length) {
   for (int shift = 0; shift < 64; shift += 8)
@@ -104,6 +108,9 @@ class Reader::Impl {
       place.text = message.text;
       read_message(message, place);
     }
+    document_readings_.clear();
+    documents_.finish(document_readings_);
+    keep_document_readings({}, place);
     calls_.keep_texts(batch_);
   }
 
@@ -125,16 +132,20 @@ class Reader::Impl {
     // Bytes of the unfinished line that were already taken; those after them will come again.
     std::uint64_t of_tail = taken_ > line_start_ ? taken_ - line_start_ : 0;
     std::string wrapping = unwrapper_.save();
-    if (of_tail == 0 && !discarding_ && wrapping.empty()) return cursor;
+    std::string document = documents_.save();
+    if (of_tail == 0 && !discarding_ && wrapping.empty() && document.empty()) return cursor;
     unsigned char flags = 0;
     if (of_tail > 0 && discarding_) flags |= kDiscarding;
     if (of_tail > 0 && tail_counted_) flags |= kTailCounted;
     if (of_tail > 0 && tail_read_) flags |= kTailRead;
+    if (!document.empty()) flags |= kInDocument;
     cursor.carry.push_back(static_cast<char>(flags));
     std::string_view tail = std::string_view(tail_).substr(0, of_tail);
     append_length(cursor.carry, tail.size());
     cursor.carry += tail;
+    if (!document.empty()) append_length(cursor.carry, wrapping.size());
     cursor.carry += wrapping;
+    cursor.carry += document;
     return cursor;
   }
 
@@ -165,7 +176,15 @@ class Reader::Impl {
     discarding_ = flags & kDiscarding;
     tail_counted_ = flags & kTailCounted;
     tail_read_ = flags & kTailRead;
-    unwrapper_.restore(carry.substr(length));
+    carry.remove_prefix(length);
+    std::uint64_t wrapping = carry.size();
+    if ((flags & kInDocument) != 0) {
+      wrapping = carry.size() < 8 ? UINT64_MAX : read_length(carry);
+      carry.remove_prefix(std::min<std::size_t>(8, carry.size()));
+    }
+    wrapping = std::min<std::uint64_t>(wrapping, carry.size());
+    unwrapper_.restore(carry.substr(0, wrapping));
+    documents_.restore(carry.substr(wrapping));
     // Of a line too long to keep, only that it had begun is remembered.
     if (discarding_) discarded_ = 1;
     line_start_ -= std::min<std::uint64_t>(tail_.size() + discarded_, line_start_);
@@ -281,6 +300,7 @@ class Reader::Impl {
   }
 
   bool read_message(const Message& message, const LinePlace& place) {
+    if (read_document(message, place)) return true;
     bool recognized = read_nccl(message, place);
     if (recognized) ++nccl_lines_;
     for (const Parser& parser : all_parsers()) {
@@ -302,6 +322,31 @@ class Reader::Impl {
     else
       keep_remark(message, place, {});
     return recognized;
+  }
+
+  // True: the line belongs to a document.
+  bool read_document(const Message& message, const LinePlace& place) {
+    // Documents wait for the whole line: one that was cut off may say something else.
+    if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
+    document_readings_.clear();
+    const bool mine =
+        documents_.read({message.text, place.text, place.number, place.offset}, document_readings_);
+    keep_document_readings(message, place);
+    batch_.skipped += documents_.take_given_up();
+    if (!mine || documents_.dialect().empty()) return mine;
+    ++batch_.dialects[std::string(documents_.dialect())];
+    ++batch_.recognized;
+    return true;
+  }
+
+  void keep_document_readings(const Message& message, const LinePlace& place) {
+    for (DocumentReading& told : document_readings_) {
+      readings_.clear();
+      readings_.push_back(std::move(told.reading));
+      keep_readings(message, told.line
+                                 ? LinePlace{told.line->number, told.line->offset, told.line->text}
+                                 : place);
+    }
   }
 
   // NCCL's lines inside wrappers, in merged lines, without a host: what the quick way leaves.
@@ -429,10 +474,12 @@ class Reader::Impl {
 
   std::shared_ptr<const Noteworthy> noteworthy_;
   Unwrapper unwrapper_;
+  Documents documents_;
   CallCollector calls_;
   RepeatFilter repeats_;
   std::vector<Reading> readings_;
   std::vector<Fact> nccl_facts_;
+  std::vector<DocumentReading> document_readings_;
 
   std::uint64_t line_start_;           // offset of the first byte of the line being read
   std::uint64_t last_line_start_ = 0;  // of the last line that was read

@@ -44,7 +44,9 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
     return swallows(batch, speaker, *connection);
   if (const auto* setting = std::get_if<Setting>(&fact))
     return swallows(batch.speakers[speaker], *setting);
-  if (auto* report = std::get_if<RankReport>(&fact))
+  // Of a completed operation only the last counts; ncclras tells of each rank once, and in an order
+  // that matters.
+  if (auto* report = std::get_if<RankReport>(&fact); report && report->tool == "inspector")
     return swallows(batch, speaker, time, line, *report);
   if (const auto* init = std::get_if<CommunicatorInit>(&fact))
     ++communicators_of(speaker, init->thread);

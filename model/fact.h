@@ -14,9 +14,10 @@
 
 namespace faultline {
 
-using Fact = std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting,
-                          PeerConnection, SetupStep, BackTrace, Remark, RankReport,
-                          CommunicatorReport, ProxyOperation, GpuXid, GpuIdentity, HostBooted>;
+using Fact =
+    std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
+                 SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
+                 GpuXid, GpuIdentity, HostBooted, ReportOpened>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

@@ -1,7 +1,10 @@
 #include "parsers/kernel_xid.h"
 #include "parsers/nccl.h"
 #include "parsers/nccl_failure.h"
+#include "parsers/nccl_inspector.h"
+#include "parsers/ncclras_text.h"
 #include "parsers/parser.h"
+#include "parsers/proxy_dump.h"
 
 namespace faultline {
 namespace {
@@ -11,6 +14,11 @@ constexpr Parser kParsers[] = {
     {"nccl_tests", " NCCL ", parse_nccl_failure},
     {"kernel", "NVRM: ", parse_nvrm},
     {"kernel", "Linux ", parse_boot},
+    {"nccl_inspector", "\"coll_perf\"", parse_nccl_inspector},
+    {"nccl_inspector", "\"p2p_perf\"", parse_nccl_inspector},
+    {"ncclras", "PEER_", parse_ncclras_event},
+    {"nccl_proxy", "ACTIVE OPS", parse_proxy_dump_head},
+    {"nccl_proxy", "| ", parse_proxy_operation},
 };
 
 }  // namespace

@@ -194,6 +194,23 @@ void ask_for_other_side(const View& view, const Finding& finding,
         missing);
 }
 
+// Where ranks stand, if their logs do not tell: as long as the processes live, NCCL itself does.
+void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
+                 std::vector<MissingEvidence>& missing) {
+  const bool hangs = std::ranges::any_of(unexplained, [](const Finding& finding) {
+    return finding.cause.starts_with("collective.") || finding.cause == "process.silent";
+  });
+  const bool calls_tell = std::ranges::any_of(
+      view.alignments, [](const Alignment& a) { return a.members.size() > 1 && a.furthest > 0; });
+  if (!hangs || calls_tell || view.job.reports().before() != nullptr) return;
+  const bool once = view.job.reports().latest() != nullptr;
+  missing.push_back({once ? "a second report of ncclras" : "a report of ncclras",
+                     once ? "ranks that stand still between two reports are stuck; in one they may "
+                            "only be a little late"
+                          : "no log shows the calls of two ranks of one communicator",
+                     "ncclras -v  # on any host of the job while it runs; NCCL 2.24 and later"});
+}
+
 }  // namespace
 
 std::size_t uncompared_members(const View& view) {
@@ -243,6 +260,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     }
   }
   for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
+  ask_ncclras(view, unexplained, missing);
   if (auto unseen = unseen_ranks(view); !unseen.empty() && view.workers.expected > 0)
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
                        "the job has these ranks and no line of theirs was seen",

@@ -296,6 +296,10 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
   diagnosis.ranks.expected = view.workers.expected;
   diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());
+  if (const JobReport* report = job.reports().latest(); report && view.workers.all.empty()) {
+    diagnosis.ranks.expected = report->largest;
+    diagnosis.ranks.seen = report->seen;
+  }
   diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;
 }

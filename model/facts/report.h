@@ -11,27 +11,38 @@
 
 namespace faultline {
 
+// A report begins: what earlier ones of this tool said of the present may no longer hold.
+struct ReportOpened {
+  static constexpr std::string_view kKind = "report_opened";
+  std::string tool;        // ncclras, proxy
+  bool names_all = false;  // false: it names only what is out of the ordinary
+  bool operator==(const ReportOpened&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ReportOpened, (), (tool, names_all))
+
 // One rank, as a tool sees it at one moment. A later report on the same rank replaces this one.
 struct RankReport {
   static constexpr std::string_view kKind = "rank_report";
-  std::string tool;             // ncclras, inspector
+  std::string tool;             // ncclras, ncclras_monitor, inspector
   std::string communicator_id;  // 0x…: equal to the commId of Init lines from 2.26 on
   int nranks = 0;
-  int rank = -1;     // in the communicator
+  int rank = -1;     // in the communicator; -1: not named
+  int ranks = 1;     // how many this is said of; more than one are not named
   std::string host;  // as the tool names it; ncclras gives an address
   std::int64_t pid = 0;
   int cuda_device = -1;
   std::string
       state;  // running, init, finalize, abort, missing, unresponsive, dead; empty: not said
-  std::string error;      // the asynchronous error, if there is one
-  std::string operation;  // AllReduce, …: what the counts below count; empty: no counts
-  std::optional<std::uint64_t> launched;
-  std::optional<std::uint64_t> completed;
+  std::string error;  // the asynchronous error, if there is one
+  // AllReduce, …: what the counts below count; "collective": all kinds together; empty: no counts
+  std::string operation;
+  std::optional<std::uint64_t> launched;   // how many, so far
+  std::optional<std::uint64_t> completed;  // the same
   bool operator==(const RankReport&) const = default;
 };
 BOOST_DESCRIBE_STRUCT(RankReport, (),
-                      (tool, communicator_id, nranks, rank, host, pid, cuda_device, state, error,
-                       operation, launched, completed))
+                      (tool, communicator_id, nranks, rank, ranks, host, pid, cuda_device, state,
+                       error, operation, launched, completed))
 
 // One communicator, as a tool sees it.
 struct CommunicatorReport {

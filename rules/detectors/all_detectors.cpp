@@ -7,6 +7,7 @@
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/rank_missing.h"
 #include "rules/detectors/remarks.h"
+#include "rules/detectors/reported.h"
 #include "rules/detectors/went_past.h"
 #include "rules/detectors/xid.h"
 
@@ -23,6 +24,7 @@ constexpr Detector kDetectors[] = {
     {"rank_missing", find_missing_ranks},
     {"duplicate_gpu", find_duplicate_gpus},
     {"collective_stalled", find_stalled_collectives},
+    {"reported", find_reported},
     {"configuration", find_configuration_faults},
 };
 

@@ -18,6 +18,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         remarks_.apply(index, origin, batch, event);
         addresses_.apply(index, origin, batch, event);
         setup_.apply(index, origin, batch, event);
+        reports_.apply(index, batch, event);
       },
       [&](const CallRun& run) {
         const Entered entered = progress_.apply(index, origin, batch, run);

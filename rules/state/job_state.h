@@ -11,6 +11,7 @@
 #include "rules/state/processes.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
+#include "rules/state/reports.h"
 #include "rules/state/setup.h"
 #include "rules/state/sources.h"
 #include "rules/state/traffic.h"
@@ -33,6 +34,7 @@ class JobState {
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
+  const Reports& reports() const { return reports_; }
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -52,6 +54,7 @@ class JobState {
   Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;
+  Reports reports_;
   std::optional<Timestamp> last_activity_;
 };
 

@@ -26,7 +26,7 @@ struct SourceState {
   std::uint64_t recognized = 0;
   std::map<std::string, std::uint64_t> dialects;
   std::map<std::string, std::uint64_t> subsystems;  // of NCCL: lines that no fact came of
-  std::set<std::string> spoken_hosts;  // hosts that its lines name
+  std::set<std::string> spoken_hosts;               // hosts that its lines name
   Timestamp last_received;
   SourceEnd end = SourceEnd::open;
 };

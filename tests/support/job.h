@@ -148,6 +148,12 @@ class Job {
         time);
   }
 
+  // What a tool says that looks at the job from outside.
+  void report(Fact fact, std::string text, const std::string& source = "ras.txt",
+              EventTime time = {}) {
+    say({"j", source, "", -1}, Speaker{}, std::move(fact), std::move(text), time);
+  }
+
   void say(const Source& source, const Speaker& speaker, Fact fact, std::string text,
            EventTime time = {}) {
     Batch batch = next(source);

@@ -1,0 +1,70 @@
+#include "ingest/documents.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+const DocumentFormat* format_beginning_with(std::string_view text) {
+  for (const DocumentFormat& format : all_documents())
+    if (format.begins(text)) return &format;
+  return nullptr;
+}
+
+}  // namespace
+
+bool Documents::wants(std::string_view text) const {
+  return open_ != nullptr || format_beginning_with(text) != nullptr;
+}
+
+bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& readings) {
+  if (open_ && feed(line, readings)) return true;
+  const DocumentFormat* format = format_beginning_with(line.text);
+  if (format == nullptr) return false;
+  finish(readings);  // a document within another: the first was cut short
+  format_ = format;
+  open_ = format->create();
+  return feed(line, readings);
+}
+
+bool Documents::feed(const DocumentLine& line, std::vector<DocumentReading>& readings) {
+  const Document::Line what = open_->feed(line, readings);
+  const bool mine = what == Document::Line::part || what == Document::Line::last;
+  if (mine) dialect_ = open_->dialect();
+  if (what == Document::Line::after) finish(readings);
+  if (what == Document::Line::last) open_ = nullptr;
+  if (open_ && open_->size() > kMaxBytes) {
+    open_ = nullptr;
+    ++given_up_;
+  }
+  return mine;
+}
+
+void Documents::finish(std::vector<DocumentReading>& readings) {
+  if (open_) open_->finish(readings);
+  open_ = nullptr;
+}
+
+std::string Documents::save() const {
+  if (!open_) return {};
+  SavedBytesWriter saved;
+  saved.text(format_->name);
+  open_->save(saved);
+  return saved.take();
+}
+
+void Documents::restore(std::string_view bytes) {
+  open_ = nullptr;
+  if (bytes.empty()) return;
+  SavedBytesReader saved(bytes);
+  const std::string_view name = saved.text();
+  const auto formats = all_documents();
+  const auto format = std::ranges::find(formats, name, &DocumentFormat::name);
+  if (format == formats.end()) return;
+  format_ = &*format;
+  open_ = format->create();
+  open_->restore(saved);
+  if (!saved.ok() || !saved.at_end()) open_ = nullptr;  // not ours
+}
+
+}  // namespace faultline

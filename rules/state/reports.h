@@ -1,0 +1,116 @@
+// Reports: what tools said of the job's ranks. Of ncclras the last reports are kept, for a rank
+// that stands still between two of them is stuck; of the others, the last word on each rank.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/line_ref.h"
+
+namespace faultline {
+
+// As the tool names it: ncclras knows a process by address and pid.
+struct ReportedProcess {
+  std::string host;
+  std::int64_t pid = 0;
+  int cuda_device = -1;
+  std::string state;  // as in RankReport
+  LineRef line;
+};
+
+struct ReportedRank {
+  ReportedProcess process;
+  std::string error;
+  LineRef error_line;
+  struct Count {
+    std::uint64_t count = 0;
+    LineRef line;
+  };
+  std::map<std::string, Count> counts;  // by operation
+};
+
+struct ReportedCommunicator {
+  int nranks = 0;
+  int missing = 0;
+  std::string status;
+  std::string errors;
+  LineRef line;
+  std::map<int, ReportedRank> ranks;
+  // "15 ranks have launched up to operation 468": some of them may be named besides.
+  struct Crowd {
+    std::string operation;
+    std::uint64_t count = 0;
+    int ranks = 0;
+    LineRef line;
+  };
+  std::vector<Crowd> crowds;
+};
+
+// One report of ncclras about the whole job.
+struct JobReport {
+  std::uint32_t source = 0;
+  bool names_all = false;
+  std::optional<Timestamp> time;
+  int largest = 0;                                            // ranks of the largest communicator
+  int seen = 0;                                               // ranks of that one which answered
+  std::map<std::string, ReportedCommunicator> communicators;  // by id; those that are named
+  std::vector<ReportedProcess> processes;                     // named without a rank
+  std::size_t entries = 0;                                    // ranks kept
+};
+
+// What completed, by NCCL's Inspector.
+struct InspectedCommunicator {
+  int nranks = 0;
+  std::map<int, ReportedRank> ranks;
+};
+
+// What a process's proxy waited for when it was asked.
+struct ProxyWaits {
+  std::uint32_t source = 0;
+  std::string host;
+  int rank = -1;  // of the job, where the sender or a launcher says it
+  int gpu = 0;
+  int network = 0;
+  LineRef gpu_line;
+  LineRef network_line;
+};
+
+class Reports {
+ public:
+  void apply(std::uint32_t source, const Batch& batch, const Event& event);
+
+  // Of ncclras: the last report, and the one before it. nullptr: there is none.
+  const JobReport* latest() const { return from_last(0); }
+  const JobReport* before() const { return from_last(1); }
+
+  // By the last event of ncclras's monitor about each process.
+  using Processes = std::map<std::pair<std::string, std::int64_t>, ReportedProcess>;
+  const Processes& monitored() const { return monitored_; }
+
+  const std::map<std::string, InspectedCommunicator>& inspected() const { return inspected_; }
+  const std::map<std::uint32_t, ProxyWaits>& proxies() const { return proxies_; }
+
+ private:
+  const JobReport* from_last(std::size_t back) const;
+  JobReport& report_of(std::uint32_t source);
+  void open(std::uint32_t source, const ReportOpened& opened);
+  void add(const RankReport& said, const LineRef& line, JobReport& report);
+  void add(const CommunicatorReport& said, const LineRef& line, JobReport& report);
+  void add_inspected(const RankReport& said, const LineRef& line);
+  void add(std::uint32_t source, const Speaker& speaker, const ProxyOperation& operation,
+           const LineRef& line);
+
+  std::deque<JobReport> reports_;  // as they began
+  Processes monitored_;
+  std::map<std::string, InspectedCommunicator> inspected_;
+  std::size_t inspected_ranks_ = 0;
+  std::map<std::uint32_t, ProxyWaits> proxies_;
+};
+
+}  // namespace faultline

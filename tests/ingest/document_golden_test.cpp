@@ -1,0 +1,127 @@
+// Every folder of tests/ingest/golden_documents/ is what a tool says of a job: the facts that the
+// reader finds in input.log are in expected.txt. UPDATE_GOLDEN=1 rewrites it; read the diff.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "ingest/reader.h"
+#include "model/json.h"
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<fs::path> golden_folders() {
+  std::vector<fs::path> folders;
+  for (const auto& entry : fs::directory_iterator(TESTS_DIR "/ingest/golden_documents"))
+    if (entry.is_directory()) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+std::string told(const Event& event, const Batch& batch) {
+  const Speaker& speaker = batch.speakers[event.speaker];
+  return fmt::format("{}@{}{}{} {} {}\n", event.line, event.offset,
+                     event.time.wall() ? " " + to_rfc3339(*event.time.wall()) : std::string(),
+                     speaker.host.empty() ? "" : fmt::format(" {}:{}", speaker.host, speaker.pid),
+                     kind_of(event.fact), fact_to_json(event.fact));
+}
+
+std::string told(const Batch& batch) {
+  std::string text;
+  for (const Event& event : batch.events) text += told(event, batch);
+  return text;
+}
+
+std::string counts(const Batch& batch) {
+  std::string text = fmt::format("lines {} recognized {} skipped {}", batch.lines, batch.recognized,
+                                 batch.skipped);
+  for (const auto& [dialect, lines] : batch.dialects) text += fmt::format(" {} {}", dialect, lines);
+  return text + "\n";
+}
+
+const Timestamp kNow = *parse_rfc3339("2026-03-10T12:00:00Z");
+
+std::string facts_in(std::string_view text) {
+  Reader reader(Cursor{}, kNow);
+  reader.feed(text);
+  reader.close();
+  return told(reader.take());
+}
+
+class DocumentGolden : public testing::TestWithParam<fs::path> {
+ protected:
+  std::string input() const { return read_file(GetParam() / "input.log"); }
+};
+
+TEST_P(DocumentGolden, ReadsTheExpectedFacts) {
+  Reader reader(Cursor{}, kNow);
+  const std::string text = input();
+  reader.feed(text);
+  reader.close();
+  const Batch batch = reader.take();
+  const std::string actual = counts(batch) + told(batch);
+  const fs::path expected = GetParam() / "expected.txt";
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) std::ofstream(expected) << actual;
+  EXPECT_EQ(actual, read_file(expected));
+}
+
+TEST_P(DocumentGolden, EvidenceStandsWhereItSays) {
+  const std::string text = input();
+  Reader reader(Cursor{}, kNow);
+  reader.feed(text);
+  reader.close();
+  for (const Event& event : reader.take().events) {
+    ASSERT_LE(event.offset, text.size());
+    EXPECT_EQ(
+        std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(event.offset), '\n') +
+            1,
+        static_cast<std::ptrdiff_t>(event.line));
+    EXPECT_TRUE(std::string_view(text).substr(event.offset).starts_with(event.text.substr(0, 1024)))
+        << event.text;
+  }
+}
+
+TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
+  const std::string text = input();
+  const std::string expected = facts_in(text);
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    Reader first(Cursor{}, kNow);
+    first.feed(text.substr(0, cut));
+    if (cut % 3 == 0) first.finish();
+    std::string all = told(first.take());
+    const Cursor cursor = first.cursor();
+    Reader second(cursor, kNow);
+    second.feed(text.substr(cursor.offset));
+    second.close();
+    all += told(second.take());
+    ASSERT_EQ(all, expected) << "cut at " << cut;
+  }
+}
+
+TEST_P(DocumentGolden, TornAnywhereItSaysNothingThatTheWholeDoesNot) {
+  const std::string text = input();
+  const std::string expected = facts_in(text);
+  for (std::size_t cut = 0; cut < text.size(); ++cut) {
+    Reader reader(Cursor{}, kNow);
+    reader.feed(text.substr(0, cut));
+    reader.finish();
+    const std::string facts = told(reader.take());
+    ASSERT_TRUE(std::string_view(expected).starts_with(facts)) << "cut at " << cut << "\n" << facts;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DocumentGolden, testing::ValuesIn(golden_folders()),
+                         [](const auto& row) { return row.param.filename().string(); });
+
+}  // namespace
+}  // namespace faultline
