@@ -594,6 +594,16 @@ TEST(RemarkCauses, VersionsThatSwallowErrorsHangWhereOthersFail) {
   }
 }
 
+TEST(RemarkCauses, ASwallowedErrorHangsTheJobAlsoWhereAPortExplainsIt) {
+  Job job = running_job();
+  job.setting(0, "version", "nccl", "2.27.7+cuda12.8");
+  job.warn(1, "NET/IB : mlx5_1:1 Got async error event: port error", at(0));
+  job.warn(1, retry_exceeded(1, " hca mlx5_1"), at(32));
+  const Diagnosis diagnosis = look(job);
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
+}
+
 TEST(RemarkCauses, OnlyErrorsOfTransfersAreSwallowed) {
   Job job = running_job();
   job.setting(0, "version", "nccl", "2.27.7+cuda12.8");
