@@ -40,7 +40,8 @@ std::string Cluster::pci_address(int local) const {
 
 std::int64_t Cluster::pid(int rank, int attempt) const {
   const std::uint64_t first = chance(options_.seed, 0x9d, host_of(rank), attempt) % 20'000;
-  return static_cast<std::int64_t>(first) + 3'000 + 60'000 * (attempt - 1) + local_of(rank);
+  return static_cast<std::int64_t>(first) + 3'000 + std::int64_t{60'000} * (attempt - 1) +
+         local_of(rank);
 }
 
 }  // namespace faultline::simulation

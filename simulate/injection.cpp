@@ -144,6 +144,7 @@ void Injection::involve_everybody() {
 
 std::vector<int> Injection::ranks_of_host(int host) const {
   std::vector<int> ranks;
+  ranks.reserve(static_cast<std::size_t>(cluster.gpus_per_host()));
   for (int local = 0; local < cluster.gpus_per_host(); ++local)
     ranks.push_back(host * cluster.gpus_per_host() + local);
   return ranks;

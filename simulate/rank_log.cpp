@@ -248,13 +248,14 @@ bool RankLog::through_network(const Slot& slot, const Call& call) const {
 void RankLog::count_launch(const Call* first, const Call* last) {
   Slot& slot = slots_[first->slot];
   const NcclVersion& version = voice_.version();
-  if (slot.member.communicator->size() == 1) return;
+  const Communicator& communicator = *slot.member.communicator;
+  const bool no_proxy =
+      communicator.size() == 1 || (communicator.nodes == 1 && !context_.setup->p2p);
+  if (no_proxy && version.since(9)) return;
   if (version.since(27, 3)) {
     if (std::any_of(first, last, [&](const Call& call) { return through_network(slot, call); }))
       ++slot.op_count;
-  } else if (version.since(9)) {
-    ++slot.op_count;
-  } else if (is_peer_to_peer(first->function)) {
+  } else if (is_peer_to_peer(first->function) && !version.since(9)) {
     slot.op_count += 2 * static_cast<std::uint64_t>(last - first);  // one for each channel
   } else {
     ++slot.op_count;

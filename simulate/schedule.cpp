@@ -193,6 +193,7 @@ std::vector<Stand> stands(const Cluster& cluster, const Communicators& communica
                           const Program& program, int from) {
   Walk walk(communicators, program, from);
   std::vector<Stand> all;
+  all.reserve(static_cast<std::size_t>(cluster.ranks()));
   for (int rank = 0; rank < cluster.ranks(); ++rank)
     all.push_back(walk.stand(rank, chance(cluster.options().seed, 0xa4ead, rank) % kMostAhead));
   return all;

@@ -5,13 +5,14 @@
 namespace faultline::simulation {
 
 std::int64_t Voice::thread(Thread thread, int slot) const {
+  const std::int64_t apart = std::int64_t{16} * slot;
   switch (thread) {
     case Thread::application:
       return pid_;
     case Thread::init:
-      return pid_ + 120 + 16 * slot;
+      return pid_ + 120 + apart;
     case Thread::connect:
-      return pid_ + 1'420 + 16 * slot;
+      return pid_ + 1'420 + apart;
     case Thread::service:
       return pid_ + 101;
     case Thread::uds:
@@ -21,7 +22,7 @@ std::int64_t Voice::thread(Thread thread, int slot) const {
     case Thread::async_event:
       return pid_ + 104;
     case Thread::destroy:
-      return pid_ + 2'900 + 16 * slot;
+      return pid_ + 2'900 + apart;
   }
   return pid_;
 }

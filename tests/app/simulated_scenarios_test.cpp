@@ -59,7 +59,7 @@ struct Row {
   std::string scenario() const { return options.scenario; }
 };
 
-void PrintTo(const Row& row, std::ostream* out) { *out << row.name; }
+std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.name; }
 
 Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool twin) {
   Row made;

@@ -22,7 +22,7 @@ struct Case {
   Options options;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.file; }
+std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.file; }
 
 std::string test_name(std::string text) {
   for (char& c : text)
