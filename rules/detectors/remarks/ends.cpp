@@ -21,16 +21,16 @@ constexpr std::size_t kLeastForMostly = 4;  // connections
 constexpr std::size_t kMostRanksNamed = 8;
 constexpr std::size_t kMostGroups = 6;  // of one class: what is beyond is told as one
 
-using Reports = std::vector<Report>;
+using EndReports = std::vector<Report>;
 using Pair = std::pair<std::string, std::string>;
 
-SightingList sightings_in(const Reports& reports) {
+SightingList sightings_in(const EndReports& reports) {
   SightingList all;
   for (const Report& report : reports) all.push_back(report.sighting);
   return all;
 }
 
-std::set<Pair> pairs_in(const Reports& reports) {
+std::set<Pair> pairs_in(const EndReports& reports) {
   std::set<Pair> pairs;
   for (const Report& report : reports)
     if (!report.far.name.empty()) pairs.insert(std::minmax(report.near.name, report.far.name));
@@ -55,7 +55,7 @@ std::pair<std::string, std::size_t> most_common_end(const std::set<Pair>& pairs)
   return most;
 }
 
-bool is_host(const Reports& reports, const std::string& name) {
+bool is_host(const EndReports& reports, const std::string& name) {
   return std::ranges::any_of(reports, [&](const Report& report) {
     return (report.near.name == name && report.near.is_host) ||
            (report.far.name == name && report.far.is_host);
@@ -63,7 +63,7 @@ bool is_host(const Reports& reports, const std::string& name) {
 }
 
 // The NICs of this end, over all reports.
-std::vector<std::string> nics_at(const Reports& reports, const std::string& name) {
+std::vector<std::string> nics_at(const EndReports& reports, const std::string& name) {
   std::set<std::string> nics;
   for (const Report& report : reports)
     for (const End* end : {&report.near, &report.far})
@@ -71,14 +71,14 @@ std::vector<std::string> nics_at(const Reports& reports, const std::string& name
   return {nics.begin(), nics.end()};
 }
 
-Reports reported_by(const Reports& reports, const std::string& name) {
-  Reports own;
+EndReports reported_by(const EndReports& reports, const std::string& name) {
+  EndReports own;
   std::ranges::copy_if(reports, std::back_inserter(own),
                        [&](const Report& report) { return report.near.name == name; });
   return own;
 }
 
-std::set<std::string> reporters(const Reports& reports) {
+std::set<std::string> reporters(const EndReports& reports) {
   std::set<std::string> names;
   for (const Report& report : reports) names.insert(report.near.name);
   return names;
@@ -97,21 +97,21 @@ std::string peer_clause(const std::string& title, const Report& report) {
              : fmt::format("; the other end is {}", name);
 }
 
-void name_end(Subject& subject, const Reports& reports, const std::string& name) {
+void name_end(Subject& subject, const EndReports& reports, const std::string& name) {
   Subject one;
   if (is_host(reports, name)) one.hosts = {name};
   one.nics = nics_at(reports, name);
   add_to(subject, one);
 }
 
-Suspicion suspicion_of(const View& view, const Reports& reports) {
+Suspicion suspicion_of(const View& view, const EndReports& reports) {
   Suspicion suspicion = suspicion_of(view, sightings_in(reports));
   suspicion.finding.title = title_of(view, *reports.front().sighting, far_name(reports.front()));
   return suspicion;
 }
 
 // One pair of hosts, or a host with itself.
-Suspicion suspect_pair(const View& view, const Reports& reports, const Pair& pair) {
+Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& pair) {
   Suspicion suspicion = suspicion_of(view, reports);
   Finding& finding = suspicion.finding;
   finding.subject = speakers_of(view, sightings_in(reports));
@@ -129,7 +129,7 @@ Suspicion suspect_pair(const View& view, const Reports& reports, const Pair& pai
   return suspicion;
 }
 
-Suspicion suspect_common_end(const View& view, const Reports& reports, const std::string& name,
+Suspicion suspect_common_end(const View& view, const EndReports& reports, const std::string& name,
                              std::size_t touching, std::size_t pairs) {
   Suspicion suspicion = suspicion_of(view, reports);
   Finding& finding = suspicion.finding;
@@ -148,7 +148,7 @@ Suspicion suspect_common_end(const View& view, const Reports& reports, const std
   return suspicion;
 }
 
-Suspicion suspect_all(const View& view, const Reports& reports, std::size_t pairs) {
+Suspicion suspect_all(const View& view, const EndReports& reports, std::size_t pairs) {
   Suspicion suspicion = suspicion_of(view, reports);
   Finding& finding = suspicion.finding;
   finding.subject = speakers_of(view, sightings_in(reports));
@@ -163,7 +163,7 @@ Suspicion suspect_all(const View& view, const Reports& reports, std::size_t pair
   return suspicion;
 }
 
-Suspicion suspect_either_end(const View& view, const Reports& reports) {
+Suspicion suspect_either_end(const View& view, const EndReports& reports) {
   const std::set<Pair> pairs = pairs_in(reports);
   if (pairs.empty()) return suspect_all(view, reports, 0);
   if (pairs.size() == 1) return suspect_pair(view, reports, *pairs.begin());
@@ -197,7 +197,7 @@ struct Accused {
   bool unheard = false;             // no line of any of its processes is known
 };
 
-std::vector<Accused> accused_in(const View& view, const Reports& reports) {
+std::vector<Accused> accused_in(const View& view, const EndReports& reports) {
   std::vector<Accused> accused;
   for (const Report& report : reports) {
     if (report.far.name.empty()) continue;
@@ -236,7 +236,7 @@ void name_silent_workers(const View& view, const Accused& accused, Finding& find
     finding.title += fmt::format("; ranks {} there say nothing themselves", fmt::join(ranks, ", "));
 }
 
-Suspicion suspect_lost_host(const View& view, const Reports& reports, const Accused& accused) {
+Suspicion suspect_lost_host(const View& view, const EndReports& reports, const Accused& accused) {
   Suspicion suspicion = suspicion_of(view, reports);
   Finding& finding = suspicion.finding;
   for (const Report& report : reports)  // the title is about this one
@@ -255,7 +255,7 @@ Suspicion suspect_lost_host(const View& view, const Reports& reports, const Accu
 
 // Those who report a closed connection live: they are not who closed it first. Whoever is named and
 // is silent is.
-Suspicion suspect_far_end(const View& view, const Reports& reports) {
+Suspicion suspect_far_end(const View& view, const EndReports& reports) {
   std::vector<Accused> accused = accused_in(view, reports);
   std::vector<Accused> silent;
   std::ranges::copy_if(accused, std::back_inserter(silent),
@@ -269,9 +269,9 @@ Suspicion suspect_far_end(const View& view, const Reports& reports) {
   return suspect_either_end(view, reports);
 }
 
-std::vector<Reports> groups_in(const Reports& reports) {
-  std::vector<Reports> groups = connected(reports);
-  std::ranges::stable_sort(groups, std::greater{}, &Reports::size);
+std::vector<EndReports> groups_in(const EndReports& reports) {
+  std::vector<EndReports> groups = connected(reports);
+  std::ranges::stable_sort(groups, std::greater{}, &EndReports::size);
   for (std::size_t i = kMostGroups; i < groups.size(); ++i)
     groups[kMostGroups - 1].insert(groups[kMostGroups - 1].end(), groups[i].begin(),
                                    groups[i].end());
@@ -287,7 +287,7 @@ std::vector<Suspicion> suspect_ends(const View& view, const SightingList& causes
   for (const Sighting* sighting : causes) by_class[sighting->signature->cause].push_back(sighting);
   std::vector<Suspicion> found;
   for (const auto& [cause, sightings] : by_class) {
-    for (const Reports& reports : groups_in(reports_of(view, sightings, told))) {
+    for (const EndReports& reports : groups_in(reports_of(view, sightings, told))) {
       const bool names_the_other = std::ranges::all_of(reports, [](const Report& report) {
         return report.sighting->signature->blames == Blames::peer;
       });
