@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "app/asked_by_signatures.h"
 #include "app/commands.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
@@ -45,17 +46,6 @@ std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
   }
   return total;
 }
-
-// Lines that a signature asks for, of a catalog that does not change.
-class AskedBySignatures : public Noteworthy {
- public:
-  explicit AskedBySignatures(std::shared_ptr<const Signatures> signatures)
-      : signatures_(std::move(signatures)) {}
-  bool wants(std::string_view text) const override { return signatures_->wants(text); }
-
- private:
-  std::shared_ptr<const Signatures> signatures_;
-};
 
 Folded fold(const std::vector<InputFile>& files, const Source& said,
             const std::shared_ptr<const Noteworthy>& noteworthy, JobState& job,

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <ostream>
 
+#include "app/asked_by_signatures.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
 #include "rules/diagnosis.h"
@@ -101,12 +102,14 @@ Diagnosis diagnosis_of(const std::filesystem::path& folder) {
   const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   const Inputs inputs = find_inputs({folder.string()}, now).value();
   JobState job("simulated");
+  const auto asked = std::make_shared<AskedBySignatures>(catalog.signatures);
   std::atomic<std::uint64_t> bytes = 0;
   for (const InputFile& file : inputs.files)
-    read_input(file, {.job = "simulated", .name = "", .host = ""}, bytes, [&](SourceBatch read) {
-      job.apply(*read.source, read.batch, read.received);
-      return true;
-    });
+    read_input(file, {.job = "simulated", .name = "", .host = ""}, asked, bytes,
+               [&](SourceBatch read) {
+                 job.apply(*read.source, read.batch, read.received);
+                 return true;
+               });
   return diagnose(job, catalog, {.now = now});
 }
 

@@ -1,0 +1,23 @@
+// Lines that a signature asks for, of a catalog that does not change.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "ingest/reader.h"
+#include "rules/signatures.h"
+
+namespace faultline {
+
+class AskedBySignatures : public Noteworthy {
+ public:
+  explicit AskedBySignatures(std::shared_ptr<const Signatures> signatures)
+      : signatures_(std::move(signatures)) {}
+  bool wants(std::string_view text) const override { return signatures_->wants(text); }
+
+ private:
+  std::shared_ptr<const Signatures> signatures_;
+};
+
+}  // namespace faultline
