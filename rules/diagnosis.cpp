@@ -18,6 +18,7 @@ namespace {
 constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
 constexpr double kExplainsNothing =
     0.6;  // times: something stopped the job, and this does not account for it
+constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
 constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
 constexpr double kMostConfidence = 0.98;
 
@@ -84,9 +85,18 @@ bool related(const Subject& a, const Subject& b, Relation relation) {
 constexpr Relation kRelations[] = {Relation::same_gpu, Relation::same_host, Relation::same_rank,
                                    Relation::same_communicator, Relation::same_job};
 
+// A rank that did not come did so at no moment: what is known is its last line before, and the
+// cause may lie on either side of it.
+bool is_an_absence(const Finding& finding) {
+  return finding.cause == "collective.rank_behind" || finding.cause == "collective.stalled" ||
+         finding.cause == "process.silent" || finding.cause == "launch.rank_missing";
+}
+
 bool explains(const Catalog& catalog, const Candidate& cause, const Candidate& effect) {
+  if (cause.suspicion.job_ran_with_it && effect.symptom && effect.suspicion.stops_job) return false;
   bool same_host = share(cause.finding().subject.hosts, effect.finding().subject.hosts);
-  if (order_of(cause.suspicion.since, effect.suspicion.since, same_host) == Order::after)
+  if (!is_an_absence(effect.finding()) &&
+      order_of(cause.suspicion.since, effect.suspicion.since, same_host) == Order::after)
     return false;
   return std::ranges::any_of(kRelations, [&](Relation relation) {
     return related(cause.finding().subject, effect.finding().subject, relation) &&
@@ -158,6 +168,22 @@ bool is_worse_than_slow(const Candidate& candidate) {
          (verdict == Verdict::hang || verdict == Verdict::failed || verdict == Verdict::corrupt);
 }
 
+// Ranks go on queueing calls for a while after one of them cannot end, some more and some less.
+// Where ranks were shown to have called what does not fit together, others that are a few calls
+// short need not have stopped.
+void doubt_who_queued_less(std::vector<Candidate>& candidates) {
+  auto differs = [](const Candidate& candidate) {
+    const std::string& cause = candidate.finding().cause;
+    return candidate.in_question() &&
+           (cause == "software.p2p_mismatch" || cause == "software.collective_mismatch" ||
+            cause == "software.collective_skipped");
+  };
+  if (std::ranges::none_of(candidates, differs)) return;
+  for (Candidate& candidate : candidates)
+    if (candidate.finding().cause == "collective.rank_behind" && candidate.explained_by.empty())
+      candidate.finding().confidence = std::min(candidate.finding().confidence, kQueuedLess);
+}
+
 // What is said of a cause changes with what it accounts for.
 void weigh(std::vector<Candidate>& candidates) {
   bool stopped = std::ranges::any_of(candidates, stops_job);
@@ -170,6 +196,7 @@ void weigh(std::vector<Candidate>& candidates) {
                                : confidence * kExplainsNothing;
     confidence = std::round(confidence * 100) / 100;
   }
+  doubt_who_queued_less(candidates);
   if (std::ranges::none_of(candidates, is_worse_than_slow)) return;
   for (Candidate& candidate : candidates) {
     const bool explains_worse = std::ranges::any_of(

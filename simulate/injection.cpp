@@ -108,6 +108,14 @@ void Injection::blame_rank(int rank) {
   add(truth.subject.ranks, rank);
   involve_rank(rank);
 }
+void Injection::blame_rank_without_communicator(int rank) {
+  const std::string_view wrapper = job.options.wrapper;
+  const bool rank_is_told = version.since(18, 3) || wrapper == "slurm" || wrapper == "mpirun";
+  if (rank_is_told)
+    blame_rank(rank);
+  else
+    blame_host(cluster.host_of(rank));
+}
 void Injection::blame_host(int host) {
   add(truth.subject.hosts, Cluster::host_name(host));
   involve_host(host);

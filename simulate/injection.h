@@ -66,6 +66,8 @@ class Injection {
 
   // The truth: what a diagnosis must name, and what it may name besides.
   void blame_rank(int rank);
+  // A rank that never had a communicator, as far as the lines of this NCCL and this wrapper tell.
+  void blame_rank_without_communicator(int rank);
   void blame_host(int host);
   void blame_gpu(int rank);  // of a rank
   void blame_nic(int host, int nic);

@@ -12,8 +12,9 @@ constexpr double kClearMinority = 0.85;
 constexpr double kEqualCamps = 0.5;      // somebody is wrong, and nothing says who
 constexpr double kGuessedMembers = 0.4;  // they may not even belong together
 constexpr double kByOpCount = 0.6;       // logs began late or lost lines
-// Calls after the difference that must agree once one is left out, to call it left out.
-constexpr std::uint64_t kLeastProof = 3;
+constexpr double kByOneCall = 0.75;      // the next call of all is what the odd one called
+// Calls after the difference that must agree once one is left out, to be sure that it was.
+constexpr std::uint64_t kEnoughProof = 3;
 constexpr std::uint64_t kMostProof = 64;
 constexpr std::size_t kMostRanksShown = 3;
 
@@ -22,18 +23,53 @@ struct Camp {
   std::vector<std::size_t> members;
 };
 
-// Whether `fewer` called what `more` did, but for the call at `position`.
-bool left_one_out(const Progress& progress, const History::Place& fewer, const History::Place& more,
-                  std::uint64_t position) {
-  if (more.position <= position + 1) return false;
-  std::uint64_t proof =
-      std::min({fewer.position - position, more.position - position - 1, kMostProof});
-  if (proof < kLeastProof) return false;
-  for (std::uint64_t i = 0; i < proof; ++i)
-    if (progress.history().call_at(fewer, position + i) !=
-        progress.history().call_at(more, position + i + 1))
-      return false;
-  return true;
+// What a rank called, and, after its last call, what it had called in the same place before: how
+// its program would have gone on.
+class Program {
+ public:
+  Program(const Progress& progress, const History::Place& place, std::uint64_t position)
+      : history_(progress.history()), place_(place), period_(period_at(position)) {}
+
+  std::optional<std::uint32_t> at(std::uint64_t position) const {
+    while (position >= place_.position) {
+      if (period_ == 0) return std::nullopt;
+      position -= period_;
+    }
+    return history_.call_at(place_, position);
+  }
+
+ private:
+  // How long before `position` the same calls came last, this one included.
+  std::uint64_t period_at(std::uint64_t position) const {
+    constexpr std::uint64_t kContext = 4;
+    constexpr std::uint64_t kMostBack = 512;
+    if (position < kContext || position >= place_.position) return 0;
+    for (std::uint64_t back = 1; back <= std::min(position - kContext, kMostBack); ++back) {
+      bool same = true;
+      for (std::uint64_t i = 0; i <= kContext && same; ++i)
+        same =
+            history_.call_at(place_, position - i) == history_.call_at(place_, position - i - back);
+      if (same) return back;
+    }
+    return 0;
+  }
+
+  const History& history_;
+  History::Place place_;
+  std::uint64_t period_;
+};
+
+// How many of the odd one's calls from `position` on, at least one, agree with those of its peers
+// `shift` later; 0: one of them does not.
+std::uint64_t agreeing(const Progress& progress, const History::Place& odd, const Program& peers,
+                       std::uint64_t position, std::uint64_t shift) {
+  const std::uint64_t end = std::min(odd.position, position + kMostProof);
+  for (std::uint64_t i = position; i < end; ++i) {
+    const auto expected = peers.at(i + shift);
+    if (!expected) return i - position;
+    if (progress.history().call_at(odd, i) != *expected) return 0;
+  }
+  return end - position;
 }
 
 // The line with which a member entered `position`, as far as it was kept.
@@ -85,13 +121,23 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   const std::string odd_call = to_text(progress.signature(odd.call));
   const std::string most_call = to_text(progress.signature(most.call));
   const bool counted = alignment.basis == Basis::counted;
-  bool missed = counted ? left_one_out(progress, odd_place, most_place, position)
-                        : divergence.skipped.value_or(false);
-  bool extra = counted && left_one_out(progress, most_place, odd_place, position);
-  if (missed && extra) {  // where two calls alternate, only the number of calls made tells
-    missed = odd_place.position < most_place.position;
-    extra = odd_place.position > most_place.position;
+  std::uint64_t shows_missed = divergence.skipped.value_or(false) ? kEnoughProof : 0;
+  std::uint64_t shows_extra = 0;
+  if (counted) {
+    const Program peers(progress, most_place, position);
+    shows_missed = agreeing(progress, odd_place, peers, position, 1);
+    // A call too many: after it, the odd one calls what its peers called instead of it. That it
+    // called one thing for another is simpler, and fits as well where calls repeat.
+    const std::uint64_t as_an_extra =
+        odd_place.position > position + 1
+            ? agreeing(progress, odd_place, Program(progress, most_place, position), position + 1,
+                       static_cast<std::uint64_t>(-1))
+            : 0;
+    const std::uint64_t as_another = agreeing(progress, odd_place, peers, position + 1, 0);
+    if (as_an_extra >= kEnoughProof && as_another == 0) shows_extra = as_an_extra;
   }
+  const bool missed = shows_missed > shows_extra;
+  const bool extra = shows_extra > shows_missed;
   if (camps.size() == 2 && !equal && missed != extra) {
     finding.cause = "software.collective_skipped";
     finding.title =
@@ -114,6 +160,8 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
                        : equal               ? kEqualCamps
                        : !counted            ? kByOpCount * (1 - alignment.loss)
                                              : kClearMinority;
+  if (missed != extra && std::max(shows_missed, shows_extra) < kEnoughProof)
+    finding.confidence = std::min(finding.confidence, kByOneCall);
   finding.subject = subject_of(view, named);
   finding.subject.communicators = {communicator.id};
   for (const Camp& camp : camps)

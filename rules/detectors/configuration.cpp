@@ -30,6 +30,14 @@ void join(Suspicion& into, Suspicion&& other, std::size_t& titles) {
       finding.evidence.push_back(std::move(line));
 }
 
+// Calls of all ranks of a communicator; ranks queue some before the first one ends.
+bool got_to_work(const View& view) {
+  constexpr std::uint64_t kQueued = 16;
+  return std::ranges::any_of(view.alignments, [](const Alignment& alignment) {
+    return alignment.members.size() > 1 && alignment.slowest > kQueued;
+  });
+}
+
 }  // namespace
 
 std::vector<Suspicion> joined(std::vector<Suspicion> found) {
@@ -55,6 +63,8 @@ std::vector<Suspicion> find_configuration_faults(const View& view) {
   for (const Crew& crew : crews_of(view))
     for (const Look look : kLooks) std::ranges::move(look(view, crew), std::back_inserter(found));
   std::ranges::move(find_changes_since_last_start(view), std::back_inserter(found));
+  const bool ran = got_to_work(view);
+  for (Suspicion& suspicion : found) suspicion.job_ran_with_it = ran;
   return joined(std::move(found));
 }
 

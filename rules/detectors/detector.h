@@ -60,6 +60,7 @@ struct Suspicion {
   // True: the job cannot go on with it. Such a symptom must be explained, or be named itself.
   bool stops_job = false;
   Verdict verdict = Verdict::failed;  // if this is what is wrong
+  bool job_ran_with_it = false;       // it was so from the start, and the job got to work
   bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
 };
 

@@ -15,7 +15,8 @@ namespace faultline {
 namespace {
 
 // How sure it is that a call was left out: by how the rank is known to have gone on without it.
-constexpr double kBeyond = 0.85;  // both entered the next collective of this communicator
+constexpr std::size_t kMostQueued = 16;  // calls on other communicators after those that wait
+constexpr double kBeyond = 0.85;         // both entered the next collective of this communicator
 constexpr double kCounted = 0.8;  // both entered a later collective of the communicator they share
 constexpr double kAhead = 0.75;   // only it entered the next collective
 constexpr double kElsewhere = 0.7;  // both entered a later collective of another communicator
@@ -139,8 +140,8 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
   return std::nullopt;
 }
 
-// It sent, and only then received, as its last calls and in launches of their own; and what it sent
-// is more than NCCL's buffers take, for the first time.
+// It sent, and only then received, as its last calls to anybody there and in launches of their own;
+// and what it sent is more than NCCL's buffers take, for the first time.
 bool sends_first(const View& view, std::size_t member, const Flow& sent, const Flow& received) {
   const Member& rank = view.member(member);
   const bool last = rank.last_line.source == received.source &&
@@ -152,11 +153,15 @@ bool sends_first(const View& view, std::size_t member, const Flow& sent, const F
   if (bytes_of(sent.last()).value_or(0) < kMoreThanBuffers) return false;
   for (std::uint64_t which = 0; which + 1 < sent.calls; ++which)
     if (bytes_of(*sent.message(which)).value_or(kMoreThanBuffers) >= kMoreThanBuffers) return false;
-  const Worker& worker = view.worker_of(member);
-  return std::ranges::none_of(worker.members, [&](std::size_t m) {
-    const LineRef& line = view.member(m).last_line;
-    return line.source == received.source && line.line > received.line;
-  });
+  // The host goes on to queue a few calls behind those that wait.
+  std::size_t queued = 0;
+  for (std::size_t m : view.worker_of(member).members) {
+    const Member& other = view.member(m);
+    if (other.calls_source != received.source) continue;
+    for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > received.line;)
+      ++queued;
+  }
+  return queued <= kMostQueued;
 }
 
 std::optional<Dispute> both_send_first(const View& view, std::size_t communicator, std::size_t one,

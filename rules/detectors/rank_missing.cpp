@@ -9,6 +9,7 @@
 #include <string>
 
 #include "rules/detectors/rank_hosts.h"
+#include "rules/detectors/start_stages.h"
 
 namespace faultline {
 namespace {
@@ -25,6 +26,7 @@ constexpr double kGapOfTwoHosts = 0.5;
 constexpr double kStuck = 0.8;          // it began and did not finish, as its peers did
 constexpr double kLineMayBeLost = 0.5;  // the line of its end is all that lacks
 constexpr double kNobodyFinished = 0.6;
+constexpr double kLeastFar = 0.7;  // a line that all others printed is missing
 
 constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostFindings = 4;
@@ -138,6 +140,36 @@ std::optional<Suspicion> stuck(const View& view, const Start& start) {
   suspicion.finding.subject = std::move(subject);
   add_lines_of(view, start.stuck, kMostLines, suspicion.finding);
   add_lines_of(view, start.finished, 1, suspicion.finding);
+  return suspicion;
+}
+
+// All began and nobody finished, but one came less far on the way than the others.
+std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& starts) {
+  const Start& start =
+      *std::ranges::max_element(starts, {}, [](const Start& s) { return s.stuck.size(); });
+  std::vector<ProcessKey> processes;
+  for (std::size_t member : start.stuck) processes.push_back(view.member(member).process);
+  const LeftBehind behind = left_behind_in_start(view, processes);
+  std::vector<std::size_t> culprits;
+  std::vector<std::size_t> others;
+  for (std::size_t member : start.stuck)
+    (std::ranges::find(behind.processes, view.member(member).process) != behind.processes.end()
+         ? culprits
+         : others)
+        .push_back(member);
+  if (culprits.empty()) return std::nullopt;
+  Suspicion suspicion = suspicion_of(
+      view, start, "launch.rank_missing", kLeastFar,
+      fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
+                  "its {}",
+                  people_of(view, culprits), count_of(others.size(), "peer"),
+                  view.communicators[start.communicator].id, behind.stage));
+  Finding& finding = suspicion.finding;
+  Subject subject = subject_of(view, culprits);
+  subject.communicators = finding.subject.communicators;
+  finding.subject = std::move(subject);
+  add_lines_of(view, culprits, kMostLines, finding);
+  add_lines_of(view, others, 1, finding);
   return suspicion;
 }
 
@@ -372,6 +404,48 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   return suspicion;
 }
 
+// All processes are there, none has a communicator, and one came less far than the others.
+std::optional<Suspicion> least_far_before_any_began(const View& view) {
+  for (std::size_t member : view.members)
+    if (view.member(member).init) return std::nullopt;
+  std::vector<ProcessKey> processes;
+  std::map<ProcessKey, const ProcessSeen*> seen_as;
+  for (const ProcessSeen& seen : view.job.processes().all()) {
+    if (!view.in_attempt(seen.process) || !seen.prints_init) continue;
+    if (seen.began || is_live(view, seen.source)) return std::nullopt;
+    processes.push_back(seen.process);
+    seen_as[seen.process] = &seen;
+  }
+  const LeftBehind behind = left_behind_in_start(view, processes);
+  if (behind.processes.empty()) return std::nullopt;
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  Finding& finding = suspicion.finding;
+  finding.cause = "launch.rank_missing";
+  finding.severity = Severity::critical;
+  finding.confidence = kLeastFar;
+  std::set<std::string> hosts;
+  for (const ProcessKey& process : behind.processes) {
+    const ProcessSeen& seen = *seen_as[process];
+    hosts.insert(seen.host);
+    if (seen.launcher_rank >= 0) finding.subject.ranks.push_back(seen.launcher_rank);
+    if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(seen.last));
+  }
+  hosts.erase("");
+  finding.subject.hosts = {hosts.begin(), hosts.end()};
+  std::ranges::sort(finding.subject.ranks);
+  const ProcessSeen& first = *seen_as[behind.processes.front()];
+  finding.title = fmt::format(
+      "{}{} came less far than {} others in starting up: no line of its {}, and none of them came "
+      "to have a communicator",
+      first.launcher_rank >= 0 ? fmt::format("Rank {}", first.launcher_rank)
+                               : fmt::format("Process {}", first.process.pid),
+      first.host.empty() ? "" : " on " + first.host, processes.size() - behind.processes.size(),
+      behind.stage);
+  return suspicion;
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_missing_ranks(const View& view) {
@@ -387,7 +461,11 @@ std::vector<Suspicion> find_missing_ranks(const View& view) {
       if (missing) found.push_back(std::move(*missing));
     }
   }
-  if (!nobodys.empty()) found.push_back(nobody_finished(view, nobodys));
+  if (!nobodys.empty()) {
+    auto last = least_far(view, nobodys);
+    found.push_back(last ? std::move(*last) : nobody_finished(view, nobodys));
+  }
+  if (auto last = least_far_before_any_began(view)) found.push_back(std::move(*last));
   if (auto fewer = fewer_processes(view)) found.push_back(std::move(*fewer));
   return found;
 }

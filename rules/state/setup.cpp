@@ -137,8 +137,12 @@ void Setup::apply(std::uint32_t source, const Source& origin, const Batch& batch
                      std::holds_alternative<CommunicatorInit>(event.fact) ||
                      std::holds_alternative<CommunicatorEnd>(event.fact);
   if (!tells) return;
-  ProcessSetup* process = process_for(source, origin, batch.speakers[event.speaker]);
+  const Speaker& speaker = batch.speakers[event.speaker];
+  const bool nameless = speaker.host.empty() && speaker.pid == 0;
+  ProcessSetup* process = nameless ? last_to_speak(source) : process_for(source, origin, speaker);
+  if (process == nullptr && nameless) process = process_for(source, origin, speaker);
   if (process == nullptr) return;
+  if (!nameless) remember_speaker(source, *process);
   const LineRef line{source, event.line, event.offset, event.time, event.text};
   if (const auto* setting = std::get_if<Setting>(&event.fact)) {
     learn(*process, *setting, line);
@@ -156,6 +160,22 @@ void Setup::apply(std::uint32_t source, const Source& origin, const Batch& batch
   } else if (const auto* end = std::get_if<CommunicatorEnd>(&event.fact)) {
     if (CommunicatorSetup* known = named(*process, end->communicator)) known->ended = true;
   }
+}
+
+void Setup::remember_speaker(std::uint32_t source, const ProcessSetup& process) {
+  LastSpeaker& last = last_speakers_[source];
+  const auto index = static_cast<std::size_t>(&process - processes_.data());
+  last.several_hosts |= last.known && processes_[last.process].host != process.host;
+  last.process = index;
+  last.known = true;
+}
+
+// Up to 2.21 the version stands on a line of its own, without a frame: the process wrote it that
+// wrote the line before, or at least one on its host.
+ProcessSetup* Setup::last_to_speak(std::uint32_t source) {
+  const auto last = last_speakers_.find(source);
+  if (last == last_speakers_.end() || last->second.several_hosts) return nullptr;
+  return &processes_[last->second.process];
 }
 
 ProcessSetup* Setup::process_for(std::uint32_t source, const Source& origin,

@@ -96,6 +96,14 @@ class Setup {
  private:
   using LineKey = std::tuple<Word, Word, Word>;  // host, question, value
 
+  struct LastSpeaker {
+    std::size_t process = 0;
+    bool known = false;
+    bool several_hosts = false;
+  };
+
+  void remember_speaker(std::uint32_t source, const ProcessSetup& process);
+  ProcessSetup* last_to_speak(std::uint32_t source);
   ProcessSetup* process_for(std::uint32_t source, const Source& origin, const Speaker& speaker);
   void learn(ProcessSetup& process, const Setting& setting, const LineRef& line);
   void learn(ProcessSetup& process, const PeerConnection& connection, const LineRef& line);
@@ -110,6 +118,7 @@ class Setup {
   std::vector<ProcessSetup> processes_;
   std::map<ProcessKey, std::size_t> known_;
   std::map<LineKey, Said> lines_;
+  std::map<std::uint32_t, LastSpeaker> last_speakers_;  // by source
 };
 
 }  // namespace faultline

@@ -47,6 +47,7 @@ void environment_mismatch(Injection& it) {
   it.plan.common.environment = {{choice.name, choice.usual}};
   if (it.twin) return;
   change_host(it, [&](Setup& setup) { setup.environment = {{choice.name, choice.other}}; });
+  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
 }
 
 void hca_set_differs(Injection& it) {

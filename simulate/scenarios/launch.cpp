@@ -17,7 +17,7 @@ void rank_missing(Injection& it) {
   everybody_stops_at(it, InitStop::waiting);
   const int rank = it.any_rank_but_first();
   it.stop_in_init(rank, InitStop::absent);
-  it.blame_rank(rank);
+  it.blame_rank_without_communicator(rank);
 }
 
 // A process that hangs while it looks at its GPUs: the others have done so and wait for it.
@@ -25,7 +25,7 @@ void rank_stuck_in_init(Injection& it) {
   everybody_stops_at(it, InitStop::in_exchange);
   const int rank = it.any_rank();
   it.stop_in_init(rank, InitStop::in_topology);
-  it.blame_rank(rank);
+  it.blame_rank_without_communicator(rank);
 }
 
 // A host cannot reach the one where rank 0 listens.
@@ -47,6 +47,7 @@ void version_mismatch(Injection& it) {
   const int host = it.cluster.hosts() > 1 ? 1 + it.chance.index(it.cluster.hosts() - 1) : 0;
   for (const int rank : it.ranks_of_host(host)) it.plan.own_setup(rank).version = &other;
   it.blame_host(host);
+  if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
   if (it.version.since(23, 4)) {
     everybody_stops_at(it, InitStop::in_topology);
     const int first = it.ranks_of_host(host).front();
@@ -108,7 +109,7 @@ void open_files(Injection& it) {
 void cuda_oom(Injection& it) {
   const int rank = it.any_rank();
   it.fail_to_connect({rank}, out_of_gpu_memory(it.version));
-  it.blame_rank(rank);
+  it.blame_rank_without_communicator(rank);
 }
 
 }  // namespace faultline::simulation

@@ -13,6 +13,7 @@ namespace {
 constexpr double kSure = 0.85;
 constexpr double kMeant = 0.7;  // RDMA was meant on all hosts and is used on none
 constexpr double kMissingNic = 0.85;
+constexpr double kTellsWhoLost = 0.85;  // times: two halves, one with a NIC less
 constexpr double kOtherNames = 0.6;
 
 double rounded(double confidence) { return std::round(confidence * 100) / 100; }
@@ -226,6 +227,21 @@ std::set<std::string> device_names(const std::string& list) {
   return names;
 }
 
+// Of two halves, the one with fewer NICs is taken to have lost some.
+void blame_who_has_fewer(const std::vector<Unit>& by_count, Division& counts) {
+  std::map<int, Mates> halves;
+  for (const Unit& unit : by_count) {
+    Mates& mates = halves[std::stoi(unit.said)];
+    mates.insert(mates.end(), unit.mates.begin(), unit.mates.end());
+  }
+  if (!counts.everybody || halves.size() != 2) return;
+  counts.reference = std::to_string(halves.rbegin()->first);
+  counts.odd = halves.begin()->second;
+  counts.clarity = kTellsWhoLost;
+  counts.everybody = false;
+  std::ranges::sort(counts.odd);
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew) {
@@ -306,7 +322,8 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
     by_names.push_back({fmt::format("{}", fmt::join(names, " ")), tell});
     lists[host] = *said.begin();
   }
-  const Division counts = divide(by_count);
+  Division counts = divide(by_count);
+  blame_who_has_fewer(by_count, counts);
   const Division names = divide(by_names);
   const bool differ_in_count = !counts.odd.empty();
   const Division& division = differ_in_count ? counts : names;

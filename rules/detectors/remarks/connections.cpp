@@ -38,6 +38,49 @@ Learnt addresses_by_gid(const std::vector<Sighting>& told, const Gids& gids) {
   return learnt;
 }
 
+// The one NIC that a process reaches other hosts through: "gpu-node-3/mlx5_1:1"; "" if it uses
+// several, or nothing tells.
+std::string only_nic_of(const View& view, const ProcessKey& process, const std::string& host) {
+  const ProcessSetup* setup = view.job.setup().find(process);
+  if (setup == nullptr || host.empty()) return {};
+  std::set<std::string> nics;
+  for (const CommunicatorSetup& communicator : setup->communicators)
+    for (const Link& link : communicator.links) {
+      if (view.job.setup().text(link.transport) != "NET/IB") continue;
+      for (int index = 0; index < 64; ++index)
+        if ((link.devices >> index & 1) != 0)
+          nics.insert(view.job.addresses().device_name(process, index));
+    }
+  if (nics.size() != 1 || nics.begin()->empty()) return {};
+  return gpu_name(host, *nics.begin());
+}
+
+// The NIC at the far end, if all that this process is connected with there use the same.
+std::string far_nic_of(const View& view, const ProcessKey& process, const std::string& far_host) {
+  const ProcessSetup* setup = view.job.setup().find(process);
+  if (setup == nullptr) return {};
+  std::set<std::string> nics;
+  for (const Communicator& communicator : view.communicators) {
+    const auto mine = std::ranges::find_if(
+        communicator.members, [&](std::size_t m) { return view.member(m).process == process; });
+    if (mine == communicator.members.end()) continue;
+    const auto known = std::ranges::find(setup->communicators, view.member(*mine).pointer,
+                                         &CommunicatorSetup::communicator);
+    if (known == setup->communicators.end()) continue;
+    for (const Link& link : known->links) {
+      if (!view.job.setup().text(link.transport).starts_with("NET/")) continue;
+      for (std::size_t m : communicator.members) {
+        const Member& peer = view.member(m);
+        if (!peer.init || peer.host != far_host ||
+            !std::ranges::binary_search(link.peers, peer.init->rank))
+          continue;
+        nics.insert(only_nic_of(view, peer.process, far_host));
+      }
+    }
+  }
+  return nics.size() == 1 ? *nics.begin() : std::string();
+}
+
 class Reading {
  public:
   Reading(const View& view, const std::vector<Sighting>& told)
@@ -50,12 +93,19 @@ class Reading {
   Report read(const Sighting& sighting) const {
     Report report{.sighting = &sighting, .near = {}, .far = far_end(sighting)};
     report.near = {sighting.host, true, nic_of(view_, sighting)};
+    if (report.near.nic.empty() && is_of_rdma(sighting))
+      report.near.nic = only_nic_of(view_, sighting.process->process, sighting.host);
+    if (report.far.is_host && report.far.nic.empty() && is_of_rdma(sighting))
+      report.far.nic = far_nic_of(view_, sighting.process->process, report.far.name);
     if (sighting.host.empty())
       report.near = {view_.job.sources().at(sighting.process->source).source.name, false, {}};
     return report;
   }
 
  private:
+  // Completions have a status; what is said of sockets has none.
+  static bool is_of_rdma(const Sighting& sighting) { return !sighting.field("status").empty(); }
+
   End far_end(const Sighting& sighting) const {
     const auto by_gid = gids_.find(sighting.field("remote_gid"));
     const std::string_view peer = sighting.field("peer");
