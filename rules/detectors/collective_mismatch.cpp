@@ -39,19 +39,26 @@ class Program {
   }
 
  private:
-  // How long before `position` the same calls came last, this one included.
+  // How long before `position` the calls up to it had come in the same order, by the longest such
+  // order: in a run of calls that are all alike a short one is found anywhere.
   std::uint64_t period_at(std::uint64_t position) const {
-    constexpr std::uint64_t kContext = 4;
+    constexpr std::uint64_t kMostContext = 64;
     constexpr std::uint64_t kMostBack = 512;
-    if (position < kContext || position >= place_.position) return 0;
-    for (std::uint64_t back = 1; back <= std::min(position - kContext, kMostBack); ++back) {
-      bool same = true;
-      for (std::uint64_t i = 0; i <= kContext && same; ++i)
-        same =
-            history_.call_at(place_, position - i) == history_.call_at(place_, position - i - back);
-      if (same) return back;
+    if (position >= place_.position) return 0;
+    std::uint64_t best = 0;
+    std::uint64_t longest = 0;
+    for (std::uint64_t back = 1; back <= std::min(position, kMostBack); ++back) {
+      std::uint64_t same = 0;
+      while (same < kMostContext && same + back <= position &&
+             history_.call_at(place_, position - same) ==
+                 history_.call_at(place_, position - same - back))
+        ++same;
+      if (same > longest) {
+        longest = same;
+        best = back;
+      }
     }
-    return 0;
+    return best;
   }
 
   const History& history_;
@@ -117,7 +124,12 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
     named.insert(named.end(), camps[i].members.begin(), camps[i].members.end());
 
   const History::Place& odd_place = view.member(odd.members.front()).place;
-  const History::Place& most_place = view.member(most.members.front()).place;
+  // Whoever went furthest tells most of how the program goes on.
+  const History::Place& most_place =
+      view
+          .member(*std::ranges::max_element(
+              most.members, {}, [&](std::size_t m) { return view.member(m).place.position; }))
+          .place;
   const std::string odd_call = to_text(progress.signature(odd.call));
   const std::string most_call = to_text(progress.signature(most.call));
   const bool counted = alignment.basis == Basis::counted;

@@ -149,10 +149,15 @@ bool sends_first(const View& view, std::size_t member, const Flow& sent, const F
   // Calls of one group share an opCount.
   const bool apart = sent.source == received.source && sent.line < received.line &&
                      sent.op_count != received.op_count;
-  if (!last || !apart || view.is_live(member) || sent.calls > Flow::kKept) return false;
+  if (!last || !apart || view.is_live(member)) return false;
   if (bytes_of(sent.last()).value_or(0) < kMoreThanBuffers) return false;
-  for (std::uint64_t which = 0; which + 1 < sent.calls; ++which)
-    if (bytes_of(*sent.message(which)).value_or(kMoreThanBuffers) >= kMoreThanBuffers) return false;
+  // Before, the two went in groups, or what they moved was small.
+  if (received.grouped + 1 < received.calls) {
+    if (sent.calls > Flow::kKept) return false;
+    for (std::uint64_t which = 0; which + 1 < sent.calls; ++which)
+      if (bytes_of(*sent.message(which)).value_or(kMoreThanBuffers) >= kMoreThanBuffers)
+        return false;
+  }
   // The host goes on to queue a few calls behind those that wait.
   std::size_t queued = 0;
   for (std::size_t m : view.worker_of(member).members) {

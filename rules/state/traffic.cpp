@@ -125,6 +125,11 @@ void Traffic::apply(const Progress& progress, const Entered& entered, std::uint3
     }
     known->messages[known->calls % Flow::kKept] = meaning.message;
     ++known->calls;
+    const Flow* back =
+        member.find(meaning.kind == Kind::send ? PeerCall::receive : PeerCall::send, meaning.peer);
+    if (back != nullptr && back->calls > 0 && back->source == source &&
+        back->op_count == known->op_count)
+      ++known->grouped;
   }
 }
 

@@ -46,6 +46,7 @@ struct Flow {
   std::uint64_t offset = 0;
   std::uint32_t op_count = 0;  // its lower half
   std::uint32_t calls = 0;
+  std::uint32_t grouped = 0;  // of them, how many shared a launch with one to the other side
   std::array<Message, kKept> messages;  // the last few
 
   // When the last call was made: after how many collectives of the rank's beat; how many calls of
@@ -60,7 +61,7 @@ struct Flow {
   const Message& last() const { return messages[(calls - 1) % kKept]; }
 };
 
-static_assert(sizeof(Flow) <= 80);
+static_assert(sizeof(Flow) <= 88);
 
 // What ranks keep time by: the collectives of the largest communicator that they call any on. Two
 // ranks with one beat have both made, before its n-th collective, what their programs have before
