@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "rules/axis.h"
 
@@ -124,6 +125,23 @@ double agreement(const std::map<std::uint64_t, Group>& groups, const Slots& slot
   return all == 0 ? 1 : static_cast<double>(found) / static_cast<double>(all);
 }
 
+// Whether ranks agree because they count alike, and not only because they call the same thing over
+// and over: laid one op count apart they would agree less.
+bool tells_places_apart(const std::vector<std::map<std::uint64_t, Group>>& ranks,
+                        const Slots& slots) {
+  return std::ranges::any_of(ranks, [&](const auto& groups) {
+    return agreement(groups, slots, 0, 1) < kAgrees && agreement(groups, slots, 0, 0) >= kAgrees;
+  });
+}
+
+// Or all their logs begin at the same one.
+bool begin_alike(const std::vector<Tail>& tails) {
+  std::set<std::uint64_t> first;
+  for (const Tail& tail : tails)
+    if (!tail.recent->empty()) first.insert(tail.first_op_count);
+  return first.size() == 1;
+}
+
 // A rank that from some op count on disagrees with the others.
 std::optional<Axis::Odd> odd_one(std::size_t tail, const std::map<std::uint64_t, Group>& groups,
                                  const Slots& slots) {
@@ -154,6 +172,7 @@ std::optional<Axis> axis_by_op_count(const std::vector<Tail>& tails) {
   const auto agreeing = static_cast<double>(std::ranges::count_if(
       ranks, [&](const auto& groups) { return agreement(groups, slots, 0, 0) >= kAgrees; }));
   if (agreeing < kMostAgree * static_cast<double>(ranks.size())) return std::nullopt;
+  if (!tells_places_apart(ranks, slots) && !begin_alike(tails)) return std::nullopt;
 
   Axis axis;
   for (const auto& [op_count, slot] : slots)

@@ -168,6 +168,14 @@ bool is_worse_than_slow(const Candidate& candidate) {
          (verdict == Verdict::hang || verdict == Verdict::failed || verdict == Verdict::corrupt);
 }
 
+// Ranks called what does not fit together: that alone stops a job.
+bool is_a_disagreement(const Candidate& candidate) {
+  const std::string& cause = candidate.finding().cause;
+  return candidate.in_question() &&
+         (cause == "software.p2p_mismatch" || cause == "software.collective_mismatch" ||
+          cause == "software.collective_skipped");
+}
+
 // Ranks go on queueing calls for a while after one of them cannot end, some more and some less.
 // Where ranks were shown to have called what does not fit together, others that are a few calls
 // short need not have stopped.
@@ -188,7 +196,7 @@ void doubt_who_queued_less(std::vector<Candidate>& candidates) {
 void weigh(std::vector<Candidate>& candidates) {
   bool stopped = std::ranges::any_of(candidates, stops_job);
   for (Candidate& candidate : candidates) {
-    if (candidate.symptom || !stopped) continue;
+    if (candidate.symptom || !stopped || is_a_disagreement(candidate)) continue;
     bool explains_stop = std::ranges::any_of(
         candidate.effects, [&](std::size_t e) { return stops_job(candidates[e]); });
     double& confidence = candidate.finding().confidence;

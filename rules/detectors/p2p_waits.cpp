@@ -62,33 +62,43 @@ P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
   return best;
 }
 
-// The owing rank had answered fewer of the calls that the waiting one had made when both entered a
-// collective: so many. Later calls may hide that, as each pairs with the one before.
+// The line of a member's position-th collective, counted from 1, if it is recent enough.
+std::optional<std::uint64_t> line_of_collective(const Member& member, std::uint64_t position) {
+  const std::uint64_t before = member.place.position - member.recent.size();
+  if (position <= before || position > member.place.position) return std::nullopt;
+  return member.recent[position - before - 1].line;
+}
+
+// The owing rank had answered fewer of the calls that the waiting one had made when both entered
+// the same collective: so many. Later calls may hide that, as each pairs with the one before.
 std::optional<std::uint64_t> left_out_before(const View& view, const Places& places,
                                              const P2pGap& gap) {
+  if (gap.waiting == gap.owing) return std::nullopt;
+  const auto waiting = places.find(view.workers.of_member[gap.waiting]);
+  const auto owing = places.find(view.workers.of_member[gap.owing]);
+  if (waiting == places.end() || owing == places.end()) return std::nullopt;
   const Traffic& traffic = view.job.traffic();
-  const Beat* waiting = traffic.beat_of(gap.waiting);
-  const Beat* owing = traffic.beat_of(gap.owing);
-  if (waiting == nullptr || owing == nullptr || gap.waiting == gap.owing) return std::nullopt;
-  const auto places_of_waiting = places.find(view.workers.of_member[gap.waiting]);
-  const auto places_of_owing = places.find(view.workers.of_member[gap.owing]);
-  if (places_of_waiting == places.end() || places_of_owing == places.end()) return std::nullopt;
-  const bool one_beat = std::ranges::any_of(places_of_waiting->second, [&](const auto& place) {
-    const auto other = places_of_owing->second.find(place.first);
-    return place.second == waiting->member && other != places_of_owing->second.end() &&
-           other->second == owing->member;
-  });
-  const std::uint32_t collective = std::min(waiting->collectives(), owing->collectives());
-  if (!one_beat || collective == 0) return std::nullopt;
-  const auto made = traffic.calls_before(
-      gap.waiting, traffic.of(gap.waiting).find(gap.called, view.member(gap.owing).init->rank),
-      collective);
-  const auto answered = traffic.calls_before(
-      gap.owing,
-      traffic.of(gap.owing).find(counterpart(gap.called), view.member(gap.waiting).init->rank),
-      collective);
-  if (!made || !answered || *answered >= *made) return std::nullopt;
-  return *answered;
+  const Flow* called = traffic.of(gap.waiting).find(gap.called, view.member(gap.owing).init->rank);
+  const Flow* answers =
+      traffic.of(gap.owing).find(counterpart(gap.called), view.member(gap.waiting).init->rank);
+  if (called == nullptr) return std::nullopt;
+  for (const auto& [which, waiting_member] : waiting->second) {
+    const auto shared = owing->second.find(which);
+    if (shared == owing->second.end() || shared->second == waiting_member) continue;
+    const Member& one = view.member(waiting_member);
+    const Member& other = view.member(shared->second);
+    if (one.calls_source != called->source) continue;
+    if (answers != nullptr && other.calls_source != answers->source) continue;
+    const std::uint64_t both = std::min(one.place.position, other.place.position);
+    const auto line = line_of_collective(one, both);
+    const auto others_line = line_of_collective(other, both);
+    if (!line || !others_line) continue;
+    const auto made = called->calls_before(*line);
+    const auto answered =
+        answers == nullptr ? std::optional<std::uint32_t>(0) : answers->calls_before(*others_line);
+    if (made && answered && *answered < *made) return *answered;
+  }
+  return std::nullopt;
 }
 
 }  // namespace

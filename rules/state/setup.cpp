@@ -139,10 +139,11 @@ void Setup::apply(std::uint32_t source, const Source& origin, const Batch& batch
   if (!tells) return;
   const Speaker& speaker = batch.speakers[event.speaker];
   const bool nameless = speaker.host.empty() && speaker.pid == 0;
-  ProcessSetup* process = nameless ? last_to_speak(source) : process_for(source, origin, speaker);
+  ProcessSetup* process =
+      nameless ? last_to_speak(source, speaker.rank) : process_for(source, origin, speaker);
   if (process == nullptr && nameless) process = process_for(source, origin, speaker);
   if (process == nullptr) return;
-  if (!nameless) remember_speaker(source, *process);
+  if (!nameless) remember_speaker(source, speaker.rank, *process);
   const LineRef line{source, event.line, event.offset, event.time, event.text};
   if (const auto* setting = std::get_if<Setting>(&event.fact)) {
     learn(*process, *setting, line);
@@ -162,8 +163,9 @@ void Setup::apply(std::uint32_t source, const Source& origin, const Batch& batch
   }
 }
 
-void Setup::remember_speaker(std::uint32_t source, const ProcessSetup& process) {
-  LastSpeaker& last = last_speakers_[source];
+void Setup::remember_speaker(std::uint32_t source, int launcher_rank, const ProcessSetup& process) {
+  if (last_speakers_.size() >= kMostProcesses) return;
+  LastSpeaker& last = last_speakers_[{source, launcher_rank}];
   const auto index = static_cast<std::size_t>(&process - processes_.data());
   last.several_hosts |= last.known && processes_[last.process].host != process.host;
   last.process = index;
@@ -172,8 +174,8 @@ void Setup::remember_speaker(std::uint32_t source, const ProcessSetup& process) 
 
 // Up to 2.21 the version stands on a line of its own, without a frame: the process wrote it that
 // wrote the line before, or at least one on its host.
-ProcessSetup* Setup::last_to_speak(std::uint32_t source) {
-  const auto last = last_speakers_.find(source);
+ProcessSetup* Setup::last_to_speak(std::uint32_t source, int launcher_rank) {
+  const auto last = last_speakers_.find({source, launcher_rank});
   if (last == last_speakers_.end() || last->second.several_hosts) return nullptr;
   return &processes_[last->second.process];
 }

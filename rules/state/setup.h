@@ -102,8 +102,8 @@ class Setup {
     bool several_hosts = false;
   };
 
-  void remember_speaker(std::uint32_t source, const ProcessSetup& process);
-  ProcessSetup* last_to_speak(std::uint32_t source);
+  void remember_speaker(std::uint32_t source, int launcher_rank, const ProcessSetup& process);
+  ProcessSetup* last_to_speak(std::uint32_t source, int launcher_rank);
   ProcessSetup* process_for(std::uint32_t source, const Source& origin, const Speaker& speaker);
   void learn(ProcessSetup& process, const Setting& setting, const LineRef& line);
   void learn(ProcessSetup& process, const PeerConnection& connection, const LineRef& line);
@@ -118,7 +118,8 @@ class Setup {
   std::vector<ProcessSetup> processes_;
   std::map<ProcessKey, std::size_t> known_;
   std::map<LineKey, Said> lines_;
-  std::map<std::uint32_t, LastSpeaker> last_speakers_;  // by source
+  // By source, and by the rank that a launcher puts in front of its lines.
+  std::map<std::pair<std::uint32_t, int>, LastSpeaker> last_speakers_;
 };
 
 }  // namespace faultline

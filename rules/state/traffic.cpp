@@ -82,18 +82,11 @@ Flow* Traffic::flow(MemberTraffic::OneWay& one_way, int peer) {
   return &added;
 }
 
-void Traffic::apply(const Progress& progress, const Entered& entered, std::uint32_t source,
-                    const Batch& batch, const CallRun& run) {
+void Traffic::apply(const Entered& entered, std::uint32_t source, const Batch& batch,
+                    const CallRun& run) {
   if (entered.from >= run.calls.size()) return;
   if (entered.member >= members_.size()) members_.resize(entered.member + 1);
   MemberTraffic& member = members_[entered.member];
-  const Member& rank = progress.members()[entered.member];
-  if (member.beat == SIZE_MAX && rank.init) {
-    member.beat =
-        beat_of_rank_.try_emplace({rank.process, rank.init->gpu}, beats_.size()).first->second;
-    if (member.beat == beats_.size()) beats_.emplace_back();
-  }
-  Beat* beat = member.beat == SIZE_MAX ? nullptr : &beats_[member.beat];
   for (std::size_t i = entered.from; i < run.calls.size(); ++i) {
     const Call& call = run.calls[i];
     const Meaning& meaning = meanings_[call.signature];
@@ -102,9 +95,6 @@ void Traffic::apply(const Progress& progress, const Entered& entered, std::uint3
     if (meaning.kind == Kind::collective) {
       member.collective_source = source;
       member.collective_line = line;
-      if (beat != nullptr && rank.nranks > beat->nranks)
-        *beat = {entered.member, rank.nranks, beat->now, beat->now};
-      if (beat != nullptr && beat->member == entered.member) ++beat->now;
       continue;
     }
     if (meaning.message.count == 0) continue;
@@ -117,12 +107,7 @@ void Traffic::apply(const Progress& progress, const Entered& entered, std::uint3
     known->line = line;
     known->offset = offset_of(batch, call);
     known->op_count = static_cast<std::uint32_t>(call.op_count);
-    if (beat != nullptr && known->beat != beat->now) {
-      known->earlier_beat = known->beat;
-      known->earlier_before = known->before;
-      known->beat = beat->now;
-      known->before = known->calls;
-    }
+    known->lines[known->calls % Flow::kLines] = static_cast<std::uint32_t>(line);
     known->messages[known->calls % Flow::kKept] = meaning.message;
     ++known->calls;
     const Flow* back =
@@ -133,19 +118,12 @@ void Traffic::apply(const Progress& progress, const Entered& entered, std::uint3
   }
 }
 
-const Beat* Traffic::beat_of(std::size_t member) const {
-  const std::size_t beat = of(member).beat;
-  return beat == SIZE_MAX || beats_[beat].member == SIZE_MAX ? nullptr : &beats_[beat];
-}
-
-std::optional<std::uint32_t> Traffic::calls_before(std::size_t member, const Flow* flow,
-                                                   std::uint32_t collective) const {
-  if (flow == nullptr) return 0;
-  const std::uint32_t until = beats_[of(member).beat].since + collective;
-  if (flow->beat < until) return flow->calls;
-  if (flow->earlier_beat < until) return flow->before;
-  if (flow->earlier_beat == until) return flow->earlier_before;
-  return std::nullopt;
+std::optional<std::uint32_t> Flow::calls_before(std::uint64_t before_line) const {
+  const std::size_t kept = std::min<std::size_t>(calls, kLines);
+  for (std::size_t back = 0; back < kept; ++back)
+    if (lines[(calls - 1 - back) % kLines] < before_line)
+      return static_cast<std::uint32_t>(calls - back);
+  return calls == kept ? std::optional<std::uint32_t>(0) : std::nullopt;
 }
 
 const MemberTraffic& Traffic::of(std::size_t member) const {

@@ -39,6 +39,7 @@ bool differ_in_size(const Message& sent, const Message& received);
 // many programs make only one half of them.
 struct Flow {
   static constexpr std::size_t kKept = 4;
+  static constexpr std::size_t kLines = 8;
 
   int peer = 0;              // rank in the communicator
   std::uint32_t source = 0;  // of the last call, as are the next three
@@ -49,30 +50,17 @@ struct Flow {
   std::uint32_t grouped = 0;  // of them, how many shared a launch with one to the other side
   std::array<Message, kKept> messages;  // the last few
 
-  // When the last call was made: after how many collectives of the rank's beat; how many calls of
-  // this flow came before that one, and the same of the beat before in which it made calls.
-  std::uint32_t beat = 0;
-  std::uint32_t before = 0;
-  std::uint32_t earlier_beat = 0;
-  std::uint32_t earlier_before = 0;
+  std::array<std::uint32_t, kLines> lines{};  // of the last few, their lower half
+
+  // How many of the calls stand before this line of its source; nullopt: that is too long ago.
+  std::optional<std::uint32_t> calls_before(std::uint64_t before_line) const;
 
   // The which-th message, counted from 0; nullopt: not made or not kept.
   std::optional<Message> message(std::uint64_t which) const;
   const Message& last() const { return messages[(calls - 1) % kKept]; }
 };
 
-static_assert(sizeof(Flow) <= 88);
-
-// What ranks keep time by: the collectives of the largest communicator that they call any on. Two
-// ranks with one beat have both made, before its n-th collective, what their programs have before
-// it.
-struct Beat {
-  std::size_t member = SIZE_MAX;  // of that communicator
-  int nranks = 0;
-  std::uint32_t since = 0;  // beats of the communicators before it
-  std::uint32_t now = 0;    // goes on from those
-  std::uint32_t collectives() const { return now - since; }
-};
+static_assert(sizeof(Flow) <= 104);
 
 // All flows of a member.
 class MemberTraffic {
@@ -86,7 +74,6 @@ class MemberTraffic {
   std::uint32_t collective_source = 0;  // where its last collective stands
   std::uint64_t collective_line = 0;    // 0: none was called
   bool complete = true;                 // false: not all could be counted
-  std::size_t beat = SIZE_MAX;          // SIZE_MAX: none is known
 
  private:
   friend class Traffic;
@@ -106,17 +93,9 @@ class Traffic {
  public:
   // Comes before the runs of a batch.
   void enter(const Batch& batch);
-  void apply(const Progress& progress, const Entered& entered, std::uint32_t source,
-             const Batch& batch, const CallRun& run);
+  void apply(const Entered& entered, std::uint32_t source, const Batch& batch, const CallRun& run);
 
   const MemberTraffic& of(std::size_t member) const;  // an index into Progress::members()
-  const Beat* beat_of(std::size_t member) const;      // nullptr: it has none
-
-  // Calls of a flow of this member before the n-th collective of its beat, counted from 1, which it
-  // has entered. A flow that is not there (nullptr) has none. nullopt: it is too long ago.
-  std::optional<std::uint32_t> calls_before(std::size_t member, const Flow* flow,
-                                            std::uint32_t collective) const;
-
  private:
   enum class Kind : std::uint8_t { collective, send, receive, other };
   struct Meaning {
@@ -129,11 +108,8 @@ class Traffic {
   Flow* flow(MemberTraffic::OneWay& one_way, int peer);
 
   std::vector<Meaning> meanings_;  // by the signatures of the batch that was entered
-  using Rank = std::pair<ProcessKey, std::string>;  // and its GPU: a process may drive several
 
   std::vector<MemberTraffic> members_;
-  std::vector<Beat> beats_;
-  std::map<Rank, std::size_t> beat_of_rank_;
   std::size_t flows_ = 0;
 };
 

@@ -37,15 +37,12 @@ std::vector<Suspicion> find_echoes(const View& view, const std::vector<Sighting>
   std::map<std::string, SightingList> by_class;
   for (const Sighting& echo : echoes)
     if (!went_on(view, echo)) by_class[symptom_class(echo.signature->cause)].push_back(&echo);
-  // Of ranks that were seen to work, the last words are no failure if nothing failed after them.
-  const bool trouble = view.members.empty() || somebody_is_behind(view);
   std::vector<Suspicion> found;
   for (const auto& [cause, said] : by_class) {
     Suspicion& suspicion = found.emplace_back();
     suspicion.since = said.front()->time();
-    suspicion.stops_job =
-        trouble || std::ranges::any_of(said, [](const Sighting* s) { return failed_after(*s); });
-    suspicion.verdict = suspicion.stops_job ? Verdict::unknown : Verdict::healthy;
+    suspicion.stops_job = true;
+    suspicion.verdict = Verdict::unknown;
     Finding& finding = suspicion.finding;
     finding.cause = cause;
     finding.title = title_of(view, *said.front());
