@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -51,11 +51,49 @@ std::string counts(const Batch& batch) {
 
 const Timestamp kNow = *parse_rfc3339("2026-03-10T12:00:00Z");
 
-std::string facts_in(std::string_view text) {
+// A batch says once what its lines say again. Taken after each line, every fact is told.
+std::string every_fact(Reader& reader, std::string_view text) {
+  std::string facts;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n') + 1);
+    const std::string_view fed = line.empty() ? text : line;
+    reader.feed(fed);
+    facts += told(reader.take());
+    text.remove_prefix(fed.size());
+  }
+  return facts;
+}
+
+std::string every_fact(std::string_view text) {
   Reader reader(Cursor{}, kNow);
-  reader.feed(text);
+  std::string facts = every_fact(reader, text);
   reader.close();
-  return told(reader.take());
+  return facts + told(reader.take());
+}
+
+// What stays if a later report on an operation of a rank takes the place of an earlier one.
+std::vector<std::string> latest_in_batches(std::string_view text, std::size_t bytes) {
+  std::map<std::string, std::string> reports;
+  std::vector<std::string> facts;
+  const auto keep = [&](const Batch& batch) {
+    for (const Event& event : batch.events) {
+      const auto* report = std::get_if<RankReport>(&event.fact);
+      if (report != nullptr && report->tool == "inspector")
+        reports[fmt::format("{} {} {}", report->communicator_id, report->rank, report->operation)] =
+            told(event, batch);
+      else
+        facts.push_back(told(event, batch));
+    }
+  };
+  Reader reader(Cursor{}, kNow);
+  for (; !text.empty(); text.remove_prefix(std::min(bytes, text.size()))) {
+    reader.feed(text.substr(0, bytes));
+    keep(reader.take());
+  }
+  reader.close();
+  keep(reader.take());
+  for (const auto& [key, report] : reports) facts.push_back(report);
+  return facts;
 }
 
 class DocumentGolden : public testing::TestWithParam<fs::path> {
@@ -93,15 +131,15 @@ TEST_P(DocumentGolden, EvidenceStandsWhereItSays) {
 
 TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
   const std::string text = input();
-  const std::string expected = facts_in(text);
+  const std::string expected = every_fact(text);
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     Reader first(Cursor{}, kNow);
-    first.feed(text.substr(0, cut));
+    std::string all = every_fact(first, text.substr(0, cut));
     if (cut % 3 == 0) first.finish();
-    std::string all = told(first.take());
+    all += told(first.take());
     const Cursor cursor = first.cursor();
     Reader second(cursor, kNow);
-    second.feed(text.substr(cursor.offset));
+    all += every_fact(second, text.substr(cursor.offset));
     second.close();
     all += told(second.take());
     ASSERT_EQ(all, expected) << "cut at " << cut;
@@ -110,14 +148,23 @@ TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
 
 TEST_P(DocumentGolden, TornAnywhereItSaysNothingThatTheWholeDoesNot) {
   const std::string text = input();
-  const std::string expected = facts_in(text);
+  const std::string expected = every_fact(text);
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     Reader reader(Cursor{}, kNow);
-    reader.feed(text.substr(0, cut));
+    std::string facts = every_fact(reader, text.substr(0, cut));
     reader.finish();
-    const std::string facts = told(reader.take());
+    facts += told(reader.take());
     ASSERT_TRUE(std::string_view(expected).starts_with(facts)) << "cut at " << cut << "\n" << facts;
   }
+}
+
+// However many batches a source comes in, the latest word on each operation of a rank is the same.
+TEST_P(DocumentGolden, WhatABatchSaysOnceIsTheLatestOfEveryFact) {
+  const std::string text = input();
+  std::vector<std::string> expected = latest_in_batches(text, text.size());
+  ASSERT_FALSE(expected.empty());
+  for (const std::size_t bytes : {std::size_t{1}, text.size() / 3 + 1, text.size() / 2 + 1})
+    EXPECT_EQ(latest_in_batches(text, bytes), expected) << bytes << " bytes a batch";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DocumentGolden, testing::ValuesIn(golden_folders()),
