@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <string>
 #include <vector>
 
+#include "facts_of_source.h"
 #include "ingest/reader.h"
 #include "model/json.h"
 #include "workshop.h"
@@ -71,28 +71,15 @@ std::string every_fact(std::string_view text) {
   return facts + told(reader.take());
 }
 
-// What stays if a later report on an operation of a rank takes the place of an earlier one.
-std::vector<std::string> latest_in_batches(std::string_view text, std::size_t bytes) {
-  std::map<std::string, std::string> reports;
-  std::vector<std::string> facts;
-  const auto keep = [&](const Batch& batch) {
-    for (const Event& event : batch.events) {
-      const auto* report = std::get_if<RankReport>(&event.fact);
-      if (report != nullptr && report->tool == "inspector")
-        reports[fmt::format("{} {} {}", report->communicator_id, report->rank, report->operation)] =
-            told(event, batch);
-      else
-        facts.push_back(told(event, batch));
-    }
-  };
+FactsOfSource in_batches_of(std::size_t bytes, std::string_view text) {
+  FactsOfSource facts;
   Reader reader(Cursor{}, kNow);
   for (; !text.empty(); text.remove_prefix(std::min(bytes, text.size()))) {
     reader.feed(text.substr(0, bytes));
-    keep(reader.take());
+    facts.add(reader.take());
   }
   reader.close();
-  keep(reader.take());
-  for (const auto& [key, report] : reports) facts.push_back(report);
+  facts.add(reader.take());
   return facts;
 }
 
@@ -159,12 +146,12 @@ TEST_P(DocumentGolden, TornAnywhereItSaysNothingThatTheWholeDoesNot) {
 }
 
 // However many batches a source comes in, the latest word on each operation of a rank is the same.
-TEST_P(DocumentGolden, WhatABatchSaysOnceIsTheLatestOfEveryFact) {
+TEST_P(DocumentGolden, TellsTheSameInBatchesOfAnySize) {
   const std::string text = input();
-  std::vector<std::string> expected = latest_in_batches(text, text.size());
-  ASSERT_FALSE(expected.empty());
+  const FactsOfSource expected = in_batches_of(text.size(), text);
+  ASSERT_FALSE(expected == FactsOfSource{});
   for (const std::size_t bytes : {std::size_t{1}, text.size() / 3 + 1, text.size() / 2 + 1})
-    EXPECT_EQ(latest_in_batches(text, bytes), expected) << bytes << " bytes a batch";
+    EXPECT_TRUE(in_batches_of(bytes, text) == expected) << bytes << " bytes a batch";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DocumentGolden, testing::ValuesIn(golden_folders()),
