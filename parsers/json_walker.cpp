@@ -21,12 +21,9 @@ std::optional<Number> number_in(std::string_view text) {
 
 // The length of a string's text, from behind its first quotation mark; npos if it has no end.
 std::size_t string_length(std::string_view text) {
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    at = text.find_first_of("\"\\", at);
-    if (at == std::string_view::npos || text[at] == '"') return at;
-    ++at;  // an escape
-  }
-  return std::string_view::npos;
+  std::size_t at = text.find_first_of("\"\\");
+  while (at != std::string_view::npos && text[at] == '\\') at = text.find_first_of("\"\\", at + 2);
+  return at;
 }
 
 std::size_t token_length(std::string_view text) {

@@ -104,8 +104,8 @@ void AddressBook::apply(std::uint32_t source, const Source& origin, const Batch&
     auto known = known_lists_.find(devices);
     if (known == known_lists_.end()) {
       if (lists_.size() >= kMostLists) return;
-      known = known_lists_.emplace(std::move(devices), lists_.size()).first;
-      lists_.push_back(&known->first);
+      known = known_lists_.emplace(devices, lists_.size()).first;
+      lists_.push_back(std::move(devices));
     }
     of_process.try_emplace(process_of(source, origin, speaker), known->second);
   }
@@ -144,7 +144,7 @@ const std::vector<std::string>& AddressBook::devices_of(const ProcessKey& proces
                                                         std::string_view network) const {
   const auto& of_process = network == "Socket" ? sockets_ : rdma_;
   const auto known = of_process.find(process);
-  return known == of_process.end() ? kNone : *lists_[known->second];
+  return known == of_process.end() ? kNone : lists_[known->second];
 }
 
 }  // namespace faultline

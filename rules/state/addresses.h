@@ -41,8 +41,9 @@ class AddressBook {
 
   std::map<std::string, std::string, std::less<>> hosts_;  // by address; "": of several hosts
   std::map<std::string, std::vector<std::string>, std::less<>> addresses_;  // by host
+  // Nearly every process has the same list.
   std::map<Devices, std::uint32_t> known_lists_;
-  std::vector<const Devices*> lists_;
+  std::vector<Devices> lists_;
   std::map<ProcessKey, std::uint32_t> rdma_;  // index into lists_
   std::map<ProcessKey, std::uint32_t> sockets_;
 };

@@ -122,7 +122,9 @@ TEST_F(Command, SaysSoWhenNoLineIsOfAKnownDialect) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_THAT(outcome.out, HasSubstr("\"verdict\": \"unknown\""));
   EXPECT_THAT(outcome.err,
-              StartsWith("faultline: not one of 2 lines is of a known dialect (nccl, kernel"));
+              StartsWith("faultline: not one of 2 lines is of a known dialect (nccl, "));
+  for (const char* dialect : {", kernel", ", ncclras", ", nccl_inspector"})
+    EXPECT_THAT(outcome.err, HasSubstr(dialect));
 }
 
 TEST_F(Command, GoesOnWhenAFileCannotBeRead) {

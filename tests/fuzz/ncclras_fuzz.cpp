@@ -4,16 +4,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
-#include <vector>
+#include <string_view>
 
+#include "facts_of_source.h"
 #include "ingest/reader.h"
-#include "model/json.h"
 
 namespace {
 
 using namespace faultline;
 
-void add_facts(const Batch& batch, std::vector<std::string>& facts) {
+void add_facts(const Batch& batch, FactsOfSource& facts) {
   for (const Event& event : batch.events) {
     if (const auto* rank = std::get_if<RankReport>(&event.fact)) {
       const bool names_someone = rank->rank >= 0 || rank->pid != 0 || rank->launched;
@@ -21,8 +21,7 @@ void add_facts(const Batch& batch, std::vector<std::string>& facts) {
                                   rank->completed || !rank->communicator_id.empty();
       if (!names_someone || !says_something) std::abort();
     }
-    facts.push_back(std::to_string(event.line) + "@" + std::to_string(event.offset) + " " +
-                    fact_to_json(event.fact));
+    facts.add(batch, event);
   }
 }
 
@@ -34,13 +33,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool restart = data[1] % 2 == 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
 
-  std::vector<std::string> whole;
+  FactsOfSource whole;
   Reader undisturbed(Cursor{}, Timestamp{});
   undisturbed.feed(text);
   undisturbed.close();
   add_facts(undisturbed.take(), whole);
 
-  std::vector<std::string> pieces;
+  FactsOfSource pieces;
   Reader reader(Cursor{}, Timestamp{});
   for (std::size_t at = 0; at < text.size();) {
     const std::string copy(text.substr(at, piece));

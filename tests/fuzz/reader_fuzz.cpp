@@ -7,26 +7,35 @@
 #include <string>
 #include <vector>
 
+#include "facts_of_source.h"
 #include "ingest/reader.h"
 
 namespace {
 
 using namespace faultline;
 
-void add_facts(const Batch& batch, std::vector<std::string>& facts) {
-  for_each_in_order(
-      batch,
-      [&](const Event& event) {
-        facts.push_back(std::to_string(event.line) + " " + std::string(kind_of(event.fact)));
-      },
-      [&](const CallRun& run) {
-        for (const Call& call : run.calls)
-          facts.push_back(std::to_string(batch.first_line + call.line) + " " +
-                          batch.signatures[call.signature].function + " " +
-                          std::to_string(call.op_count));
-      });
-  std::sort(facts.begin(), facts.end());
-}
+struct Told {
+  FactsOfSource facts;
+  std::vector<std::string> calls;
+
+  void add(const Batch& batch) {
+    for_each_in_order(
+        batch, [&](const Event& event) { facts.add(batch, event); },
+        [&](const CallRun& run) {
+          for (const Call& call : run.calls)
+            calls.push_back(std::to_string(batch.first_line + call.line) + " " +
+                            batch.signatures[call.signature].function + " " +
+                            std::to_string(call.op_count));
+        });
+  }
+
+  // Calls come in runs, by thread.
+  bool operator==(Told& other) {
+    std::sort(calls.begin(), calls.end());
+    std::sort(other.calls.begin(), other.calls.end());
+    return facts == other.facts && calls == other.calls;
+  }
+};
 
 }  // namespace
 
@@ -36,13 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool restart = data[1] % 2 == 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
 
-  std::vector<std::string> whole;
+  Told whole;
   Reader undisturbed(Cursor{}, Timestamp{});
   undisturbed.feed(text);
   undisturbed.close();
-  add_facts(undisturbed.take(), whole);
+  whole.add(undisturbed.take());
 
-  std::vector<std::string> pieces;
+  Told pieces;
   Reader reader(Cursor{}, Timestamp{});
   std::uint64_t lines = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -51,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     at += copy.size();
     Batch batch = reader.take();
     lines += batch.lines;
-    add_facts(batch, pieces);
+    pieces.add(batch);
     if (restart) {
       const Cursor cursor = reader.cursor();
       reader = Reader(cursor, Timestamp{});
@@ -64,8 +73,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   reader.close();
   Batch last = reader.take();
   lines += last.lines;
-  add_facts(last, pieces);
-  if (pieces != whole || lines != reader.cursor().lines || reader.cursor().offset != text.size())
+  pieces.add(last);
+  if (!(pieces == whole) || lines != reader.cursor().lines || reader.cursor().offset != text.size())
     std::abort();
   return 0;
 }

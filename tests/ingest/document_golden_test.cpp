@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "facts_of_source.h"
 #include "ingest/reader.h"
 #include "model/json.h"
 #include "workshop.h"
@@ -51,11 +51,36 @@ std::string counts(const Batch& batch) {
 
 const Timestamp kNow = *parse_rfc3339("2026-03-10T12:00:00Z");
 
-std::string facts_in(std::string_view text) {
+// A batch says once what its lines say again. Taken after each line, every fact is told.
+std::string every_fact(Reader& reader, std::string_view text) {
+  std::string facts;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n') + 1);
+    const std::string_view fed = line.empty() ? text : line;
+    reader.feed(fed);
+    facts += told(reader.take());
+    text.remove_prefix(fed.size());
+  }
+  return facts;
+}
+
+std::string every_fact(std::string_view text) {
   Reader reader(Cursor{}, kNow);
-  reader.feed(text);
+  std::string facts = every_fact(reader, text);
   reader.close();
-  return told(reader.take());
+  return facts + told(reader.take());
+}
+
+FactsOfSource in_batches_of(std::size_t bytes, std::string_view text) {
+  FactsOfSource facts;
+  Reader reader(Cursor{}, kNow);
+  for (; !text.empty(); text.remove_prefix(std::min(bytes, text.size()))) {
+    reader.feed(text.substr(0, bytes));
+    facts.add(reader.take());
+  }
+  reader.close();
+  facts.add(reader.take());
+  return facts;
 }
 
 class DocumentGolden : public testing::TestWithParam<fs::path> {
@@ -93,15 +118,15 @@ TEST_P(DocumentGolden, EvidenceStandsWhereItSays) {
 
 TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
   const std::string text = input();
-  const std::string expected = facts_in(text);
+  const std::string expected = every_fact(text);
   for (std::size_t cut = 0; cut <= text.size(); ++cut) {
     Reader first(Cursor{}, kNow);
-    first.feed(text.substr(0, cut));
+    std::string all = every_fact(first, text.substr(0, cut));
     if (cut % 3 == 0) first.finish();
-    std::string all = told(first.take());
+    all += told(first.take());
     const Cursor cursor = first.cursor();
     Reader second(cursor, kNow);
-    second.feed(text.substr(cursor.offset));
+    all += every_fact(second, text.substr(cursor.offset));
     second.close();
     all += told(second.take());
     ASSERT_EQ(all, expected) << "cut at " << cut;
@@ -110,14 +135,23 @@ TEST_P(DocumentGolden, ARestartAnywhereLosesAndDoublesNothing) {
 
 TEST_P(DocumentGolden, TornAnywhereItSaysNothingThatTheWholeDoesNot) {
   const std::string text = input();
-  const std::string expected = facts_in(text);
+  const std::string expected = every_fact(text);
   for (std::size_t cut = 0; cut < text.size(); ++cut) {
     Reader reader(Cursor{}, kNow);
-    reader.feed(text.substr(0, cut));
+    std::string facts = every_fact(reader, text.substr(0, cut));
     reader.finish();
-    const std::string facts = told(reader.take());
+    facts += told(reader.take());
     ASSERT_TRUE(std::string_view(expected).starts_with(facts)) << "cut at " << cut << "\n" << facts;
   }
+}
+
+// However many batches a source comes in, the latest word on each operation of a rank is the same.
+TEST_P(DocumentGolden, TellsTheSameInBatchesOfAnySize) {
+  const std::string text = input();
+  const FactsOfSource expected = in_batches_of(text.size(), text);
+  ASSERT_FALSE(expected == FactsOfSource{});
+  for (const std::size_t bytes : {std::size_t{1}, text.size() / 3 + 1, text.size() / 2 + 1})
+    EXPECT_TRUE(in_batches_of(bytes, text) == expected) << bytes << " bytes a batch";
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DocumentGolden, testing::ValuesIn(golden_folders()),

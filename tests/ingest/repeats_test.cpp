@@ -1,8 +1,11 @@
 // What the reader makes one event of, what it keeps although no parser knows it, and what it
 // counts.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "ingest/reader.h"
@@ -74,28 +77,54 @@ TEST(Repeats, ASettingIsToldOnceForEachProcessOfASource) {
   EXPECT_EQ(second.recognized, 1U);
 }
 
-TEST(Repeats, OfReportsOnOneRankTheLatestStays) {
-  RepeatFilter filter;
-  Batch batch;
-  const auto tell = [&](std::uint64_t line, int rank, std::uint64_t launched) {
-    Fact fact = RankReport{.tool = "ncclras",
+// What the filter leaves of reports that a tool makes one after the other.
+class Reports {
+ public:
+  explicit Reports(std::string tool) : tool_(std::move(tool)) {}
+
+  void tell(std::uint64_t line, int rank, std::uint64_t completed) {
+    Fact fact = RankReport{.tool = tool_,
                            .communicator_id = "0xab",
                            .rank = rank,
                            .operation = "AllReduce",
-                           .launched = launched};
+                           .completed = completed};
     const LinePlace place{line, line * 100, "a line"};
-    if (filter.swallows(batch, 0, {}, place, fact)) return;
-    Event& event = batch.events.emplace_back();
+    if (filter_.swallows(batch_, 0, {}, place, fact)) return;
+    Event& event = batch_.events.emplace_back();
     event.line = line;
     event.fact = std::move(fact);
-  };
-  tell(1, 0, 10);
-  tell(2, 1, 10);
-  tell(3, 0, 12);
-  ASSERT_EQ(batch.events.size(), 2U);
-  EXPECT_EQ(std::get<RankReport>(batch.events[0].fact).launched, 12U);
-  EXPECT_EQ(batch.events[0].line, 3U);
-  EXPECT_EQ(std::get<RankReport>(batch.events[1].fact).launched, 10U);
+  }
+
+  // (line, rank, completed) of each event.
+  std::vector<std::tuple<std::uint64_t, int, std::uint64_t>> kept() const {
+    std::vector<std::tuple<std::uint64_t, int, std::uint64_t>> rows;
+    for (const Event& event : batch_.events) {
+      const auto& report = std::get<RankReport>(event.fact);
+      rows.emplace_back(event.line, report.rank, report.completed.value_or(0));
+    }
+    return rows;
+  }
+
+ private:
+  std::string tool_;
+  RepeatFilter filter_;
+  Batch batch_;
+};
+
+TEST(Repeats, OfCompletedOperationsOfOneRankTheLatestStays) {
+  Reports inspector("inspector");
+  inspector.tell(1, 0, 10);
+  inspector.tell(2, 1, 10);
+  inspector.tell(3, 0, 12);
+  EXPECT_THAT(inspector.kept(),
+              testing::ElementsAre(std::tuple(3U, 0, 12U), std::tuple(2U, 1, 10U)));
+}
+
+TEST(Repeats, WhatNcclrasSaysOfARankTwiceStaysTwice) {
+  Reports ncclras("ncclras");
+  ncclras.tell(1, 0, 10);
+  ncclras.tell(2, 0, 12);
+  EXPECT_THAT(ncclras.kept(), testing::ElementsAre(std::tuple(1U, 0, 10U), std::tuple(2U, 0, 12U)));
 }
 
 TEST(Remarks, AWarningOfSeveralLinesIsOne) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "job.h"
 
 namespace faultline {
@@ -52,6 +54,14 @@ TEST(AddressBook, LearnsTheAddressesOfSocketDevices) {
   EXPECT_EQ(job.state.addresses().addresses_of("node-1"),
             (std::vector<std::string>{"10.0.0.12", "192.168.7.12"}));
   EXPECT_EQ(job.state.addresses().device_name(process(8), 1, "Socket"), "ib0");
+}
+
+TEST(AddressBook, IsKeptWholeByACopyThatOutlivesIt) {
+  auto job = std::make_unique<Job>();
+  tell(*job, 0, setting("devices", "IB", "mlx5_0:1/IB mlx5_1:1/IB"));
+  const AddressBook copy = job->state.addresses();
+  job.reset();
+  EXPECT_EQ(copy.device_name(process(0), 1), "mlx5_1:1");
 }
 
 TEST(AddressBook, GivesAnAddressThatSeveralHostsClaimToNone) {

@@ -1,0 +1,51 @@
+// What the batches of a source tell, all together, wherever one ended and the next began: a batch
+// says once what its lines repeat, and joins a warning that goes on over several of them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "model/batch.h"
+#include "model/json.h"
+
+namespace faultline {
+
+struct FactsOfSource {
+  std::vector<std::string> in_order;
+  std::map<std::string, std::string> latest_reports;  // by what they are about
+  std::map<std::string, int> channels;                // of each connection
+  std::set<std::string> settings;
+
+  void add(const Batch& batch, const Event& event) {
+    const Speaker& by = batch.speakers[event.speaker];
+    const std::string speaker =
+        by.host + ":" + std::to_string(by.pid) + ":" + std::to_string(by.rank) + " ";
+    const std::string place = std::to_string(event.line) + "@" + std::to_string(event.offset) + " ";
+    const std::string json = fact_to_json(event.fact);
+    const auto* report = std::get_if<RankReport>(&event.fact);
+    if (report != nullptr && report->tool == "inspector") {
+      latest_reports[report->communicator_id + " " + std::to_string(report->rank) + " " +
+                     report->operation] = place + speaker + json;
+    } else if (const auto* connection = std::get_if<PeerConnection>(&event.fact)) {
+      PeerConnection any = *connection;
+      any.channels = 0;
+      channels[speaker + fact_to_json(Fact(any))] += connection->channels;
+    } else if (const auto* setting = std::get_if<Setting>(&event.fact)) {
+      settings.insert(speaker + setting->group + " " + setting->name + " " + setting->value);
+    } else if (std::holds_alternative<Remark>(event.fact)) {
+      in_order.push_back(place + speaker + "remark");
+    } else {
+      in_order.push_back(place + speaker + json);
+    }
+  }
+
+  void add(const Batch& batch) {
+    for (const Event& event : batch.events) add(batch, event);
+  }
+
+  bool operator==(const FactsOfSource&) const = default;
+};
+
+}  // namespace faultline
