@@ -56,21 +56,21 @@ struct Pair {
     std::size_t fits = 0;
     for (std::size_t back = 1; back <= kMostPlaces && back <= position; ++back) {
       const auto at = mine_at(position - back);
-      const auto same = peers_at(position - back);
       const auto next = peers_at(position - back + 1);
-      if (!at || !same || !next) break;
-      if (*at != *next) break;
+      if (!at || !next || *at != *next) break;
+      const auto same = peers_at(position - back);
+      if (!same) break;
       if (*same != *next) ++fits;
     }
     return fits >= kLeastPlaces;
   }
 };
 
-std::optional<std::size_t> member_in(const Worker& worker, const Communicator& communicator) {
-  for (std::size_t member : worker.members)
-    if (std::ranges::find(communicator.members, member) != communicator.members.end())
-      return member;
-  return std::nullopt;
+std::optional<std::size_t> member_in(const View& view, const Worker& worker,
+                                     std::size_t communicator) {
+  const auto member = std::ranges::find_if(
+      worker.members, [&](std::size_t m) { return view.communicator_of[m] == communicator; });
+  return member == worker.members.end() ? std::nullopt : std::optional(*member);
 }
 
 // One rank or a few take a wrong turn; where most are behind, they are held up.
@@ -123,13 +123,11 @@ std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
   const Worker& worker = view.worker_of(member);
   for (std::size_t my_other : worker.members) {
     if (my_other == member) continue;
-    const auto shared = std::ranges::find_if(view.communicators, [&](const Communicator& c) {
-      return std::ranges::find(c.members, my_other) != c.members.end();
-    });
-    if (shared == view.communicators.end()) continue;
+    const std::size_t shared = view.communicator_of[my_other];
+    if (shared == kNoCommunicator) continue;
     for (std::size_t i = 0; i < alignment.members.size(); ++i) {
       if (alignment.positions[i] <= alignment.slowest) continue;
-      const auto peers_other = member_in(view.worker_of(alignment.members[i]), *shared);
+      const auto peers_other = member_in(view, view.worker_of(alignment.members[i]), shared);
       if (!peers_other) continue;
       const Pair pair{view.member(member), view.member(my_other), view.member(alignment.members[i]),
                       view.member(*peers_other)};
