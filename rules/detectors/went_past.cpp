@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace faultline {
 namespace {
@@ -66,11 +67,16 @@ struct Pair {
   }
 };
 
-std::optional<std::size_t> member_in(const View& view, const Worker& worker,
-                                     std::size_t communicator) {
-  const auto member = std::ranges::find_if(
-      worker.members, [&](std::size_t m) { return view.communicator_of[m] == communicator; });
-  return member == worker.members.end() ? std::nullopt : std::optional(*member);
+constexpr std::size_t kNoMember = SIZE_MAX;
+
+// A communicator's member in each worker.
+std::vector<std::size_t> members_by_worker(const View& view, const Communicator& communicator) {
+  std::vector<std::size_t> by_worker(view.workers.all.size(), kNoMember);
+  for (std::size_t member : communicator.members) {
+    std::size_t& known = by_worker[view.workers.of_member[member]];
+    known = std::min(known, member);
+  }
+  return by_worker;
 }
 
 // One rank or a few take a wrong turn; where most are behind, they are held up.
@@ -125,15 +131,17 @@ std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
     if (my_other == member) continue;
     const std::size_t shared = view.communicator_of[my_other];
     if (shared == kNoCommunicator) continue;
+    const std::vector<std::size_t> others = members_by_worker(view, view.communicators[shared]);
     for (std::size_t i = 0; i < alignment.members.size(); ++i) {
       if (alignment.positions[i] <= alignment.slowest) continue;
-      const auto peers_other = member_in(view, view.worker_of(alignment.members[i]), shared);
-      if (!peers_other) continue;
+      const std::size_t peers_other = others[view.workers.of_member[alignment.members[i]]];
+      if (peers_other == kNoMember) continue;
       const Pair pair{view.member(member), view.member(my_other), view.member(alignment.members[i]),
-                      view.member(*peers_other)};
+                      view.member(peers_other)};
       if (!pair.comparable()) continue;
       const auto peer_there = pair.peers_at(alignment.slowest);
-      if (peer_there && pair.my_other.place.position >= *peer_there + kClearlyPast)
+      if (!peer_there) continue;
+      if (pair.my_other.place.position >= *peer_there + kClearlyPast)
         return WentPast{.this_call = true, .other_member = my_other};
       if (pair.one_call_early(alignment.slowest))
         return WentPast{.this_call = false, .other_member = my_other};
