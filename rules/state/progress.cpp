@@ -88,13 +88,15 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
 Progress::Current::iterator Progress::written_into_another_line(const MemberKey& key) {
   const std::string& host = key.process.host;
   MemberKey whole = key;
-  for (std::size_t cut =
-           std::max<std::size_t>(1, host.size() - std::min(host.size(), kLongestHost));
+  auto first = current_.end();
+  for (std::size_t cut = host.size() > kLongestHost ? host.size() - kLongestHost : 1;
        cut < host.size(); ++cut) {
     whole.process.host = host.substr(cut);
-    if (auto known = current_.find(whole); known != current_.end()) return known;
+    const auto known = current_.find(whole);
+    if (known != current_.end() && (first == current_.end() || known->first < first->first))
+      first = known;
   }
-  return current_.end();
+  return first;
 }
 
 std::uint32_t Progress::symbol_of(const Signature& signature) {
