@@ -31,7 +31,7 @@ measure_job_files() {
 
 server_cpu() { awk -v hz="$(getconf CLK_TCK)" '{ print ($14 + $15) / hz }' "/proc/$server/stat"; }
 
-# measure_job_server DIR: sets ingest_wall, ingest_cpu, answer (seconds) and server_peak (KB).
+# measure_job_server DIR: sets ingest_wall, ingest_cpu, answer, answer_cpu (seconds) and server_peak (KB).
 measure_job_server() {
   local data=$work/job.data answers=() run begin
   start_server "$data" || { cat "$work/serve.log" >&2; return 1; }
@@ -43,12 +43,15 @@ measure_job_server() {
     --config "$work/uploads" >"$work/out" || { stop_server; return 1; }
   ingest_wall=$(seconds_since "$begin")
   ingest_cpu=$(server_cpu)
+  sleep 1.2   # what uploads have left to be done is done within a second
+  begin=$(server_cpu)
   for ((run = 0; run < RUNS; ++run)); do
     sleep 1.2   # an answer is kept for a second; this one is to be worked out
     answers+=("$(curl --silent --show-error --fail --output "$work/answer" \
       --write-out '%{time_total}' "http://$address/api/v1/jobs/bench/diagnosis")")
   done
   answer=$(printf '%s\n' "${answers[@]}" | median)
+  answer_cpu=$(awk -v from="$begin" -v to="$(server_cpu)" -v runs="$RUNS" 'BEGIN { print (to - from) / runs }')
   server_peak=$(awk '/^VmHWM:/ { print $2 }' "/proc/$server/status")
   stop_server
   rm -rf "$data"
@@ -68,7 +71,7 @@ measure_job() {
     measure_job_server "$job/logs"
     rm -rf "$job"
     printf '%s\t' "$scenario" "$bytes" "$lines" "$files_wall" "$files_cpu" "$files_peak" \
-      "$ingest_wall" "$ingest_cpu" "$server_peak" "$answer" >>"$work/jobs.tsv"
+      "$ingest_wall" "$ingest_cpu" "$server_peak" "$answer" "$answer_cpu" >>"$work/jobs.tsv"
     echo >>"$work/jobs.tsv"
   done
 }
@@ -76,13 +79,14 @@ measure_job() {
 print_jobs() {
   awk -F '\t' '
     BEGIN {
-      row = "%-12s %7s %9s | %8s %7s %8s | %8s %7s %8s | %10s\n"
-      printf row, "", "", "million", "diagnose", "", "", "ingest", "", "", "one answer"
-      printf row, "job", "GB", "lines", "seconds", "CPU s", "peak MB", "seconds", "CPU s", "peak MB", "ms"
+      row = "%-12s %7s %9s | %8s %7s %8s | %8s %7s %8s | %10s %7s\n"
+      printf row, "", "", "million", "diagnose", "", "", "ingest", "", "", "one answer", ""
+      printf row, "job", "GB", "lines", "seconds", "CPU s", "peak MB", "seconds", "CPU s", "peak MB", "ms", "CPU ms"
     }
     {
       printf row, $1, sprintf("%.2f", $2 / 1e9), sprintf("%.1f", $3 / 1e6),
         sprintf("%.2f", $4), sprintf("%.2f", $5), sprintf("%.0f", $6 * 1024 / 1e6),
-        sprintf("%.2f", $7), sprintf("%.2f", $8), sprintf("%.0f", $9 * 1024 / 1e6), sprintf("%.0f", $10 * 1000)
+        sprintf("%.2f", $7), sprintf("%.2f", $8), sprintf("%.0f", $9 * 1024 / 1e6), sprintf("%.0f", $10 * 1000),
+        sprintf("%.0f", $11 * 1000)
     }' "$work/jobs.tsv"
 }

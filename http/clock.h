@@ -1,9 +1,8 @@
 // The time of day. Only http/ and app/ read it; what they ask takes it as an argument.
 #pragma once
 
-#include <time.h>
-
 #include <chrono>
+#include <ctime>
 
 #include "model/time.h"
 

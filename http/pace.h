@@ -30,7 +30,7 @@ class Pace {
 
  private:
   static constexpr Duration kCheap = std::chrono::milliseconds{20};
-  static constexpr int kOneIn = 4;
+  static constexpr int kOneIn = 10;
 
   mutable std::mutex mutex_;
   SteadyTime begun_;

@@ -25,16 +25,16 @@ TEST(Pace, SpendsAPartOfTheTimeOnDearWork) {
   Pace pace;
   pace.begin(kStart);
   pace.end(milliseconds(100));
-  EXPECT_TRUE(pace.is_too_soon(kStart + milliseconds(399)));
-  EXPECT_FALSE(pace.is_too_soon(kStart + milliseconds(400)));
+  EXPECT_TRUE(pace.is_too_soon(kStart + milliseconds(999)));
+  EXPECT_FALSE(pace.is_too_soon(kStart + milliseconds(1000)));
 }
 
 TEST(Pace, HoldsWorkBackWhileItIsBeingDone) {
   Pace pace;
   pace.begin(kStart);
   pace.end(milliseconds(100));
-  pace.begin(kStart + milliseconds(500));
-  EXPECT_TRUE(pace.is_too_soon(kStart + milliseconds(510)));
+  pace.begin(kStart + milliseconds(1500));
+  EXPECT_TRUE(pace.is_too_soon(kStart + milliseconds(1510)));
 }
 
 }  // namespace
