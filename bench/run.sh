@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # bench/run.sh BUILD [--ten-times] [--size MB]: time and memory of Faultline beside its peers, on
-# generated logs (calls; start-up lines without any), in one run. Each command runs three times with the file in the page cache; the
-# median counts. Slow or fast, it exits 0; only what keeps it from measuring is an error.
+# generated logs (calls; start-up lines without any), in one run.
+# bench/run.sh BUILD --ranks N [--steps N]: of a whole job with so many ranks (job.sh).
+# Each command runs three times with the file in the page cache; the median counts. Slow or fast, it
+# exits 0; only what keeps it from measuring is an error.
 set -euo pipefail
 
 readonly RUNS=3
@@ -9,15 +11,19 @@ readonly PATIENCE=600     # seconds that a command may take
 readonly ONCE_BEYOND=60   # a command slower than this is not repeated
 bench=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 
-build=$(readlink -f "${1:?usage: bench/run.sh BUILD [--ten-times] [--size MB]}")
+build=$(readlink -f "${1:?usage: bench/run.sh BUILD [--ten-times] [--size MB] [--ranks N [--steps N]]}")
 shift
 megabytes=500
 ten_times=false
+ranks=
+steps=60   # some 2,000 calls of each rank
 while (($# > 0)); do
   case $1 in
     --ten-times) ten_times=true; shift ;;
     --size) megabytes=${2:?--size needs a number of MB}; shift 2 ;;
-    *) echo "bench: no flag '$1', only --ten-times and --size MB" >&2; exit 2 ;;
+    --ranks) ranks=${2:?--ranks needs a number}; shift 2 ;;
+    --steps) steps=${2:?--steps needs a number}; shift 2 ;;
+    *) echo "bench: no flag '$1', only --ten-times, --size MB, --ranks N and --steps N" >&2; exit 2 ;;
   esac
 done
 
@@ -142,6 +148,20 @@ print_table() {
     { printf "%s: the database takes %.1f MB, 1/%.0f of the log\n", $1, $3 / 1e6, $2 / $3 }' "$work/stored.tsv"
 }
 
+print_machine() {
+  printf '%s, %s cores; median of %s runs, page cache warm\n\n' \
+    "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1)" "$(nproc)" "$RUNS"
+}
+
+if [[ -n $ranks ]]; then
+  # shellcheck source-path=SCRIPTDIR source=/dev/null
+  source "$bench/job.sh"
+  measure_job "$ranks" "$steps"
+  print_machine
+  print_jobs
+  exit
+fi
+
 # Where does every rank stand on every communicator? The part of the diagnosis that SQL can ask.
 readonly STANDINGS=';SELECT host, comm, nranks, count(*), max(log_line) FROM nccl_log
   WHERE function IS NOT NULL GROUP BY comm'
@@ -167,6 +187,5 @@ if $ten_times; then
   rm "$file"
 fi
 
-printf '%s, %s cores; median of %s runs, page cache warm\n\n' \
-  "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -1)" "$(nproc)" "$RUNS"
+print_machine
 print_table

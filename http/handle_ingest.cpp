@@ -274,7 +274,7 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   if (!ending.problem) ending.problem = stream.obstacle();
 
   std::size_t opened = 0;
-  auto reconcile = [&] { opened = services.jobs.reconcile(job); };
+  auto reconcile = [&] { opened = services.jobs.reconcile_soon(job); };
   co_await offload(exchange.blocking, reconcile);
 
   if (ending.problem) {

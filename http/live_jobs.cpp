@@ -6,6 +6,7 @@
 #include <set>
 
 #include "http/clock.h"
+#include "http/pace.h"
 
 namespace faultline {
 namespace {
@@ -34,7 +35,9 @@ struct LiveJobs::Job {
   // Findings reach the store in the order of the states they were read off.
   std::mutex reconcile_mutex;
   std::optional<std::pair<int, std::vector<Finding>>>
-      reconciled;  // by attempt, as the store has them
+      reconciled;                    // by attempt, as the store has them
+  Pace pace;                         // of reconciling
+  std::atomic<bool> is_due = false;  // to be reconciled
 };
 
 LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics)
@@ -203,7 +206,10 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return 0;
   const std::lock_guard lock(job->reconcile_mutex);
+  job->pace.begin(steady_now());
+  const auto before = processor_time();
   const auto diagnosis = diagnose_now(*job);
+  job->pace.end(processor_time() - before);
   std::pair found(diagnosis->attempt, findings_of(*diagnosis));
   if (job->reconciled == found) return 0;
   const std::size_t opened = store_.reconcile_findings(name, found.first, found.second, utc_now());
@@ -211,8 +217,26 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   return opened;
 }
 
+std::size_t LiveJobs::reconcile_soon(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return 0;
+  if (!job->pace.is_too_soon(steady_now())) return reconcile(name);
+  job->is_due = true;
+  return 0;
+}
+
 void LiveJobs::reconcile_open() {
   for (const std::string& job : open_sources_.jobs()) reconcile(job);
+  for (const std::string& name : names()) {
+    const std::shared_ptr<Job> job = find(name);
+    if (!job->is_due.exchange(false)) continue;
+    try {
+      reconcile(name);
+    } catch (...) {
+      job->is_due = true;
+      throw;
+    }
+  }
 }
 
 }  // namespace faultline

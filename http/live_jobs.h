@@ -63,7 +63,11 @@ class LiveJobs {
   // Blocks on the disk if they changed.
   std::size_t reconcile(std::string_view job);
 
-  // The same for every job that is being written to: what shows with time, not only with lines.
+  // The same, but of a large job that many write to it may be left to reconcile_open().
+  std::size_t reconcile_soon(std::string_view job);
+
+  // The same for every job that is being written to: what shows with time, not only with lines; and
+  // for those that reconcile_soon() left.
   void reconcile_open();
 
  private:

@@ -4,6 +4,7 @@
 // To add one: write it in a file of its own, add it to all_detectors.cpp.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@
 
 namespace faultline {
 
+inline constexpr std::size_t kNoCommunicator = SIZE_MAX;
+
 // A job at a moment, with what every detector needs worked out once.
 struct View {
   // attempt: 0 for the latest.
@@ -31,7 +34,8 @@ struct View {
   int attempt = 1;
   std::vector<std::size_t> members;  // of the attempt: indices into Progress::members(), ascending
   std::vector<Communicator> communicators;
-  std::vector<Alignment> alignments;  // by communicator
+  std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
+  std::vector<Alignment> alignments;         // by communicator
   Workers workers;
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
   bool lines_are_missing() const;

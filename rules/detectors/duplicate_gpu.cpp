@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -45,16 +46,16 @@ std::vector<Suspicion> find_duplicate_gpus(const View& view) {
   std::vector<Suspicion> found;
   for (const Communicator& communicator : view.communicators) {
     if (!communicator.matched || communicator.nranks < 2) continue;
+    if (std::ranges::any_of(communicator.members,
+                            [&](std::size_t index) { return was_set_up(view.member(index)); }))
+      continue;
     std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::size_t>> by_gpu;
-    bool set_up = false;
     for (std::size_t index : communicator.members) {
       const Member& member = view.member(index);
-      set_up |= was_set_up(member);
       if (member.init && !member.init->gpu.empty() && !member.host.empty() &&
           view.in_attempt(member.process))
         by_gpu[{member.host, member.sender_host, member.init->gpu}].push_back(index);
     }
-    if (set_up) continue;
     for (const auto& [gpu, members] : by_gpu)
       if (members.size() > 1) found.push_back(describe(view, communicator, members));
   }

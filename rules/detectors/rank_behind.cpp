@@ -45,11 +45,11 @@ WorkerSet workers_behind(const View& view, const Alignment& alignment) {
 struct WaitFor {
   WorkerSet waited_for;
   WorkerSet waiting;
-  bool in_p2p = false;  // some of it in Sends and Recvs
+  bool in_p2p = false;    // some of it in Sends and Recvs
+  bool circular = false;  // all who are waited for wait themselves
 
-  bool circular() const { return std::ranges::includes(waiting, waited_for); }
   bool is_origin(std::size_t worker) const {
-    return waited_for.contains(worker) && (circular() || !waiting.contains(worker));
+    return waited_for.contains(worker) && (circular || !waiting.contains(worker));
   }
 };
 
@@ -65,6 +65,7 @@ WaitFor wait_for(const View& view) {
         relation.waiting.insert(worker);
   }
   relation.in_p2p = add_p2p_waits(view, relation.waited_for, relation.waiting);
+  relation.circular = std::ranges::includes(relation.waiting, relation.waited_for);
   return relation;
 }
 
@@ -116,7 +117,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
                                : std::string("a call");
   const std::string label = alignment.label(alignment.slowest);
   const std::size_t waiting = alignment.members.size() - alignment.behind.size();
-  const std::size_t all_waiting = relation.circular() ? 0 : relation.waiting.size();
+  const std::size_t all_waiting = relation.circular ? 0 : relation.waiting.size();
 
   Suspicion suspicion;
   suspicion.stops_job = true;
@@ -133,7 +134,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
   if (calls_are_alike(view, alignment, culprits.front()))
     finding.title += "; the calls before are all alike, so it may have skipped any one of them";
   finding.severity = Severity::critical;
-  finding.confidence = confidence_of(view, alignment, relation.circular());
+  finding.confidence = confidence_of(view, alignment, relation.circular);
   finding.subject = subject_of(view, culprits);
   finding.subject.communicators = communicators;
   for (std::size_t member : culprits) {

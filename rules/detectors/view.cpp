@@ -31,6 +31,14 @@ std::vector<std::size_t> members_of(const Attempts& attempts, int attempt) {
   return members;
 }
 
+std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>& communicators,
+                                                 std::size_t members) {
+  std::vector<std::size_t> by_member(members, kNoCommunicator);
+  for (std::size_t which = 0; which < communicators.size(); ++which)
+    for (std::size_t member : communicators[which].members) by_member[member] = which;
+  return by_member;
+}
+
 }  // namespace
 
 View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
@@ -42,6 +50,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       attempt(the_attempt == 0 ? attempts.count : the_attempt),
       members(members_of(attempts, attempt)),
       communicators(communicators_of(the_job.progress(), members)),
+      communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
       workers(workers_of(the_job.progress(), communicators, members)) {
   learn_gpus_from_xids(job, workers);
   for (std::size_t which = 0; which < communicators.size(); ++which) {

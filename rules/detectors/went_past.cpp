@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace faultline {
 namespace {
@@ -56,21 +57,26 @@ struct Pair {
     std::size_t fits = 0;
     for (std::size_t back = 1; back <= kMostPlaces && back <= position; ++back) {
       const auto at = mine_at(position - back);
-      const auto same = peers_at(position - back);
       const auto next = peers_at(position - back + 1);
-      if (!at || !same || !next) break;
-      if (*at != *next) break;
+      if (!at || !next || *at != *next) break;
+      const auto same = peers_at(position - back);
+      if (!same) break;
       if (*same != *next) ++fits;
     }
     return fits >= kLeastPlaces;
   }
 };
 
-std::optional<std::size_t> member_in(const Worker& worker, const Communicator& communicator) {
-  for (std::size_t member : worker.members)
-    if (std::ranges::find(communicator.members, member) != communicator.members.end())
-      return member;
-  return std::nullopt;
+constexpr std::size_t kNoMember = SIZE_MAX;
+
+// A communicator's member in each worker.
+std::vector<std::size_t> members_by_worker(const View& view, const Communicator& communicator) {
+  std::vector<std::size_t> by_worker(view.workers.all.size(), kNoMember);
+  for (std::size_t member : communicator.members) {
+    std::size_t& known = by_worker[view.workers.of_member[member]];
+    known = std::min(known, member);
+  }
+  return by_worker;
 }
 
 // One rank or a few take a wrong turn; where most are behind, they are held up.
@@ -123,19 +129,19 @@ std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
   const Worker& worker = view.worker_of(member);
   for (std::size_t my_other : worker.members) {
     if (my_other == member) continue;
-    const auto shared = std::ranges::find_if(view.communicators, [&](const Communicator& c) {
-      return std::ranges::find(c.members, my_other) != c.members.end();
-    });
-    if (shared == view.communicators.end()) continue;
+    const std::size_t shared = view.communicator_of[my_other];
+    if (shared == kNoCommunicator) continue;
+    const std::vector<std::size_t> others = members_by_worker(view, view.communicators[shared]);
     for (std::size_t i = 0; i < alignment.members.size(); ++i) {
       if (alignment.positions[i] <= alignment.slowest) continue;
-      const auto peers_other = member_in(view.worker_of(alignment.members[i]), *shared);
-      if (!peers_other) continue;
+      const std::size_t peers_other = others[view.workers.of_member[alignment.members[i]]];
+      if (peers_other == kNoMember) continue;
       const Pair pair{view.member(member), view.member(my_other), view.member(alignment.members[i]),
-                      view.member(*peers_other)};
+                      view.member(peers_other)};
       if (!pair.comparable()) continue;
       const auto peer_there = pair.peers_at(alignment.slowest);
-      if (peer_there && pair.my_other.place.position >= *peer_there + kClearlyPast)
+      if (!peer_there) continue;
+      if (pair.my_other.place.position >= *peer_there + kClearlyPast)
         return WentPast{.this_call = true, .other_member = my_other};
       if (pair.one_call_early(alignment.slowest))
         return WentPast{.this_call = false, .other_member = my_other};

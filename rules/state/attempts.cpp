@@ -15,8 +15,8 @@ namespace {
 struct Span {
   std::vector<std::size_t> members;
   std::set<std::string> slots;  // what only one process has at a time
-  LineRef first;
-  LineRef last;
+  const LineRef* first = nullptr;
+  const LineRef* last = nullptr;
   int nranks = 0;  // of its largest communicator
   int rank = -1;   // in it
 };
@@ -35,7 +35,7 @@ Succession succession(const Span& earlier, const Span& later) {
   bool share = std::ranges::any_of(
       later.slots, [&](const std::string& slot) { return earlier.slots.contains(slot); });
   if (!share) return Succession::unrelated;
-  switch (order_of_lines(earlier.last, later.first, true)) {
+  switch (order_of_lines(*earlier.last, *later.first, true)) {
     case Order::before:
       return Succession::follows;
     case Order::after:
@@ -78,11 +78,11 @@ std::vector<Span> spans_of(const Progress& progress) {
       span.slots.insert(fmt::format("rank {}", member.launcher_rank));
     const LineRef& first = member.init_line.known() ? member.init_line : member.first_line;
     const LineRef& last = member.last_line.known() ? member.last_line : member.init_line;
-    if (!span.first.known()) span.first = first;
+    if (is_new || !span.first->known()) span.first = &first;
     // Several communicators of one process: the line that comes last in the source they share.
-    if (last.known() &&
-        (!span.last.known() || last.source != span.last.source || last.line > span.last.line))
-      span.last = last;
+    if (is_new || (last.known() && (!span.last->known() || last.source != span.last->source ||
+                                    last.line > span.last->line)))
+      span.last = &last;
     if (member.init && member.nranks > span.nranks) {
       span.nranks = member.nranks;
       span.rank = member.init->rank;
@@ -122,7 +122,7 @@ Attempts attempts_of(const Progress& progress) {
         std::size_t a = sets.find(holder);
         std::size_t b = sets.find(which);
         if (a == b) continue;
-        if (order_of_lines(spans[which].last, spans[holder].first, true) == Order::before) {
+        if (order_of_lines(*spans[which].last, *spans[holder].first, true) == Order::before) {
           before[a].insert(b);  // the file that was read first tells of the later attempt
         } else if (succession(spans[holder], spans[which]) == Succession::follows) {
           before[b].insert(a);

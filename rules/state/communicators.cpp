@@ -28,10 +28,12 @@ class Grouping {
   explicit Grouping(const Progress& progress) : progress_(progress) {}
 
   std::vector<Communicator> run(const Indices& members) {
+    const bool asks_for_parents =
+        std::ranges::any_of(members, [&](std::size_t index) { return is_unnamed_child(index); });
     for (std::size_t index : members) {
       std::string key = key_of(index);
       const Member& member = progress_.members()[index];
-      keys_[{member.process, member.pointer}] = key;
+      if (asks_for_parents) keys_[{member.process, member.pointer}] = key;
       auto [known, is_new] = groups_.try_emplace(std::move(key));
       if (is_new) order_.push_back(known->first);
       known->second.push_back(index);
@@ -41,6 +43,11 @@ class Grouping {
   }
 
  private:
+  bool is_unnamed_child(std::size_t index) const {
+    const auto& init = progress_.members()[index].init;
+    return init && init->communicator_id.empty() && init->parent;
+  }
+
   // Members with the same key may be of one communicator.
   std::string key_of(std::size_t index) {
     const Member& member = progress_.members()[index];

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t kMostDeviations = 4;
 constexpr std::size_t kMostCopies = 16;
+constexpr std::size_t kLongestHost = 64;  // that Linux lets a host be named
 constexpr std::uint32_t kNoSymbol = 0xffffffff;
 
 // Whether two Init lines speak of the same rank of the same communicator.
@@ -85,11 +86,17 @@ void Progress::begin(std::uint32_t source, const Source& origin, const Batch& ba
 // Where a process wrote into another's unfinished line, the end of that line sticks to its host's
 // name: "…channel 1node2". Taken for a host of its own, it would make node2's rank lose a call.
 Progress::Current::iterator Progress::written_into_another_line(const MemberKey& key) {
-  return std::ranges::find_if(current_, [&](const auto& entry) {
-    const MemberKey& whole = entry.first;
-    return whole.process.pid == key.process.pid && whole.pointer == key.pointer &&
-           key.process.host.ends_with(whole.process.host) && !whole.process.host.empty();
-  });
+  const std::string& host = key.process.host;
+  MemberKey whole = key;
+  auto first = current_.end();
+  for (std::size_t cut = host.size() > kLongestHost ? host.size() - kLongestHost : 1;
+       cut < host.size(); ++cut) {
+    whole.process.host = host.substr(cut);
+    const auto known = current_.find(whole);
+    if (known != current_.end() && (first == current_.end() || known->first < first->first))
+      first = known;
+  }
+  return first;
 }
 
 std::uint32_t Progress::symbol_of(const Signature& signature) {
