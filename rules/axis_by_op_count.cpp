@@ -8,7 +8,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kStandsStill = 4;  // calls with one op count, to say that it never moves
 // Op counts per call, between ranks that count alike: apart by this and, where lines are lost, by
 // what chance does to so many calls.
 constexpr double kSamePace = 0.1;
@@ -49,8 +48,7 @@ bool count_at_one_pace(const std::vector<Tail>& tails) {
     std::size_t steps = 0;
     for (std::size_t i = 1; i < recent.size(); ++i)
       if (recent[i].op_count > recent[i - 1].op_count) ++steps;
-    if (steps == 0 && recent.size() >= kStandsStill) return false;
-    if (steps == 0) continue;
+    if (steps == 0) return false;
     lately.push_back(
         {static_cast<double>(steps) / static_cast<double>(recent.size() - 1), recent.size()});
     if (tail.from_start && tail.calls >= RecentCalls::kMost / 2)

@@ -377,8 +377,9 @@ std::vector<Suspicion> find_p2p_mismatches(const View& view) {
   std::set<std::pair<std::size_t, std::size_t>> named;
   std::set<std::uint32_t> shared;
   for (const P2pGap& gap : gaps) {
-    named.insert(std::minmax(gap.waiting, gap.owing));
+    // Who only waits for a call that has not come yet is in step with its peer up to there.
     if (gap.passed == P2pGap::Passed::no || disputes.size() >= kMostDisputes) continue;
+    named.insert(std::minmax(gap.waiting, gap.owing));
     if (shared.empty()) shared = shared_sources(view);
     disputes.push_back(left_out(view, gap, shared));
   }

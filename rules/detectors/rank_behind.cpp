@@ -20,7 +20,8 @@ constexpr double kBySequence = 0.6;      // so they did, and only the order of c
 constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
 constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
 constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
-constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
+constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
+constexpr double kCircle = 0.5;           // everybody who is waited for waits for somebody else
 constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
@@ -147,6 +148,21 @@ Suspicion describe(const View& view, const Alignment& alignment,
   return suspicion;
 }
 
+// A rank that stopped is late wherever its peers went on. One that is late in one communicator and
+// in step in all others may only have queued fewer calls than the peers that wait as it does.
+bool in_step_elsewhere(const View& view, std::size_t worker) {
+  std::size_t late = 0;
+  std::size_t compared = 0;
+  for (const Alignment& alignment : view.alignments) {
+    if (alignment.members.size() < 2 || alignment.furthest == 0) continue;
+    auto is_its = [&](std::size_t member) { return view.workers.of_member[member] == worker; };
+    if (std::ranges::none_of(alignment.members, is_its)) continue;
+    ++compared;
+    if (std::ranges::any_of(alignment.behind, is_its)) ++late;
+  }
+  return late == 1 && compared > 1;
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_ranks_behind(const View& view) {
@@ -175,6 +191,9 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     for (const Alignment* alignment : alignments)
       ids.push_back(view.communicators[alignment->communicator].id);
     found.push_back(describe(view, *telling, culprits, ids, relation));
+    double& confidence = found.back().finding.confidence;
+    if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
+      confidence = std::min(confidence, kInOneOfSeveral);
   }
   // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
   for (Suspicion& suspicion : found)

@@ -38,6 +38,9 @@ class Grouping {
       if (is_new) order_.push_back(known->first);
       known->second.push_back(index);
     }
+    // Those with an id first: others may be the rest of them.
+    std::ranges::stable_partition(order_,
+                                  [](const std::string& key) { return key.starts_with("id "); });
     for (const std::string& key : order_) split(key, groups_[key]);
     return std::move(found_);
   }
@@ -85,6 +88,7 @@ class Grouping {
     auto nranks = static_cast<std::size_t>(first.nranks);
     if (first.init && !first.init->communicator_id.empty())
       return split_repeated(first.init->communicator_id, members);
+    if (!assumed && completes_another(members)) return;
     std::string name = fmt::format("{}-ranks-{}", nranks, ++unnamed_);
     if (members.size() <= nranks && ranks_are_distinct(progress_, members))
       return keep(name, members, !assumed);
@@ -99,6 +103,24 @@ class Grouping {
     for (const auto& [host, of_host] : by_host)
       if (whole(std::pair(host, of_host)))
         keep(fmt::format("{}-{}", name, host), of_host, !assumed);
+  }
+
+  // Where hosts run different versions of NCCL, some print the id and some do not: together they
+  // are all ranks of one communicator.
+  bool completes_another(const Indices& members) {
+    const int nranks = progress_.members()[members.front()].nranks;
+    for (Communicator& other : found_) {
+      if (other.nranks != nranks ||
+          other.members.size() + members.size() != static_cast<std::size_t>(nranks))
+        continue;
+      Indices all = other.members;
+      all.insert(all.end(), members.begin(), members.end());
+      if (!ranks_are_distinct(progress_, all)) continue;
+      std::ranges::stable_sort(all, {}, [&](std::size_t index) { return rank_of(index); });
+      other.members = std::move(all);
+      return true;
+    }
+    return false;
   }
 
   // Ranks laid out as a grid, as frameworks do: the k-th process that is rank 0, the k-th that is
