@@ -12,6 +12,7 @@ namespace {
 // further on are lost. But a rank that stopped is behind in all its communicators, and by more than
 // chance takes away.
 struct Score {
+  std::uint64_t ahead_by = 0;     // lines that others must have lost if nobody is behind this rank
   std::uint64_t short_by = 0;     // calls that its peers made and it did not, as it seems
   std::size_t communicators = 0;  // in which it was compared
   bool by_order = false;          // some of it is read off the order of calls, which errs by a few
@@ -21,10 +22,19 @@ struct Score {
 
 constexpr double kMostConfidence = 0.8;
 // How many ranks of a healthy job would look as bad by chance; above it nobody is named.
-constexpr double kMostByChance = 0.1;
+constexpr double kMostByChance = 0.5;
 constexpr double kMostLossForOrder = 0.1;
 constexpr double kErrorOfOrder = 0.3;  // as if so many more lines were lost
 constexpr std::size_t kMostLines = 2;
+
+// By how many calls it is ahead of those who seem to be behind it, all together. Ranks run one
+// program, so the one that stopped first is ahead of nobody: what says so are lines that were lost.
+std::uint64_t ahead_of_others(const Alignment& alignment, std::size_t which) {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t position : alignment.positions)
+    if (position < alignment.positions[which]) sum += alignment.positions[which] - position;
+  return sum;
+}
 
 std::vector<Score> scores_of(const View& view) {
   std::vector<Score> scores(view.workers.all.size());
@@ -36,6 +46,7 @@ std::vector<Score> scores_of(const View& view) {
       if (view.is_live(alignment.members[i])) continue;
       Score& score = scores[view.workers.of_member[alignment.members[i]]];
       const std::uint64_t lacks = alignment.furthest - alignment.positions[i];
+      score.ahead_by += ahead_of_others(alignment, i);
       ++score.communicators;
       score.by_order |= alignment.basis == Basis::sequence;
       if (alignment.behind.empty()) continue;  // in step, or over
@@ -93,16 +104,22 @@ Suspicion describe(const View& view, const Score& score, double confidence) {
 std::vector<Suspicion> find_ranks_behind_despite_gaps(const View& view) {
   std::vector<Score> scores = scores_of(view);
   std::erase_if(scores, [](const Score& score) { return score.short_by == 0; });
-  std::ranges::sort(scores, std::greater{}, &Score::short_by);
+  std::ranges::sort(scores, {}, [](const Score& score) {
+    return std::pair(score.ahead_by, UINT64_MAX - score.short_by);
+  });
   if (scores.empty()) return {};
   const Score& worst = scores.front();
   const double loss = view.loss + (worst.by_order ? kErrorOfOrder : 0);
   const double expected = by_chance(loss, worst.communicators, worst.short_by) *
                           static_cast<double>(view.workers.all.size());
   if (expected > kMostByChance) return {};
-  // Whoever comes second may be the one, if it lost as many lines as the two are apart.
-  const std::uint64_t margin =
-      scores.size() > 1 ? worst.short_by - scores[1].short_by : worst.short_by;
+  // Whoever comes second may be the one, if as many lines were lost as the two are apart.
+  std::uint64_t margin = worst.short_by;
+  if (scores.size() > 1) {
+    const Score& second = scores[1];
+    margin = second.ahead_by - worst.ahead_by;
+    if (margin == 0 && worst.short_by > second.short_by) margin = worst.short_by - second.short_by;
+  }
   if (margin == 0) return {};
   const double second_is_it = std::pow(loss, static_cast<double>(margin));
   return {
