@@ -184,7 +184,10 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
     title += fmt::format("; so it is with {} in all", count_of(starts.size(), "communicator"));
   Suspicion suspicion =
       suspicion_of(view, start, "collective.stalled", kNobodyFinished, std::move(title));
+  // A log that ends so may also have been cut there, or the job is still starting.
+  suspicion.stops_job = false;
   Finding& finding = suspicion.finding;
+  finding.severity = Severity::warning;
   finding.subject = subject_of(view, start.stuck);
   for (const Start& each : starts)
     finding.subject.communicators.push_back(view.communicators[each.communicator].id);

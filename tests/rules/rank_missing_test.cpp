@@ -106,12 +106,13 @@ TEST(MissingRank, OneWhoWentOnToWorkHasOnlyLostALine) {
 
 TEST(MissingRank, AStartThatNobodyFinishedBlamesNobody) {
   Diagnosis diagnosis = starting_job(8, ranks(0, 8)).diagnosis();
-  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
-  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.stalled"));
-  EXPECT_EQ(diagnosis.root_causes.front().title,
+  // The log may have been cut there, or the job is still starting.
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  ASSERT_THAT(causes(diagnosis.observations), ElementsAre("collective.stalled"));
+  EXPECT_EQ(diagnosis.observations.front().title,
             "All 8 ranks began to set up communicator world and none finished");
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.6);
-  EXPECT_THAT(diagnosis.root_causes.front().actions.front().command, HasSubstr("BOOTSTRAP"));
+  EXPECT_THAT(diagnosis.observations.front().actions.front().command, HasSubstr("BOOTSTRAP"));
 }
 
 TEST(MissingRank, AStartThatIsStillBeingWrittenIsNoHang) {
@@ -149,8 +150,8 @@ TEST(MissingRank, SeveralCommunicatorsThatNobodyFinishedAreOneFinding) {
   for (int rank = 0; rank < 8; ++rank)
     job.begin_to_join(rank, fmt::format("pair-{}", rank / 2), rank % 2, 2);
   Diagnosis diagnosis = job.diagnosis();
-  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.stalled"));
-  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("4 communicators in all"));
+  ASSERT_THAT(causes(diagnosis.observations), ElementsAre("collective.stalled"));
+  EXPECT_THAT(diagnosis.observations.front().title, HasSubstr("4 communicators in all"));
 }
 
 TEST(MissingRank, BeforeAnInitLineAHostWithOneProcessFewerIsNamed) {
