@@ -133,7 +133,10 @@ Suspicion describe(const View& view, const Alignment& alignment,
                               waiting == 1 ? "peer waits" : "peers wait");
   if (all_waiting > waiting) finding.title += fmt::format("; {} ranks wait in all", all_waiting);
   if (calls_are_alike(view, alignment, culprits.front()))
-    finding.title += "; the calls before are all alike, so it may have skipped any one of them";
+    finding.actions.push_back(
+        {"If it did not stop, look for a call that it skipped: those before are all alike, which "
+         "leaves open which one it would be.",
+         "", ""});
   finding.severity = Severity::critical;
   finding.confidence = confidence_of(view, alignment, relation.circular);
   finding.subject = subject_of(view, culprits);
