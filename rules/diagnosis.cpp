@@ -49,9 +49,12 @@ std::string id_of(const View& view, const Finding& finding) {
   return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
 }
 
+// A signature's own advice takes the place of its class's; what a symptom says of itself comes
+// first.
 void add_advice(const Catalog& catalog, Finding& finding) {
   const Advice* advice = catalog.advice_for(finding.cause);
-  if (advice == nullptr || !finding.actions.empty()) return;
+  if (advice == nullptr) return;
+  if (!finding.actions.empty() && !finding.cause.starts_with("collective.")) return;
   const Subject& subject = finding.subject;
   AdviceSubject about;
   if (subject.hosts.size() == 1) about.host = subject.hosts.front();
