@@ -21,6 +21,7 @@ constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the
 constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
 constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
 constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
+constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
 constexpr double kCircle = 0.5;           // everybody who is waited for waits for somebody else
 constexpr std::size_t kMostLines = 3;
 
@@ -202,6 +203,8 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   for (Suspicion& suspicion : found)
     if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))
       suspicion.finding.confidence = std::min(suspicion.finding.confidence, kScattered);
+    else if (relation.in_p2p)
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kBesideP2pWaits);
   return found;
 }
 
