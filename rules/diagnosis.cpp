@@ -107,12 +107,32 @@ bool explains(const Catalog& catalog, const Candidate& cause, const Candidate& e
   });
 }
 
+// The same class of the same subject is one finding, whoever found it.
+void join(Candidate& known, Suspicion&& again) {
+  constexpr std::size_t kMostLines = 8;
+  Finding& finding = known.finding();
+  for (Evidence& line : again.finding.evidence)
+    if (finding.evidence.size() < kMostLines &&
+        std::ranges::find(finding.evidence, line) == finding.evidence.end())
+      finding.evidence.push_back(std::move(line));
+  finding.count += again.finding.count;
+  finding.confidence = std::max(finding.confidence, again.finding.confidence);
+  finding.severity = std::max(finding.severity, again.finding.severity);
+  known.suspicion.stops_job |= again.stops_job;
+}
+
 std::vector<Candidate> candidates_of(const View& view) {
   std::vector<Candidate> candidates;
   for (const Detector& detector : all_detectors()) {
     for (Suspicion& suspicion : detector.look(view)) {
       Finding& finding = suspicion.finding;
       finding.id = id_of(view, finding);
+      const auto same = std::ranges::find_if(
+          candidates, [&](const Candidate& known) { return known.finding().id == finding.id; });
+      if (same != candidates.end()) {
+        join(*same, std::move(suspicion));
+        continue;
+      }
       if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       add_advice(view.catalog, finding);

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 #include <map>
+#include <set>
 
 #include "model/json.h"
 
@@ -93,7 +94,10 @@ std::size_t reconcile(Database& database, std::string_view job, int attempt,
                       const std::vector<Finding>& found, Timestamp now) {
   auto known = known_findings(database, job, attempt);
   std::size_t opened = 0;
+  std::set<std::string_view> seen;
   for (const Finding& finding : found) {
+    // An id stands for one finding; a second one must not keep the others from the disk.
+    if (!seen.insert(finding.id).second) continue;
     const auto match = known.find(finding.id);
     const bool was_open = match != known.end() && match->second.open;
     if (finding.state == FindingState::open && !was_open) ++opened;

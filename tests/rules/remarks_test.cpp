@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <algorithm>
 
 #include "job.h"
@@ -514,6 +516,21 @@ TEST(RemarkSymptoms, AnEchoBesideACauseIsItsSymptom) {
   const Diagnosis diagnosis = look(job);
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("network.transport_error"));
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("nccl.error"));
+}
+
+TEST(RemarkCauses, TwoOfOneClassAndSubjectAreOneFinding) {
+  // Pasted without hosts: nothing tells the two apart but their words.
+  Job job;
+  for (const char* text :
+       {"Bootstrap : no socket interface found",
+        "socketStartConnect: Connect to 172.17.0.1<39275> failed : No route to host"})
+    job.say({"j", "pasted.log", "", -1}, Speaker{},
+            Remark{.dialect = "nccl", .level = "warn", .place = "", .function = "", .text = text},
+            text);
+  const Diagnosis diagnosis = job.diagnosis();
+  std::set<std::string> ids;
+  for (const Finding& finding : findings_of(diagnosis)) EXPECT_TRUE(ids.insert(finding.id).second);
+  EXPECT_FALSE(ids.empty());
 }
 
 TEST(RemarkSymptoms, WarningsBeforeACleanEndLeaveTheJobHealthy) {

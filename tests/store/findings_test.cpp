@@ -181,6 +181,11 @@ TEST_F(FindingsTest, KeepTextsThatAreNoUtf8Readable) {
   EXPECT_THAT(ids({.since = at(1)}), IsEmpty()) << "the same again is no change";
 }
 
+TEST_F(FindingsTest, OfOneIdAreOne) {
+  EXPECT_EQ(reconcile({finding("a", "first"), finding("a", "second")}, 0), 1u);
+  EXPECT_EQ(only("a").finding.title, "first");
+}
+
 TEST_F(FindingsTest, OfAnEarlierAttemptAreResolvedByTheNext) {
   reconcile({finding("a")}, 0, 1);
   EXPECT_EQ(reconcile({finding("b")}, 1, 2), 1u);
