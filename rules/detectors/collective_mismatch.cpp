@@ -142,8 +142,7 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
     // called one thing for another is simpler, and fits as well where calls repeat.
     const std::uint64_t as_an_extra =
         odd_place.position > position + 1
-            ? agreeing(progress, odd_place, Program(progress, most_place, position), position + 1,
-                       static_cast<std::uint64_t>(-1))
+            ? agreeing(progress, odd_place, peers, position + 1, static_cast<std::uint64_t>(-1))
             : 0;
     const std::uint64_t as_another = agreeing(progress, odd_place, peers, position + 1, 0);
     if (as_an_extra >= kEnoughProof && as_another == 0) shows_extra = as_an_extra;

@@ -9,7 +9,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostDeviations = 4;
 constexpr std::size_t kMostCopies = 16;
 constexpr std::size_t kLongestHost = 64;  // that Linux lets a host be named
 constexpr std::uint32_t kNoSymbol = 0xffffffff;
@@ -146,14 +145,12 @@ Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch&
       continue;
     }
     member.calls_source = source;
-    std::uint64_t step = 0;
     if (!member.first_op_count) {
       member.first_op_count = call.op_count;
       member.first_line = {source, batch.first_line + call.line, offset_of(batch, call),
                            run.first_time, std::string()};
     } else if (call.op_count > member.last_op_count) {
-      step = call.op_count - member.last_op_count;
-      member.skipped_op_counts += step - 1;
+      member.skipped_op_counts += call.op_count - member.last_op_count - 1;
       member.op_count_moves = true;
     }
     member.last_op_count = call.op_count;
@@ -167,14 +164,7 @@ Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch&
     }
     member.recent.push_back(
         {call.op_count, batch.first_line + call.line, offset_of(batch, call), symbol});
-    bool left = history_.advance(member.place, symbol);
-    if (left && member.deviations.size() < kMostDeviations) {
-      bool is_last = &call == &run.calls.back();  // the one line of a run whose text is kept
-      member.deviations.push_back({member.place.position - 1,
-                                   step,
-                                   {source, batch.first_line + call.line, offset_of(batch, call),
-                                    EventTime{}, is_last ? run.last_text : std::string()}});
-    }
+    history_.advance(member.place, symbol);
   }
   if (last == nullptr) return entered;
   member.last_line = {source, batch.first_line + last->line, offset_of(batch, *last), run.last_time,

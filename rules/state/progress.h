@@ -16,13 +16,6 @@
 
 namespace faultline {
 
-// Where a rank left what others had called: the call that differs.
-struct Deviation {
-  std::uint64_t position = 0;
-  std::uint64_t op_count_step = 0;  // from the call before; above 1, lines may be missing
-  LineRef line;                     // its text may not have been kept
-};
-
 // One rank of one communicator: a communicator pointer in one process, for as long as it lives.
 struct Member {
   ProcessKey process;
@@ -51,11 +44,10 @@ struct Member {
   std::optional<std::uint64_t> done_op_count;  // the last call it finished, where logs tell
   std::uint32_t calls_source = 0;              // the source that its calls come from
   std::uint64_t calls = 0;
-  std::uint64_t repeated_calls = 0;   // found again in another source, and not counted
-  LineRef first_line;                 // the first call; its text is not kept
-  LineRef last_line;                  // the last call
-  RecentCalls recent;                 // collectives
-  std::vector<Deviation> deviations;  // the first few
+  std::uint64_t repeated_calls = 0;  // found again in another source, and not counted
+  LineRef first_line;                // the first call; its text is not kept
+  LineRef last_line;                 // the last call
+  RecentCalls recent;                // collectives
 };
 
 // Which member a run went to, and from which of its calls on it was counted: those before were

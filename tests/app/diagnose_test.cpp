@@ -1,12 +1,10 @@
 // The command as a user runs it: what it prints where, and what it returns.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdlib>
 #include <string>
 
-#include "workshop.h"
+#include "program.h"
 
 namespace faultline {
 namespace {
@@ -19,30 +17,7 @@ const std::string kXid =
     "bus.\n";
 const std::string kOffBus = "\"class\": \"gpu.off_bus\"";
 
-class Command : public testing::Test {
- protected:
-  struct Outcome {
-    int status = -1;
-    std::string out;
-    std::string err;
-  };
-
-  // Runs a shell line in the test's folder; $F is the program.
-  Outcome run(const std::string& line) {
-    const auto& folder = workshop.folder();
-    const std::string command = "cd '" + folder.string() + "' && F='" FAULTLINE_BINARY "' && (" +
-                                line + ") >'" + folder.string() + ".out' 2>'" + folder.string() +
-                                ".err'";
-    const int status = std::system(command.c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                    read_file(folder.string() + ".out"), read_file(folder.string() + ".err")};
-    std::filesystem::remove(folder.string() + ".out");
-    std::filesystem::remove(folder.string() + ".err");
-    return outcome;
-  }
-
-  Workshop workshop;
-};
+using Command = ProgramTest;
 
 TEST_F(Command, HelpsOnEveryLevel) {
   for (const char* line : {"$F --help", "$F diagnose --help", "$F serve --help",

@@ -1,51 +1,27 @@
 // `faultline simulate` as a user runs it, and docs/simulate.md, whose examples are true.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <boost/json.hpp>
 #include <cstdlib>
 #include <regex>
 #include <string>
 
+#include "program.h"
 #include "simulate/scenario.h"
 #include "simulate/version.h"
 #include "simulate/wrapper.h"
-#include "workshop.h"
 
 namespace faultline {
 namespace {
 
 using testing::HasSubstr;
 
-class SimulateCommand : public testing::Test {
- protected:
-  struct Outcome {
-    int status = -1;
-    std::string out;
-    std::string err;
-  };
-
-  // Runs `faultline ARGUMENTS` in the test's folder.
-  Outcome run(const std::string& arguments) {
-    const auto& folder = workshop.folder();
-    const std::string command = "cd '" + folder.string() + "' && '" FAULTLINE_BINARY "' " +
-                                arguments + " >'" + folder.string() + ".out' 2>'" +
-                                folder.string() + ".err'";
-    const int status = std::system(command.c_str());
-    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-                    read_file(folder.string() + ".out"), read_file(folder.string() + ".err")};
-    std::filesystem::remove(folder.string() + ".out");
-    std::filesystem::remove(folder.string() + ".err");
-    return outcome;
-  }
-
-  Workshop workshop;
-};
+using SimulateCommand = ProgramTest;
 
 TEST_F(SimulateCommand, WritesLogsAndTheTruthBesideThem) {
   const Outcome outcome =
-      run("simulate --scenario rank_behind --nodes 1 --gpus-per-node 2 --steps 6 --out job");
+      run("$F simulate --scenario rank_behind --nodes 1 --gpus-per-node 2 --steps 6 --out job");
   EXPECT_EQ(outcome.status, 0) << outcome.err;
   const auto truth = boost::json::parse(read_file(workshop.folder() / "job/truth.json"));
   EXPECT_EQ(truth.at("class").as_string(), "collective.rank_behind");
@@ -55,27 +31,27 @@ TEST_F(SimulateCommand, WritesLogsAndTheTruthBesideThem) {
 
 TEST_F(SimulateCommand, WritesNothingWhereSomethingIs) {
   workshop.write("job/notes.txt", "mine");
-  const Outcome refused = run("simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job");
+  const Outcome refused = run("$F simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job");
   EXPECT_EQ(refused.status, 2);
   EXPECT_EQ(refused.err,
             "faultline: job exists and is not an empty folder; --force writes there anyway\n");
   EXPECT_FALSE(std::filesystem::exists(workshop.folder() / "job/truth.json"));
-  EXPECT_EQ(run("simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job --force").status, 0);
+  EXPECT_EQ(run("$F simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job --force").status, 0);
   EXPECT_TRUE(std::filesystem::exists(workshop.folder() / "job/truth.json"));
 }
 
 TEST_F(SimulateCommand, RefusesWhatMakesNoJob) {
-  EXPECT_EQ(run("simulate").err, "faultline: --out DIR is missing: where the logs are to go\n");
-  const Outcome outcome = run("simulate --scenario gremlins --out job");
+  EXPECT_EQ(run("$F simulate").err, "faultline: --out DIR is missing: where the logs are to go\n");
+  const Outcome outcome = run("$F simulate --scenario gremlins --out job");
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.err, "faultline: no scenario 'gremlins'; --list names them\n");
-  EXPECT_EQ(run("simulate --layout sideways --out job").status, 2);
+  EXPECT_EQ(run("$F simulate --layout sideways --out job").status, 2);
 }
 
 TEST_F(SimulateCommand, ListsWhatItCanDo) {
-  const Outcome text = run("simulate --list");
+  const Outcome text = run("$F simulate --list");
   EXPECT_EQ(text.status, 0);
-  const auto json = boost::json::parse(run("simulate --list --format json").out);
+  const auto json = boost::json::parse(run("$F simulate --list --format json").out);
   ASSERT_EQ(json.at("scenarios").as_array().size(), simulation::scenarios().size());
   for (const simulation::Scenario& it : simulation::scenarios())
     EXPECT_THAT(text.out, HasSubstr("  " + std::string(it.name) + " "));
@@ -88,10 +64,10 @@ TEST_F(SimulateCommand, DoesWhatItsPageShows) {
   const std::regex example("\n    faultline (simulate [^\n]*)\n\n```\n([^`]*)```");
   std::smatch match;
   ASSERT_TRUE(std::regex_search(page, match, example));
-  const Outcome outcome = run(match[1]);
+  const Outcome outcome = run("$F " + std::string(match[1]));
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(outcome.out, match[2]);
-  EXPECT_EQ(run("diagnose job/logs").status, 1);
+  EXPECT_EQ(run("$F diagnose job/logs").status, 1);
 }
 
 TEST_F(SimulateCommand, IsDescribedOnItsPage) {

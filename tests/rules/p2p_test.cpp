@@ -12,12 +12,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-std::vector<std::string> causes(const std::vector<Finding>& findings) {
-  std::vector<std::string> all;
-  for (const Finding& finding : findings) all.push_back(finding.cause);
-  return all;
-}
-
 // A pipeline of `stages` ranks: activations go up, gradients come back.
 void microbatch(Job& job, int stages) {
   for (int stage = 0; stage + 1 < stages; ++stage) job.exchange(stage, stage + 1);

@@ -11,12 +11,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-std::vector<std::string> causes(const std::vector<Finding>& findings) {
-  std::vector<std::string> all;
-  for (const Finding& finding : findings) all.push_back(finding.cause);
-  return all;
-}
-
 Job starting_job(int nranks, const std::vector<int>& those) {
   Job job;
   for (int rank : those) job.begin_to_join(rank, "world", rank, nranks);

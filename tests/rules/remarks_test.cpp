@@ -96,12 +96,6 @@ Diagnosis look(const Job& job) {
   return diagnose(job.state, catalog, job.moment);
 }
 
-std::vector<std::string> causes(const std::vector<Finding>& findings) {
-  std::vector<std::string> all;
-  for (const Finding& finding : findings) all.push_back(finding.cause);
-  return all;
-}
-
 EventTime at(int second) {
   return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
 }

@@ -227,6 +227,13 @@ class Job {
   std::map<int, std::uint64_t> op_count_;
 };
 
+// Their classes, in order.
+inline std::vector<std::string> causes(const std::vector<Finding>& findings) {
+  std::vector<std::string> all;
+  for (const Finding& finding : findings) all.push_back(finding.cause);
+  return all;
+}
+
 inline std::vector<int> ranks(int from, int to) {
   std::vector<int> all;
   for (int rank = from; rank < to; ++rank) all.push_back(rank);

@@ -1,0 +1,40 @@
+// Runs the program as a user does, in a folder of the test's own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "workshop.h"
+
+namespace faultline {
+
+class ProgramTest : public testing::Test {
+ protected:
+  struct Outcome {
+    int status = -1;
+    std::string out;
+    std::string err;
+  };
+
+  // Runs a shell line in the test's folder; $F is the program.
+  Outcome run(const std::string& line) {
+    const auto& folder = workshop.folder();
+    const std::string command = "cd '" + folder.string() + "' && F='" FAULTLINE_BINARY "' && (" +
+                                line + ") >'" + folder.string() + ".out' 2>'" + folder.string() +
+                                ".err'";
+    const int status = std::system(command.c_str());
+    Outcome outcome{WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                    read_file(folder.string() + ".out"), read_file(folder.string() + ".err")};
+    std::filesystem::remove(folder.string() + ".out");
+    std::filesystem::remove(folder.string() + ".err");
+    return outcome;
+  }
+
+  Workshop workshop;
+};
+
+}  // namespace faultline
