@@ -9,6 +9,7 @@
 
 #include "model/facts/kernel.h"
 #include "model/facts/nccl.h"
+#include "model/facts/part.h"
 #include "model/facts/remark.h"
 #include "model/facts/report.h"
 
@@ -17,7 +18,7 @@ namespace faultline {
 using Fact =
     std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
                  SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
-                 GpuXid, GpuIdentity, HostBooted, ReportOpened>;
+                 GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <boost/mp11.hpp>
 #include <type_traits>
+#include <vector>
 
 #include "model/json.h"
 
@@ -34,6 +35,26 @@ json::value write(Enum value) {
 template <class T>
 json::value write(const std::optional<T>& value) {
   return value ? write(*value) : json::value(nullptr);
+}
+
+template <class T>
+json::value write(const std::vector<T>& values);
+
+template <class Fields>
+  requires describe::has_describe_members<Fields>::value
+json::value write(const Fields& fields) {
+  json::object object;
+  boost::mp11::mp_for_each<MembersOf<Fields>>(
+      [&](auto member) { object[member.name] = write(fields.*member.pointer); });
+  return object;
+}
+
+template <class T>
+json::value write(const std::vector<T>& values) {
+  json::array array;
+  array.reserve(values.size());
+  for (const T& value : values) array.push_back(write(value));
+  return array;
 }
 
 bool read(const json::value& value, bool& target) {
@@ -80,6 +101,30 @@ bool read(const json::value& value, std::optional<T>& target) {
   return read(value, target.emplace());
 }
 
+template <class T>
+bool read(const json::value& value, std::vector<T>& target);
+
+template <class Fields>
+  requires describe::has_describe_members<Fields>::value
+bool read(const json::value& value, Fields& target) {
+  if (!value.is_object()) return false;
+  bool right = true;
+  boost::mp11::mp_for_each<MembersOf<Fields>>([&](auto member) {
+    const json::value* field = value.get_object().if_contains(member.name);
+    if (field != nullptr) right = right && read(*field, target.*member.pointer);
+  });
+  return right;
+}
+
+template <class T>
+bool read(const json::value& value, std::vector<T>& target) {
+  if (!value.is_array()) return false;
+  target.clear();
+  for (const json::value& element : value.get_array())
+    if (!read(element, target.emplace_back())) return false;
+  return true;
+}
+
 // A field that is absent keeps its default: facts stored before it existed stay readable. A field
 // nobody described is an error: it was not written by to_json.
 template <class Fields>
@@ -106,11 +151,8 @@ Result<Fact> fields_from(const json::object& object) {
 std::string fact_to_json(const Fact& fact) {
   return std::visit(
       []<class Fields>(const Fields& fields) {
-        json::object object;
-        boost::mp11::mp_for_each<MembersOf<Fields>>(
-            [&](auto member) { object[member.name] = write(fields.*member.pointer); });
         // Boost's writer keeps strings byte for byte, UTF-8 or not: what comes back must be equal.
-        return json::serialize(object);
+        return json::serialize(write(fields));
       },
       fact);
 }

@@ -232,6 +232,10 @@ TEST(FactJson, GivesBackEveryKindOfFact) {
              .repeated = 3},
       GpuIdentity{.uuid = "GPU-1", .serial = "2"},
       HostBooted{.kernel = "6.1.0"},
+      PartReport{.tool = "perfquery",
+                 .kind = "port",
+                 .names = {{"lid", "37"}, {"port", "1"}},
+                 .values = {{"SymbolErrorCounter", "65535"}, {"odd \xff", ""}}},
   };
   for (const Fact& fact : facts) {
     const std::string text = fact_to_json(fact);
@@ -275,6 +279,8 @@ TEST(FactJson, RefusesWhatItDidNotWrite) {
        "communicator_end: \"ending\" has a value of the wrong kind"},
       {"a field nobody described", "host_booted", R"({"kernel":"6","uptime":1})",
        "host_booted: has unknown fields"},
+      {"a value without its name", "part_report", R"({"values":["65535"]})",
+       "part_report: \"values\" has a value of the wrong kind"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);
