@@ -8,8 +8,11 @@
 namespace faultline::simulation {
 namespace {
 
-// Where no error or read-out of a result stops it, a program runs this many launches ahead.
-constexpr std::uint64_t kMostAhead = 8;
+// A program runs ahead of its GPU until it reads a result out, which is at the same place for all
+// ranks, or until its queue is full, which differs by a few.
+constexpr std::uint64_t kLeastAhead = 4;
+constexpr std::uint64_t kMostAhead = 12;
+constexpr std::uint64_t kMostApart = 4;
 
 class Walk {
  public:
@@ -194,8 +197,11 @@ std::vector<Stand> stands(const Cluster& cluster, const Communicators& communica
   Walk walk(communicators, program, from);
   std::vector<Stand> all;
   all.reserve(static_cast<std::size_t>(cluster.ranks()));
+  const std::uint64_t seed = cluster.options().seed;
+  const std::uint64_t ahead =
+      kLeastAhead + chance(seed, 0xa4ead) % (kMostAhead - kLeastAhead - kMostApart);
   for (int rank = 0; rank < cluster.ranks(); ++rank)
-    all.push_back(walk.stand(rank, chance(cluster.options().seed, 0xa4ead, rank) % kMostAhead));
+    all.push_back(walk.stand(rank, ahead + chance(seed, 0xa4ead, rank) % kMostApart));
   return all;
 }
 

@@ -6,12 +6,15 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 
 namespace faultline {
 namespace {
 
 using Indices = std::vector<std::size_t>;
+
+constexpr std::string_view kStranger = "assumed ";
 
 // No two members may be the same rank of one communicator.
 bool ranks_are_distinct(const Progress& progress, const Indices& members) {
@@ -38,10 +41,17 @@ class Grouping {
       if (is_new) order_.push_back(known->first);
       known->second.push_back(index);
     }
-    // Those with an id first: others may be the rest of them.
+    // Those with an id first, and those without an Init line last: they may be the rest of others.
     std::ranges::stable_partition(order_,
                                   [](const std::string& key) { return key.starts_with("id "); });
-    for (const std::string& key : order_) split(key, groups_[key]);
+    const auto strangers = std::ranges::stable_partition(
+        order_, [](const std::string& key) { return !key.starts_with(kStranger); });
+    for (const std::string& key : strangers)
+      for (std::size_t index : groups_[key])
+        strangers_[progress_.members()[index].nranks].push_back(index);
+    for (const std::string& key : order_)
+      if (!key.starts_with(kStranger)) split(groups_[key]);
+    for (const std::string& key : strangers) split_strangers(groups_[key]);
     return std::move(found_);
   }
 
@@ -54,7 +64,7 @@ class Grouping {
   // Members with the same key may be of one communicator.
   std::string key_of(std::size_t index) {
     const Member& member = progress_.members()[index];
-    if (!member.init) return fmt::format("assumed {} {}", member.nranks, ordinal(index));
+    if (!member.init) return fmt::format("{}{} {}", kStranger, member.nranks, ordinal(index));
     const CommunicatorInit& init = *member.init;
     if (!init.communicator_id.empty())
       return fmt::format("id {} {}", init.communicator_id, init.nranks);
@@ -82,27 +92,90 @@ class Grouping {
     return known == keys_.end() ? "unknown" : known->second;
   }
 
-  void split(const std::string& key, const Indices& members) {
-    bool assumed = key.starts_with("assumed ");
+  void split(const Indices& members) {
     const Member& first = progress_.members()[members.front()];
     auto nranks = static_cast<std::size_t>(first.nranks);
     if (first.init && !first.init->communicator_id.empty())
       return split_repeated(first.init->communicator_id, members);
-    if (!assumed && completes_another(members)) return;
-    std::string name = fmt::format("{}-ranks-{}", nranks, ++unnamed_);
+    if (completes_another(members)) return;
+    const std::string name = next_name(nranks);
     if (members.size() <= nranks && ranks_are_distinct(progress_, members))
-      return keep(name, members, !assumed);
-    // One communicator per host, as tensor parallelism makes them, looks like this.
-    std::map<std::string, Indices> by_host;
-    for (std::size_t index : members) by_host[progress_.members()[index].host].push_back(index);
-    // Whole on one host, it must be this host's. In part, it might be anybody's.
-    auto whole = [&](const auto& of_host) {
-      return of_host.second.size() == nranks && ranks_are_distinct(progress_, of_host.second);
-    };
-    if (!std::ranges::all_of(by_host, whole) && !assumed && split_regularly(name, members)) return;
-    for (const auto& [host, of_host] : by_host)
-      if (whole(std::pair(host, of_host)))
-        keep(fmt::format("{}-{}", name, host), of_host, !assumed);
+      return keep(name, members, true);
+    // With some of its ranks among the strangers, a grid would be laid out wrong.
+    if (!splits_by_host(members) && !strangers_.contains(first.nranks) &&
+        split_regularly(name, members))
+      return;
+    keep_whole_hosts(name, members, true);
+  }
+
+  // Members whose Init lines were not seen.
+  void split_strangers(const Indices& members) {
+    const int nranks = progress_.members()[members.front()].nranks;
+    if (std::ranges::any_of(found_, [&](const Communicator& c) { return c.nranks == nranks; })) {
+      // Others of this size have theirs, so only lines were lost: these are the rest of them.
+      for (std::size_t index : members)
+        if (Communicator* home = only_seat_for(index)) home->members.push_back(index);
+      return;
+    }
+    const std::string name = next_name(static_cast<std::size_t>(nranks));
+    if (members.size() <= static_cast<std::size_t>(nranks)) return keep(name, members, false);
+    keep_whole_hosts(name, members, false);
+  }
+
+  std::string next_name(std::size_t nranks) {
+    return fmt::format("{}-ranks-{}", nranks, ++unnamed_);
+  }
+
+  std::map<std::string, Indices> by_host(const Indices& members) const {
+    std::map<std::string, Indices> hosts;
+    for (std::size_t index : members) hosts[progress_.members()[index].host].push_back(index);
+    return hosts;
+  }
+
+  // Whole on one host, it must be this host's. In part, it might be anybody's.
+  bool is_whole(const Indices& members) const {
+    return members.size() ==
+               static_cast<std::size_t>(progress_.members()[members.front()].nranks) &&
+           ranks_are_distinct(progress_, members);
+  }
+
+  // One communicator per host, as tensor parallelism makes them.
+  bool splits_by_host(const Indices& members) const {
+    return std::ranges::all_of(by_host(members),
+                               [&](const auto& of_host) { return is_whole(of_host.second); });
+  }
+
+  void keep_whole_hosts(const std::string& name, const Indices& members, bool matched) {
+    for (const auto& [host, of_host] : by_host(members))
+      if (is_whole(of_host)) keep(fmt::format("{}-{}", name, host), of_host, matched);
+  }
+
+  // The communicator that a member without an Init line must belong to, if only one has room for
+  // it and is laid out over hosts and devices as its likes are.
+  Communicator* only_seat_for(std::size_t index) {
+    const Member& member = progress_.members()[index];
+    bool within_hosts = true;
+    bool across_hosts_on_one_device = true;
+    std::vector<Communicator*> with_room;
+    for (Communicator& other : found_) {
+      if (other.nranks != member.nranks) continue;
+      for (std::size_t a : other.members) {
+        const Member& first = progress_.members()[other.members.front()];
+        within_hosts &= progress_.members()[a].host == first.host;
+        across_hosts_on_one_device &= progress_.members()[a].device == first.device;
+      }
+      const bool has_room = other.members.size() < static_cast<std::size_t>(other.nranks);
+      const bool is_in = std::ranges::any_of(other.members, [&](std::size_t a) {
+        return progress_.members()[a].process == member.process;
+      });
+      if (has_room && !is_in) with_room.push_back(&other);
+    }
+    std::erase_if(with_room, [&](const Communicator* other) {
+      const Member& first = progress_.members()[other->members.front()];
+      return (within_hosts && first.host != member.host) ||
+             (across_hosts_on_one_device && !within_hosts && first.device != member.device);
+    });
+    return with_room.size() == 1 ? with_room.front() : nullptr;
   }
 
   // Where hosts run different versions of NCCL, some print the id and some do not: together they
@@ -187,6 +260,7 @@ class Grouping {
   std::map<std::pair<ProcessKey, std::uint64_t>, std::string> keys_;
   std::map<ProcessKey, std::pair<int, int>> world_ranks_;  // size of the largest, rank in it
   std::map<std::string, Indices> groups_;
+  std::map<int, Indices> strangers_;  // members without an Init line, by the size they name
   std::vector<std::string> order_;
   std::map<
       std::tuple<std::string, std::int64_t, std::uint32_t, std::string, int, bool, std::uint64_t>,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace faultline {
@@ -28,6 +29,74 @@ const Communicator* world_of(const std::vector<Communicator>& communicators) {
     if (communicator.matched && (world == nullptr || communicator.nranks > world->nranks))
       world = &communicator;
   return world;
+}
+
+// Where the Init line that tells a worker's rank was lost, the others of its host may: frameworks
+// number the ranks of a host in the order of its devices.
+class Seats {
+ public:
+  Seats(const Progress& progress, const std::vector<Worker>& workers, int expected)
+      : progress_(progress) {
+    for (int rank = 0; rank < expected; ++rank) free_.insert(rank);
+    for (const Worker& worker : workers) {
+      if (worker.rank < 0) continue;
+      free_.erase(worker.rank);
+      const int device = device_of(worker);
+      if (worker.host.empty() || device < 0) continue;
+      Host& host = hosts_[worker.host];
+      const int first = worker.rank - device;
+      if (host.known++ == 0) host.first = first;
+      host.regular &= first == host.first;
+    }
+  }
+
+  // -1: nothing tells.
+  int rank_of(const Worker& worker) const {
+    const auto host = hosts_.find(worker.host);
+    const int device = device_of(worker);
+    if (host == hosts_.end() || device < 0 || !host->second.regular ||
+        host->second.known < kEnoughToSeeIt)
+      return -1;
+    const int rank = host->second.first + device;
+    return free_.contains(rank) ? rank : -1;
+  }
+
+  const std::set<int>& free() const { return free_; }
+
+ private:
+  static constexpr int kEnoughToSeeIt = 3;
+
+  struct Host {
+    int known = 0;
+    int first = 0;  // the rank that its device 0 would have
+    bool regular = true;
+  };
+
+  int device_of(const Worker& worker) const {
+    return worker.members.empty() ? -1 : progress_.members()[worker.members.front()].device;
+  }
+
+  const Progress& progress_;
+  std::set<int> free_;
+  std::map<std::string, Host> hosts_;
+};
+
+void infer_ranks(const Progress& progress, std::vector<Worker>& workers, int expected) {
+  const Seats seats(progress, workers, expected);
+  std::set<int> free = seats.free();
+  std::vector<Worker*> unknown;
+  for (Worker& worker : workers) {
+    if (worker.rank >= 0) continue;
+    worker.rank = seats.rank_of(worker);
+    if (worker.rank < 0 || free.erase(worker.rank) == 0) {
+      worker.rank = -1;
+      unknown.push_back(&worker);
+    }
+  }
+  // The last one must be who is left.
+  if (unknown.size() == 1 && free.size() == 1 &&
+      workers.size() == static_cast<std::size_t>(expected))
+    unknown.front()->rank = *free.begin();
 }
 
 }  // namespace
@@ -77,6 +146,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   for (Worker& worker : found)
     for (std::size_t index : worker.members)
       if (worker.rank < 0) worker.rank = members[index].launcher_rank;
+  if (workers.expected > 0) infer_ranks(progress, found, workers.expected);
   if (workers.expected == 0)
     for (const Communicator& communicator : communicators)
       workers.expected = std::max(workers.expected, communicator.nranks);

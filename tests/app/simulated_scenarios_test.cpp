@@ -7,16 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <ostream>
 
-#include "app/asked_by_signatures.h"
-#include "app/input_reader.h"
-#include "app/input_walker.h"
-#include "rules/diagnosis.h"
 #include "simulate/scenario.h"
 #include "simulate/simulate.h"
+#include "simulated_diagnosis.h"
 #include "simulated_pending.h"
 #include "workshop.h"
 
@@ -46,7 +41,6 @@ constexpr Form kForms[] = {
 };
 constexpr std::size_t kFormCount = std::size(kForms);
 
-// Of a large job each scenario gets one form, and all forms get their turn.
 constexpr Form kLargeForms[] = {
     {"2_27_mpirun", "2.27.7", "mpirun", Layout::merged},
     {"2_21_plain", "2.21.5", "none", Layout::per_host},
@@ -86,31 +80,14 @@ std::vector<Row> rows() {
   for (const simulation::Scenario& scenario : simulation::scenarios()) {
     const bool healthy = scenario.cause.empty();
     for (const Form& form : kForms) all.push_back(row(scenario, form, false, false));
-    const Form& large = kLargeForms[number % std::size(kLargeForms)];
-    all.push_back(row(scenario, large, true, false));
+    for (const Form& form : kLargeForms) all.push_back(row(scenario, form, true, false));
     if (!healthy) {
       all.push_back(row(scenario, kForms[(number * 4) % kFormCount], false, true));
-      all.push_back(row(scenario, large, true, true));
+      all.push_back(row(scenario, kLargeForms[number % std::size(kLargeForms)], true, true));
     }
     ++number;
   }
   return all;
-}
-
-Diagnosis diagnosis_of(const std::filesystem::path& folder) {
-  static const Catalog catalog = load_catalog();
-  const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
-  const Inputs inputs = find_inputs({folder.string()}, now).value();
-  JobState job("simulated");
-  const auto asked = std::make_shared<AskedBySignatures>(catalog.signatures);
-  std::atomic<std::uint64_t> bytes = 0;
-  for (const InputFile& file : inputs.files)
-    read_input(file, {.job = "simulated", .name = "", .host = ""}, asked, bytes,
-               [&](SourceBatch read) {
-                 job.apply(*read.source, read.batch, read.received);
-                 return true;
-               });
-  return diagnose(job, catalog, {.now = now});
 }
 
 template <class Value>

@@ -390,7 +390,8 @@ TEST(Diagnosis, ALogThatBeginsInMidRunIsAskedForAndNotAccused) {
   Job job;
   for (int rank = 0; rank < 3; ++rank) job.join(rank, "world", rank, 4);
   job.call(ranks(0, 3), all_reduce(), 10);
-  job.call({3}, all_reduce(), 2);  // rank 3's log has no Init line and two calls
+  // Rank 3's log has no Init line and the last two calls.
+  for (std::uint64_t call : {8, 9}) job.call_once(3, all_reduce(), "world", call);
   Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
 }
