@@ -33,12 +33,14 @@ class Injection {
   int any_host();
   // A step well inside the run.
   int any_step();
-  // One in which the job does `wanted`; -1 if it never does.
+  // One in which the job does `wanted`; -1 if it never does. The last step only if there is no
+  // other: a fault shows in what comes after it.
   template <class Wanted>
   Place any_place(int rank, Wanted&& wanted) {
     const int first = any_step();
-    for (int i = 0; i < program.steps(); ++i) {
-      const int step = (first + i) % program.steps();
+    const int last = program.steps() - 1;
+    for (int i = 0; i <= last; ++i) {
+      const int step = i < last ? (first + i) % last : last;
       if (const int at = program.find(rank, step, wanted); at >= 0) return {step, at};
     }
     return {-1, -1};

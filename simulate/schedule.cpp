@@ -38,13 +38,15 @@ class Walk {
 
   Stand stand(int rank, std::uint64_t ahead) {
     Walker& at = walkers_[static_cast<std::size_t>(rank)];
-    // The launch that it waits in was enqueued, and some after it.
+    // The launch that it waits in was enqueued, and some after it. Who enqueues the last one waits
+    // for it before leaving.
+    const bool left = ended(at);
     for (std::uint64_t i = 0; i <= ahead && !ended(at); ++i) {
       if ((*at.calls)[at.next].function == Function::halt) break;
       at.next = launch_end(*at.calls, at.next);
       if (at.next >= at.calls->size()) next_step(rank);
     }
-    return {ended(at), {at.step, static_cast<int>(at.next)}};
+    return {left, {at.step, static_cast<int>(at.next)}};
   }
 
  private:

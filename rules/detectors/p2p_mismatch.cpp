@@ -15,8 +15,9 @@ namespace faultline {
 namespace {
 
 // How sure it is that a call was left out: by how the rank is known to have gone on without it.
-constexpr std::size_t kMostQueued = 16;  // calls on other communicators after those that wait
-constexpr double kBeyond = 0.85;         // both entered the next collective of this communicator
+constexpr std::size_t kMostQueued = 16;       // calls on other communicators after those that wait
+constexpr std::uint64_t kMostQueuedHere = 3;  // and to the same peer
+constexpr double kBeyond = 0.85;  // both entered the next collective of this communicator
 constexpr double kCounted = 0.8;  // both entered a later collective of the communicator they share
 constexpr double kAhead = 0.75;   // only it entered the next collective
 constexpr double kElsewhere = 0.7;  // both entered a later collective of another communicator
@@ -140,22 +141,28 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
   return std::nullopt;
 }
 
-// It sent, and only then received, as its last calls to anybody there and in launches of their own;
-// and what it sent is more than NCCL's buffers take, for the first time.
-bool sends_first(const View& view, std::size_t member, const Flow& sent, const Flow& received) {
-  const Member& rank = view.member(member);
-  const bool last = rank.last_line.source == received.source &&
-                    rank.last_line.line == received.line && !rank.ending;
-  // Calls of one group share an opCount.
-  const bool apart = sent.source == received.source && sent.line < received.line &&
-                     sent.op_count != received.op_count;
-  if (!last || !apart || view.is_live(member)) return false;
-  if (bytes_of(sent.last()).value_or(0) < kMoreThanBuffers) return false;
+// In its which-th exchange it sent, and only then received, in launches of their own; and what it
+// sent is more than NCCL's buffers take, for the first time.
+bool sends_first(const View& view, std::size_t member, const Flow& sent, const Flow& received,
+                 std::uint64_t which) {
+  if (view.member(member).ending || view.is_live(member) || sent.source != received.source)
+    return false;
+  if (std::max(sent.calls, received.calls) > which + 1 + kMostQueuedHere) return false;
+  const auto out = sent.line_of(which);
+  const auto in = received.line_of(which);
+  if (!out || !in || *in < *out || sent.is_grouped(which) || received.is_grouped(which))
+    return false;
+  const auto message = sent.message(which);
+  if (!message || bytes_of(*message).value_or(0) < kMoreThanBuffers) return false;
   // Before, the two went in groups, or what they moved was small.
-  if (received.grouped + 1 < received.calls) {
+  std::uint64_t grouped_before = std::uint64_t{sent.grouped} + received.grouped;
+  for (const Flow* flow : {&sent, &received})
+    for (std::uint64_t later = which; later < flow->calls; ++later)
+      grouped_before -= flow->is_grouped(later) ? 1 : 0;
+  if (grouped_before < which) {
     if (sent.calls > Flow::kKept) return false;
-    for (std::uint64_t which = 0; which + 1 < sent.calls; ++which)
-      if (bytes_of(*sent.message(which)).value_or(kMoreThanBuffers) >= kMoreThanBuffers)
+    for (std::uint64_t earlier = 0; earlier < which; ++earlier)
+      if (bytes_of(*sent.message(earlier)).value_or(kMoreThanBuffers) >= kMoreThanBuffers)
         return false;
   }
   // The host goes on to queue a few calls behind those that wait.
@@ -163,8 +170,7 @@ bool sends_first(const View& view, std::size_t member, const Flow& sent, const F
   for (std::size_t m : view.worker_of(member).members) {
     const Member& other = view.member(m);
     if (other.calls_source != received.source) continue;
-    for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > received.line;)
-      ++queued;
+    for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > *in;) ++queued;
   }
   return queued <= kMostQueued;
 }
@@ -177,7 +183,10 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
   const Flow* others_back = flow_of(view, other, PeerCall::receive, one);
   if (out == nullptr || back == nullptr || others_out == nullptr || others_back == nullptr)
     return std::nullopt;
-  if (!sends_first(view, one, *out, *back) || !sends_first(view, other, *others_out, *others_back))
+  const std::uint64_t exchanges =
+      std::min({out->calls, back->calls, others_out->calls, others_back->calls});
+  if (exchanges == 0 || !sends_first(view, one, *out, *back, exchanges - 1) ||
+      !sends_first(view, other, *others_out, *others_back, exchanges - 1))
     return std::nullopt;
   Dispute dispute{.communicator = communicator, .one = one, .other = other};
   dispute.what = fmt::format(
@@ -209,7 +218,7 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
       if (received == nullptr || named.contains(std::minmax(sender, receiver))) continue;
       if (auto found = sizes_differ(view, communicator, sender, sent, receiver, *received))
         disputes.push_back(std::move(*found));
-      else if (sender < receiver && sent.calls == received->calls)
+      else if (sender < receiver)
         if (auto waits = both_send_first(view, communicator, sender, receiver))
           disputes.push_back(std::move(*waits));
     }

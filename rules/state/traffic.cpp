@@ -112,10 +112,23 @@ void Traffic::apply(const Entered& entered, std::uint32_t source, const Batch& b
     ++known->calls;
     const Flow* back =
         member.find(meaning.kind == Kind::send ? PeerCall::receive : PeerCall::send, meaning.peer);
-    if (back != nullptr && back->calls > 0 && back->source == source &&
-        back->op_count == known->op_count)
-      ++known->grouped;
+    const bool grouped = back != nullptr && back->calls > 0 && back->source == source &&
+                         back->op_count == known->op_count;
+    known->grouped += grouped ? 1 : 0;
+    known->grouped_lately =
+        static_cast<std::uint8_t>(known->grouped_lately << 1 | (grouped ? 1 : 0));
   }
+}
+
+// Lines are kept by their lower half; the last one is known whole.
+std::optional<std::uint64_t> Flow::line_of(std::uint64_t which) const {
+  if (which >= calls || which + kLines < calls) return std::nullopt;
+  const std::uint32_t low = lines[which % kLines];
+  return line - static_cast<std::uint32_t>(static_cast<std::uint32_t>(line) - low);
+}
+
+bool Flow::is_grouped(std::uint64_t which) const {
+  return which < calls && calls - 1 - which < 8 && (grouped_lately >> (calls - 1 - which) & 1) != 0;
 }
 
 std::optional<std::uint32_t> Flow::calls_before(std::uint64_t before_line) const {

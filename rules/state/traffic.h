@@ -47,13 +47,20 @@ struct Flow {
   std::uint64_t offset = 0;
   std::uint32_t op_count = 0;  // its lower half
   std::uint32_t calls = 0;
-  std::uint32_t grouped = 0;  // of them, how many shared a launch with one to the other side
+  std::uint32_t grouped = 0;        // of them, how many shared a launch with one to the other side
+  std::uint8_t grouped_lately = 0;  // of the last eight, a bit for each that did; the last is 1
   std::array<Message, kKept> messages;  // the last few
 
   std::array<std::uint32_t, kLines> lines{};  // of the last few, their lower half
 
   // How many of the calls stand before this line of its source; nullopt: that is too long ago.
   std::optional<std::uint32_t> calls_before(std::uint64_t before_line) const;
+
+  // The line of the which-th call, counted from 0; nullopt: not made or too long ago.
+  std::optional<std::uint64_t> line_of(std::uint64_t which) const;
+
+  // Whether the which-th call shared a launch with one to the other side, if it is one of the last.
+  bool is_grouped(std::uint64_t which) const;
 
   // The which-th message, counted from 0; nullopt: not made or not kept.
   std::optional<Message> message(std::uint64_t which) const;
