@@ -1,5 +1,13 @@
+#include "parsers/dcgmi_diag.h"
+#include "parsers/dcgmi_dmon.h"
+#include "parsers/dcgmi_health.h"
+#include "parsers/dcgmi_nvlink.h"
+#include "parsers/df.h"
 #include "parsers/document.h"
+#include "parsers/ip_link.h"
+#include "parsers/iperf3_text.h"
 #include "parsers/json_document.h"
+#include "parsers/nc.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/nvidia_smi_csv.h"
 #include "parsers/nvidia_smi_error.h"
@@ -7,6 +15,9 @@
 #include "parsers/nvidia_smi_q.h"
 #include "parsers/nvidia_smi_table.h"
 #include "parsers/nvidia_smi_topo.h"
+#include "parsers/ping.h"
+#include "parsers/tcpdump.h"
+#include "parsers/tshark.h"
 
 namespace faultline {
 namespace {
@@ -20,6 +31,18 @@ constexpr DocumentFormat kFormats[] = {
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink},
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo},
     {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error},
+    {"nvidia-smi-dmon", begins_nvidia_smi_dmon, make_nvidia_smi_dmon},
+    {"dcgmi-diag", begins_dcgmi_diag, make_dcgmi_diag},
+    {"dcgmi-health", begins_dcgmi_health, make_dcgmi_health},
+    {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink},
+    {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon},
+    {"iperf3", begins_iperf3_text, make_iperf3_text},
+    {"ping", begins_ping, make_ping},
+    {"ip-link", begins_ip_link, make_ip_link},
+    {"nc", begins_nc, make_nc},
+    {"df", begins_df, make_df},
+    {"tcpdump", begins_tcpdump, make_tcpdump},
+    {"tshark", begins_tshark, make_tshark},
 };
 
 }  // namespace

@@ -69,6 +69,24 @@ bool OpenPart::has_value(std::string_view name) const {
   return std::ranges::find(report.values, name, &NamedValue::name) != report.values.end();
 }
 
+std::size_t OpenPart::size() const {
+  return sizeof *this + line.text.size() + size_of(report.names) + size_of(report.values);
+}
+
+void OpenPart::save(SavedBytesWriter& saved) const {
+  saved.text(report.kind);
+  faultline::save(saved, report.names);
+  faultline::save(saved, report.values);
+  line.save(saved);
+}
+
+void OpenPart::restore(SavedBytesReader& saved) {
+  report.kind = saved.text();
+  faultline::restore(saved, report.names, kMostNames);
+  faultline::restore(saved, report.values, kMostValues);
+  line.restore(saved);
+}
+
 Document::Line PartDocument::feed(const DocumentLine& line,
                                   std::vector<DocumentReading>& readings) {
   // Another host's lines in between: a part of theirs must not be read into one of ours.
@@ -112,10 +130,9 @@ OpenPart& PartDocument::open(std::string_view kind) {
 }
 
 OpenPart* PartDocument::find(std::string_view kind, std::string_view name, std::string_view value) {
-  const auto part = std::ranges::find_if(open_, [&](const OpenPart& each) {
+  return find_if([&](const OpenPart& each) {
     return each.report.kind == kind && each.name_of(name) == value;
   });
-  return part == open_.end() ? nullptr : &*part;
 }
 
 void PartDocument::give_all() {
@@ -132,11 +149,13 @@ void PartDocument::word(std::string_view text) {
   if (words_.size() < kMostWords) words_.emplace_back(text.substr(0, kMostBytes));
 }
 
+void PartDocument::append(std::string& word, std::string_view text) {
+  word += text.substr(0, kMostBytes - std::min(kMostBytes, word.size()));
+}
+
 std::size_t PartDocument::size() const {
   std::size_t bytes = sizeof *this + words_.size() * (sizeof(std::string) + kMostBytes);
-  for (const OpenPart& part : open_)
-    bytes += sizeof part + part.line.text.size() + size_of(part.report.names) +
-             size_of(part.report.values);
+  for (const OpenPart& part : open_) bytes += part.size();
   return bytes;
 }
 
@@ -151,12 +170,7 @@ void PartDocument::save(SavedBytesWriter& saved) const {
   saved.number(static_cast<std::int64_t>(words_.size()));
   for (const std::string& each : words_) saved.text(each);
   saved.number(static_cast<std::int64_t>(open_.size()));
-  for (const OpenPart& part : open_) {
-    saved.text(part.report.kind);
-    faultline::save(saved, part.report.names);
-    faultline::save(saved, part.report.values);
-    part.line.save(saved);
-  }
+  for (const OpenPart& part : open_) part.save(saved);
 }
 
 void PartDocument::restore(SavedBytesReader& saved) {
@@ -171,12 +185,8 @@ void PartDocument::restore(SavedBytesReader& saved) {
   const std::int64_t words = saved.number();
   for (std::int64_t i = 0; i < words && saved.ok(); ++i) word(saved.text());
   const std::int64_t parts = saved.number();
-  for (std::int64_t i = 0; i < parts && saved.ok() && open_.size() < kMostParts; ++i) {
-    OpenPart& part = open(saved.text());
-    faultline::restore(saved, part.report.names, kMostNames);
-    faultline::restore(saved, part.report.values, kMostValues);
-    part.line.restore(saved);
-  }
+  for (std::int64_t i = 0; i < parts && saved.ok() && open_.size() < kMostParts; ++i)
+    open({}).restore(saved);
 }
 
 }  // namespace faultline

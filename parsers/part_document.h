@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/facts/part.h"
@@ -25,6 +26,10 @@ struct OpenPart {
   void value(std::string_view name, std::string_view value);
   std::string_view name_of(std::string_view name) const;  // empty: it has none
   bool has_value(std::string_view name) const;
+
+  std::size_t size() const;
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);  // all but the tool
 };
 
 class PartDocument : public Document {
@@ -50,10 +55,18 @@ class PartDocument : public Document {
   OpenPart& open(std::string_view kind);
   // The open part with that name, or null.
   OpenPart* find(std::string_view kind, std::string_view name, std::string_view value);
+  template <class Predicate>
+  OpenPart* find_if(Predicate&& predicate) {
+    for (OpenPart& part : open_)
+      if (predicate(std::as_const(part))) return &part;
+    return nullptr;
+  }
   OpenPart* last() { return open_.empty() ? nullptr : &open_.back(); }
 
   void give_all();  // in the order in which they were opened, those of which something was said
   void word(std::string_view text);
+  // Adds to one of the words, as far as a word may grow.
+  static void append(std::string& word, std::string_view text);
 
   int stage_ = 0;                   // where in the format: the format's own meaning
   std::vector<std::string> words_;  // what stands above and means something further down
