@@ -109,6 +109,10 @@ class Diagnostic : public PartDocument {
     if (words_.size() < kWords) return;
     const std::string_view gpu = gpu_in_front(words_[kNoteText]);
     OpenPart& part = gpu.empty() ? host() : of_gpu(gpu);
+    // A result that lists no GPUs is of the one that its text names.
+    const std::string& result = words_[kResult];
+    if (!gpu.empty() && result.find(" - ") == std::string::npos && !part.has_value(words_[kTest]))
+      part.value(words_[kTest], result);
     part.value(words_[kTest] + " / " + words_[kNote], words_[kNoteText]);
     words_.resize(2);
   }

@@ -58,13 +58,9 @@ class Diag : public PartJson {
 
   void tell_result() {
     const bool of_gpus = get(kGroup).empty() || get(kGroup) == "GPU";
-    bool told = false;
-    for (const std::string_view gpu : pieces_of(get(kGpus), ",")) {
-      if (!of_gpus || !is_count(gpu)) continue;
-      tell(find_or_open("gpu", "index", gpu));
-      told = true;
-    }
-    if (!told) tell(host());
+    for (const std::string_view gpu : pieces_of(get(kGpus), ","))
+      if (of_gpus && is_count(gpu)) tell(find_or_open("gpu", "index", gpu));
+    if (of_gpus && get(kGpus).empty()) tell(host());
     for (std::size_t word = kGroup; word < kWords; ++word) set(word, {});
   }
 

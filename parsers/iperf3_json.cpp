@@ -51,6 +51,7 @@ class Iperf3 : public PartJson {
         path_part().value("intervals / streams / pmtu", value.text);
       return;
     }
+    if (path.ends_with("/sender")) return;  // true on both sides
     for (const std::string_view kept : kKept)
       if (path.starts_with(kept)) path_part().value(with_blanks(path), value.text);
   }

@@ -155,6 +155,7 @@ class Table : public PartDocument {
       else
         gpu.value(column.name, without_unit(cells[i], column.unit));
     }
+    if (gpu.report.names.empty()) gpu.report.values.clear();  // of no GPU that anybody knows
     give_all();
     return true;
   }

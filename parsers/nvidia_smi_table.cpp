@@ -92,9 +92,9 @@ class Table : public PartDocument {
     }
     const bool lost = cell.find("GPU is lost") != std::string_view::npos ||
                       cell.find("Unknown Error") != std::string_view::npos;
-    if (!lost || words.empty()) return Line::foreign;
+    if (!lost || words.empty() || !is_count(words[0])) return Line::foreign;
     OpenPart& gpu = open("gpu");
-    if (is_count(words[0])) gpu.name("index", words[0]);
+    gpu.name("index", words[0]);
     gpu.value("error", cell);
     return Line::part;
   }
