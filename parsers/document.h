@@ -81,6 +81,8 @@ struct DocumentFormat {
   // Whether a document may begin with this line. Asked about every line that is no call: quick.
   bool (*begins)(std::string_view text);
   std::unique_ptr<Document> (*create)();
+  // With which a beginning may begin, after blanks; empty: with any. Spares most lines the question.
+  std::string_view first_characters = {};
 };
 
 // In the order they are tried.
