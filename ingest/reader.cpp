@@ -329,9 +329,10 @@ class Reader::Impl {
     // Documents wait for the whole line: one that was cut off may say something else.
     if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
     document_readings_.clear();
-    const bool mine = documents_.read({message.text, place.text, place.number, place.offset,
-                                       message.host, message.time, message.rank},
-                                      document_readings_);
+    const bool mine =
+        documents_.read({message.text, place.text, place.number, place.offset, message.host,
+                         message.time, message.rank, line_end_ == LineEnd::lost},
+                        document_readings_);
     keep_document_readings(message, place);
     batch_.skipped += documents_.take_given_up();
     if (!mine || documents_.dialect().empty()) return mine;

@@ -52,7 +52,8 @@ class Monitor : public PartDocument {
       return Line::foreign;
     OpenPart& gpu = open("gpu");
     gpu.name("index", cells[0]);
-    for (std::size_t i = 0; i < words_.size(); ++i) gpu.value(words_[i], cells[i + 1]);
+    for (std::size_t i = 0; i + (cut() ? 1 : 0) < words_.size(); ++i)
+      gpu.value(words_[i], cells[i + 1]);
     give_all();
     return Line::part;
   }

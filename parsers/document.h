@@ -29,6 +29,7 @@ struct DocumentLine {
   std::string_view host = {};
   EventTime time = {};
   int rank = -1;
+  bool cut = false;  // the source ended without ending it: it may have gone on
 };
 
 // A line that a document keeps, because a fact that is complete only later rests on it.
@@ -81,7 +82,8 @@ struct DocumentFormat {
   // Whether a document may begin with this line. Asked about every line that is no call: quick.
   bool (*begins)(std::string_view text);
   std::unique_ptr<Document> (*create)();
-  // With which a beginning may begin, after blanks; empty: with any. Spares most lines the question.
+  // With which a beginning may begin, after blanks; empty: with any. Spares most lines the
+  // question.
   std::string_view first_characters = {};
 };
 

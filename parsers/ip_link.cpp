@@ -59,7 +59,8 @@ class IpLink : public PartDocument {
     part.name("index", found.index);
     part.value("flags", found.flags);
     if (!found.parent.empty()) part.value("link", found.parent);
-    const auto words = words_of(found.rest);
+    auto words = words_of(found.rest);
+    if (cut()) words.pop_back();
     for (std::size_t i = 0; i + 1 < words.size(); i += 2) part.value(words[i], words[i + 1]);
   }
 

@@ -146,6 +146,7 @@ class Table : public PartDocument {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const Column column = column_of(words_[i]).value_or(Column{});
       const std::string_view identity = identity_of(column.name);
+      if (cut() && i + 1 == cells.size()) break;
       if (column.name == "timestamp")
         time_ = time_of(cells[i]);
       else if (identity == "pci")

@@ -144,6 +144,7 @@ class Query : public PartDocument {
     const std::string section = words_.size() > 1 ? words_[1].substr(1) : std::string();
     if (std::ranges::find(kKept, section) == std::end(kKept)) return;
     if (section == "Processes" && words_.size() > 2) return;
+    if (cut()) return;
     gpu.value(path, *line.value);
   }
 

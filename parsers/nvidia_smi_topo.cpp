@@ -63,7 +63,8 @@ class Matrix : public PartDocument {
   }
 
   bool read_row(const Words& cells) {
-    if (cells.size() < words_.size() + 1 || std::ranges::find(words_, cells[0]) == words_.end() ||
+    if (cut() || cells.size() < words_.size() + 1 ||
+        std::ranges::find(words_, cells[0]) == words_.end() ||
         !std::all_of(cells.begin() + 1,
                      cells.begin() + 1 + static_cast<std::ptrdiff_t>(words_.size()), is_link))
       return false;

@@ -63,6 +63,9 @@ class PartDocument : public Document {
   }
   OpenPart* last() { return open_.empty() ? nullptr : &open_.back(); }
 
+  // The line in hand may have gone on: 90 may be half of 9000.
+  bool cut() const { return line_ != nullptr && line_->cut; }
+
   void give_all();  // in the order in which they were opened, those of which something was said
   void word(std::string_view text);
   // Adds to one of the words, as far as a word may grow.

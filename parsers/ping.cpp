@@ -59,6 +59,7 @@ class Ping : public PartDocument {
 
   Line read(std::string_view text) override {
     text = trimmed(text);
+    if (cut() && text.find("mtu") != std::string_view::npos) return Line::foreign;
     if (const auto head = head_line(text)) {
       // What goes to stderr may come before what it is about.
       if (stage_ != kErrorsOnly || last() == nullptr) give_complete();

@@ -139,6 +139,31 @@ TEST(PartDocuments, APingThatWasBrokenOffSaysOnlyWhatWentWrong) {
   EXPECT_EQ(found(parts[0].values, "error"), "Frag needed and DF set (mtu = 1500)");
 }
 
+TEST(PartDocuments, WhatTheEndOfASourceMayHaveCutIsNotBelieved) {
+  const auto rows = parts_in(
+      "index, memory.used [MiB], pcie.link.width.current\n"
+      "0, 71204 MiB, 16\n"
+      "1, 71204 MiB, 1");
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(found(rows[0].values, "pcie.link.width.current"), "16");
+  EXPECT_EQ(found(rows[1].values, "memory.used"), "71204");
+  EXPECT_EQ(found(rows[1].values, "pcie.link.width.current"), "(none)");
+
+  const auto interfaces = parts_in("4: eth0: <BROADCAST,UP> mtu 90");
+  ASSERT_THAT(interfaces, SizeIs(1));
+  EXPECT_EQ(found(interfaces[0].values, "mtu"), "(none)");
+
+  const auto gpus = parts_in(
+      "GPU 00000000:53:00.0\n"
+      "    Product Name                          : NVIDIA H100\n"
+      "    GPU Recovery Action                   : No");
+  ASSERT_THAT(gpus, SizeIs(1));
+  EXPECT_EQ(found(gpus[0].values, "GPU Recovery Action"), "(none)");
+
+  EXPECT_THAT(parts_in("ping: local error: message too long, mtu=14"), IsEmpty());
+  EXPECT_THAT(parts_in("\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tNV1"), IsEmpty());
+}
+
 TEST(PartDocuments, SamplesOfALoopAreReportsOfTheirOwn) {
   std::string text;
   for (int i = 0; i < 3; ++i)
