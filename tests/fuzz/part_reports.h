@@ -32,7 +32,7 @@ inline bool is_small(const std::vector<NamedValue>& values) {
 template <class Check>
 void fuzz_part_reports(const std::uint8_t* data, std::size_t size, Check&& check) {
   if (size < 2) return;
-  const std::size_t piece = 1 + data[size - 1];  // at the end, for an input's first line counts
+  const std::size_t piece = 1 + std::size_t{4} * data[size - 1];  // its first line counts
   const bool restart = data[size - 2] % 2 == 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
 
