@@ -6,8 +6,14 @@ namespace faultline {
 namespace {
 
 const DocumentFormat* format_beginning_with(std::string_view text) {
-  for (const DocumentFormat& format : all_documents())
+  const std::size_t at = text.find_first_not_of(" \t\r");
+  if (at == std::string_view::npos) return nullptr;
+  const char first = text[at];
+  for (const DocumentFormat& format : all_documents()) {
+    const std::string_view asked = format.first_characters;
+    if (!asked.empty() && asked.find(first) == std::string_view::npos) continue;
     if (format.begins(text)) return &format;
+  }
   return nullptr;
 }
 

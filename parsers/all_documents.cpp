@@ -1,13 +1,48 @@
+#include "parsers/dcgmi_diag.h"
+#include "parsers/dcgmi_dmon.h"
+#include "parsers/dcgmi_health.h"
+#include "parsers/dcgmi_nvlink.h"
+#include "parsers/df.h"
 #include "parsers/document.h"
+#include "parsers/ip_link.h"
+#include "parsers/iperf3_text.h"
 #include "parsers/json_document.h"
+#include "parsers/nc.h"
 #include "parsers/ncclras_text.h"
+#include "parsers/nvidia_smi_csv.h"
+#include "parsers/nvidia_smi_error.h"
+#include "parsers/nvidia_smi_nvlink.h"
+#include "parsers/nvidia_smi_q.h"
+#include "parsers/nvidia_smi_table.h"
+#include "parsers/nvidia_smi_topo.h"
+#include "parsers/ping.h"
+#include "parsers/tcpdump.h"
+#include "parsers/tshark.h"
 
 namespace faultline {
 namespace {
 
 constexpr DocumentFormat kFormats[] = {
-    {"ncclras", begins_ncclras_text, make_ncclras_text},
-    {"json", begins_json_document, make_json_document},
+    {"ncclras", begins_ncclras_text, make_ncclras_text, "JC#"},
+    {"json", begins_json_document, make_json_document, "{["},
+    {"nvidia-smi", begins_nvidia_smi_table, make_nvidia_smi_table, "|FMSTW"},
+    {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=G"},
+    {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
+    {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
+    {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
+    {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error, "UNFG"},
+    {"nvidia-smi-dmon", begins_nvidia_smi_dmon, make_nvidia_smi_dmon, "#"},
+    {"dcgmi-diag", begins_dcgmi_diag, make_dcgmi_diag, "S|"},
+    {"dcgmi-health", begins_dcgmi_health, make_dcgmi_health, "|E"},
+    {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink, "|"},
+    {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon, "#"},
+    {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi"},
+    {"ping", begins_ping, make_ping, "Pp-"},
+    {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
+    {"nc", begins_nc, make_nc, "nC"},
+    {"df", begins_df, make_df, "F"},
+    {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
+    {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
 };
 
 }  // namespace

@@ -52,6 +52,13 @@ bool begins_a_line(std::string_view text) {
          peel_kernel_stamp(trial) || take_iso_stamp(rest);
 }
 
+// eth0: <BROADCAST,UP> mtu 9000 of `ip link`, which numbers the interfaces.
+bool names_interface(std::string_view text) {
+  const std::size_t end = text.find(": <");
+  return end != std::string_view::npos && end > 0 &&
+         text.substr(0, end).find_first_of(" \t:") == std::string_view::npos;
+}
+
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
 // Ray prints a line once and then, if others said the same, how many did.
@@ -137,7 +144,9 @@ bool peel_srun_label(Peeled& line) {
   std::string_view rest = line.text;
   std::int64_t rank = 0;
   take_blanks(rest);
-  if (line.labelled || !take_number(rest, rank, kMaxRankDigits) || !take(rest, ": ")) return false;
+  if (line.labelled || !take_number(rest, rank, kMaxRankDigits) || !take(rest, ": ") ||
+      names_interface(rest))
+    return false;
   label_with_rank(line, rank, rest);
   return true;
 }

@@ -1,0 +1,14 @@
+// nvidia-smi -q: of each GPU, names and values in sections that only their indentation tells.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+bool begins_nvidia_smi_q(std::string_view text);
+std::unique_ptr<Document> make_nvidia_smi_q();
+
+}  // namespace faultline

@@ -1,0 +1,14 @@
+// What nvidia-smi prints without arguments: a table of GPUs, and one of the processes on them.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+bool begins_nvidia_smi_table(std::string_view text);
+std::unique_ptr<Document> make_nvidia_smi_table();
+
+}  // namespace faultline

@@ -1,0 +1,14 @@
+// tshark -q -z io,stat, conv and expert: counts of what a capture holds.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+bool begins_tshark(std::string_view text);
+std::unique_ptr<Document> make_tshark();
+
+}  // namespace faultline
