@@ -329,8 +329,9 @@ class Reader::Impl {
     // Documents wait for the whole line: one that was cut off may say something else.
     if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
     document_readings_.clear();
-    const bool mine =
-        documents_.read({message.text, place.text, place.number, place.offset}, document_readings_);
+    const bool mine = documents_.read({message.text, place.text, place.number, place.offset,
+                                       message.host, message.time, message.rank},
+                                      document_readings_);
     keep_document_readings(message, place);
     batch_.skipped += documents_.take_given_up();
     if (!mine || documents_.dialect().empty()) return mine;
@@ -343,9 +344,13 @@ class Reader::Impl {
     for (DocumentReading& told : document_readings_) {
       readings_.clear();
       readings_.push_back(std::move(told.reading));
-      keep_readings(message, told.line
-                                 ? LinePlace{told.line->number, told.line->offset, told.line->text}
-                                 : place);
+      if (!told.line) {
+        keep_readings(message, place);
+        continue;
+      }
+      const KeptLine& line = *told.line;
+      keep_readings({.text = line.text, .host = line.host, .time = line.time, .rank = line.rank},
+                    {line.number, line.offset, line.text});
     }
   }
 

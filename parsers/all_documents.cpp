@@ -1,6 +1,7 @@
 #include "parsers/document.h"
 #include "parsers/json_document.h"
 #include "parsers/ncclras_text.h"
+#include "parsers/tool_transcript.h"
 
 namespace faultline {
 namespace {
@@ -8,6 +9,7 @@ namespace {
 constexpr DocumentFormat kFormats[] = {
     {"ncclras", begins_ncclras_text, make_ncclras_text},
     {"json", begins_json_document, make_json_document},
+    {"tools", begins_tool_transcript, make_tool_transcript},
 };
 
 }  // namespace

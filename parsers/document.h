@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "model/saved_bytes.h"
+#include "model/time.h"
 #include "parsers/parser.h"
 
 namespace faultline {
@@ -24,6 +25,10 @@ struct DocumentLine {
   std::string_view whole;    // with its wrapping, as it stands in the source
   std::uint64_t number = 0;  // in the source, from 1
   std::uint64_t offset = 0;  // of its first byte
+  // Who said it, and when, as far as its wrapping tells.
+  std::string_view host = {};
+  EventTime time = {};
+  int rank = -1;
 };
 
 // A line that a document keeps, because a fact that is complete only later rests on it.
@@ -31,6 +36,9 @@ struct KeptLine {
   std::uint64_t number = 0;
   std::uint64_t offset = 0;
   std::string text;
+  std::string host;
+  int rank = -1;
+  EventTime time;
 
   void keep(const DocumentLine& line);
   void save(SavedBytesWriter& saved) const;
