@@ -91,8 +91,7 @@ bool begins_mad_failure(std::string_view text) {
     default:
       return false;
   }
-  const std::size_t at = text.find(": iberror: ");
-  return at != text.npos && at < 32;
+  return text.substr(0, 48).find(": iberror: ") != text.npos;
 }
 
 bool read_mad_failure(std::string_view text, std::string& last_error, PartWriter& parts) {

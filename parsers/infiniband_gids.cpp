@@ -53,14 +53,15 @@ bool feed_show_gids(std::string_view text, PartWriter& parts) {
     parts.begin_block();
     return true;
   }
-  if (text.starts_with("---") || text.starts_with("n_gids_found=")) return true;
+  if (text.starts_with("--- ") || text.starts_with("---\t") || text.starts_with("n_gids_found="))
+    return true;
   return read_gid(text, parts);
 }
 
 // mlx5_2 port 1 ==> ens1f0np0 (Up)
 bool begins_ibdev2netdev(std::string_view text) {
-  const std::size_t arrow = text.find(" ==> ");
-  return arrow != text.npos && arrow < 64 && is_rdma_device(text.substr(0, text.find(' ')));
+  const std::string_view device = take_off_word(text);
+  return text.starts_with(" port ") && is_rdma_device(device) && text.find(" ==> ") != text.npos;
 }
 
 bool feed_ibdev2netdev(std::string_view text, PartWriter& parts) {

@@ -114,6 +114,9 @@ bool feed_ibstat(std::string_view text, PartWriter& parts) {
     return true;
   }
   if (const std::string_view port = port_of(text); !port.empty()) {
+    // The same port again is another adapter's, whose head was lost.
+    if (parts.block.section == port) parts.begin_block();
+    if (parts.block.section.empty()) parts.block.section = port;
     parts.open("ibstat", "port");
     parts.name("port", port);
     return true;

@@ -5,8 +5,9 @@
 namespace faultline {
 namespace {
 
-bool is_underline(std::string_view text) {
-  return text.size() >= 4 && text.find_first_not_of('-') == text.npos;
+// As long as the title above it; a line of dashes elsewhere is none of ours.
+bool is_underline(std::string_view text, std::string_view title) {
+  return text.size() == title.size() && text.find_first_not_of('-') == text.npos;
 }
 
 // What the port could do is not what it does, and repeats its keys.
@@ -33,7 +34,7 @@ bool begins_mlxlink(std::string_view text) {
 }
 
 bool feed_mlxlink(std::string_view text, PartWriter& parts) {
-  if (is_underline(text)) return true;
+  if (is_underline(text, parts.block.section) && parts.is_open()) return true;
   const bool again = text == "Operational Info" ||
                      (text == "Physical Counters and BER Info" && parts.has_value("Symbol Errors"));
   if (again || !parts.is_open()) {

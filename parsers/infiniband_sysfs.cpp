@@ -79,28 +79,10 @@ static_assert(std::ranges::is_sorted(kCounters));
 
 bool is_counter(std::string_view word) { return std::ranges::binary_search(kCounters, word); }
 
-bool is_of(const PartReport& report, const SysfsPath& path) {
-  const auto same = [&](std::string_view name, std::string_view value) {
-    return value_of(report.names, name) == value;
-  };
-  const std::string_view port = value_of(report.names, "port");
-  return same("device", path.device) && same("netdev", path.netdev) &&
-         (port.empty() || path.port.empty() || port == path.port);
-}
-
-// Tables of GIDs have hundreds of rows that are not used.
-bool says_nothing(const SysfsPath& path, std::string_view value) {
-  if (value.empty()) return true;
-  if (path.file.starts_with("gids/"))
-    return value.find_first_not_of("0:") == value.npos ||
-           value.starts_with("fe80:0000:0000:0000:0000:0000:");
-  if (path.file.starts_with("pkeys/")) return value == "0x0000";
-  return false;
-}
-
 void put(const SysfsPath& path, std::string_view value, PartWriter& parts) {
-  if (says_nothing(path, value)) return;
-  if (!parts.is_open() || !is_of(parts.block.draft.report, path) || parts.has_value(path.file)) {
+  if (sysfs_says_nothing(path, value)) return;
+  if (!parts.is_open() || !is_of_sysfs_part(parts.block.draft.report, path) ||
+      parts.has_value(path.file)) {
     parts.open(kTool, path.netdev.empty() ? "port" : "netdev");
   }
   add_sysfs_value(parts.block.draft.report, path, value);
@@ -141,6 +123,24 @@ bool read_complaint(std::string_view text, PartWriter& parts) {
 }
 
 }  // namespace
+
+bool is_of_sysfs_part(const PartReport& report, const SysfsPath& path) {
+  const auto same = [&](std::string_view name, std::string_view value) {
+    return value_of(report.names, name) == value;
+  };
+  const std::string_view port = value_of(report.names, "port");
+  return same("device", path.device) && same("netdev", path.netdev) &&
+         (port.empty() || path.port.empty() || port == path.port);
+}
+
+bool sysfs_says_nothing(const SysfsPath& path, std::string_view value) {
+  if (value.empty()) return true;
+  if (path.file.starts_with("gids/"))
+    return value.find_first_not_of("0:") == value.npos ||
+           value.starts_with("fe80:0000:0000:0000:0000:0000:");
+  if (path.file.starts_with("pkeys/")) return value == "0x0000";
+  return false;
+}
 
 void add_sysfs_value(PartReport& report, const SysfsPath& path, std::string_view value) {
   set_name(report.names, "pci", path.pci);
@@ -196,13 +196,13 @@ std::optional<LoopRow> read_loop_row(std::string_view text) {
     if (!is_decimal(row.port)) return std::nullopt;
     text = trimmed(rest);
   }
-  constexpr std::string_view kBetween = ":= \t";
-  const std::size_t end = text.find_first_of(kBetween);
-  if (end == text.npos) return std::nullopt;
-  row.counter = text.substr(0, end);
-  text.remove_prefix(std::min(text.find_first_not_of(kBetween, end), text.size()));
-  row.value = trimmed(text);
+  const auto end = std::ranges::find_if_not(
+      text, [](char c) { return is_letter_character(c) || is_digit_character(c) || c == '_'; });
+  row.counter = text.substr(0, static_cast<std::size_t>(end - text.begin()));
   if (!is_counter(row.counter)) return std::nullopt;
+  text.remove_prefix(row.counter.size());
+  text.remove_prefix(std::min(text.find_first_not_of(":= \t"), text.size()));
+  row.value = trimmed(text);
   if (!is_number(row.value) && !row.value.starts_with("N/A")) return std::nullopt;
   return row;
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "parsers/mlxlink_json.h"
 #include "parsers/ncclras_json.h"
+#include "parsers/rdma_json.h"
+#include "parsers/sysfs_json.h"
 
 namespace faultline {
 namespace {
@@ -16,12 +19,14 @@ struct JsonDialect {
 constexpr JsonDialect kDialects[] = {
     {"ncclras", begins_ncclras_status, make_ncclras_status},
     {"ncclras", begins_ncclras_event, make_ncclras_event},
+    {"rdma", begins_rdma_json, make_rdma_json},
+    {"mlxlink", begins_mlxlink_json, make_mlxlink_json},
+    {"sysfs", begins_sysfs_json, make_sysfs_json},
 };
 
-const JsonDialect* dialect_of(std::string_view first_key) {
-  const auto* found = std::ranges::find_if(
-      kDialects, [&](const JsonDialect& dialect) { return dialect.has_first_key(first_key); });
-  return found == std::end(kDialects) ? nullptr : found;
+bool is_first_key(std::string_view key) {
+  return std::ranges::any_of(
+      kDialects, [&](const JsonDialect& dialect) { return dialect.has_first_key(key); });
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -39,65 +44,101 @@ class JsonDocument : public Document, private JsonSink {
     const JsonWalker::State state = walker_.read(line.text, *this);
     readings_ = nullptr;
     aim();
-    const bool mine = report_ && report_->sense() == JsonReport::Sense::mine;
-    if (state == JsonWalker::State::complete && mine) return Line::last;
-    if (state == JsonWalker::State::inside && !refused()) return Line::part;
+    settle();
+    if (state == JsonWalker::State::complete && mine()) return Line::last;
+    const bool refused = keyed_ && candidates_.empty();
+    if (state == JsonWalker::State::inside && !refused) return Line::part;
     readings.resize(before);
     return Line::after;
   }
 
   std::string_view dialect() const override {
-    return report_ && report_->sense() == JsonReport::Sense::mine ? dialect_->name
-                                                                  : std::string_view();
+    return mine() ? candidates_.front().dialect->name : std::string_view();
   }
 
-  std::size_t size() const override { return walker_.size() + (report_ ? report_->size() : 0); }
+  std::size_t size() const override {
+    std::size_t bytes = walker_.size();
+    for (const Candidate& candidate : candidates_) bytes += candidate.report->size();
+    return bytes;
+  }
 
   void save(SavedBytesWriter& saved) const override {
     walker_.save(saved);
-    saved.number(report_ ? dialect_ - kDialects : -1);
-    if (report_) report_->save(saved);
+    saved.number(keyed_ ? 1 : 0);
+    saved.number(std::ssize(candidates_));
+    for (const Candidate& candidate : candidates_) {
+      saved.number(candidate.dialect - kDialects);
+      candidate.report->save(saved);
+    }
   }
 
   void restore(SavedBytesReader& saved) override {
     walker_.restore(saved);
-    const std::int64_t dialect = saved.number();
-    if (dialect < 0 || dialect >= std::ssize(kDialects)) return;
-    dialect_ = &kDialects[dialect];
-    report_ = dialect_->create();
-    report_->restore(saved);
+    keyed_ = saved.number() != 0;
+    const std::int64_t count = saved.number();
+    for (std::int64_t i = 0; i < count && i < std::ssize(kDialects); ++i) {
+      const std::int64_t dialect = saved.number();
+      if (dialect < 0 || dialect >= std::ssize(kDialects)) return;
+      candidates_.push_back({&kDialects[dialect], kDialects[dialect].create()});
+      candidates_.back().report->restore(saved);
+    }
   }
 
  private:
+  // A dialect that the document may be of.
+  struct Candidate {
+    const JsonDialect* dialect;
+    std::unique_ptr<JsonReport> report;
+  };
+
   void key(std::string_view path) override {
-    if (!report_ && !unknown_) {
-      dialect_ = dialect_of(path);
-      unknown_ = dialect_ == nullptr;
-      if (dialect_) report_ = dialect_->create();
+    if (!keyed_) {
+      for (const JsonDialect& dialect : kDialects)
+        if (dialect.has_first_key(path)) candidates_.push_back({&dialect, dialect.create()});
+      keyed_ = true;
       aim();
     }
-    if (report_) report_->key(path);
+    for (const Candidate& candidate : candidates_) candidate.report->key(path);
+    settle();
   }
   void value(std::string_view path, const JsonValue& value) override {
-    if (report_) report_->value(path, value);
+    for (const Candidate& candidate : candidates_) candidate.report->value(path, value);
+    settle();
   }
   void closed_object(std::string_view path) override {
-    if (report_) report_->closed_object(path);
+    for (const Candidate& candidate : candidates_) candidate.report->closed_object(path);
+    settle();
   }
 
-  bool refused() const {
-    return unknown_ || (report_ && report_->sense() == JsonReport::Sense::not_mine);
+  bool mine() const {
+    return !candidates_.empty() && candidates_.front().report->sense() == JsonReport::Sense::mine;
   }
+
+  // The first that knows the document for its own keeps it.
+  void settle() {
+    if (mine() && candidates_.size() == 1) return;
+    std::erase_if(candidates_, [](const Candidate& candidate) {
+      return candidate.report->sense() == JsonReport::Sense::not_mine;
+    });
+    const auto owner = std::ranges::find_if(candidates_, [](const Candidate& candidate) {
+      return candidate.report->sense() == JsonReport::Sense::mine;
+    });
+    if (owner == candidates_.end()) return;
+    Candidate kept = std::move(*owner);
+    candidates_.clear();
+    candidates_.push_back(std::move(kept));
+  }
+
   void aim() {
-    if (!report_) return;
-    report_->line = line_;
-    report_->readings = readings_;
+    for (const Candidate& candidate : candidates_) {
+      candidate.report->line = line_;
+      candidate.report->readings = readings_;
+    }
   }
 
   JsonWalker walker_;
-  const JsonDialect* dialect_ = nullptr;
-  std::unique_ptr<JsonReport> report_;
-  bool unknown_ = false;
+  bool keyed_ = false;  // the first key was seen
+  std::vector<Candidate> candidates_;
   DocumentLine line_;
   std::vector<DocumentReading>* readings_ = nullptr;
 };
@@ -106,12 +147,13 @@ class JsonDocument : public Document, private JsonSink {
 
 bool begins_json_document(std::string_view text) {
   text = without_blanks(text);
+  if (text.starts_with('[')) text = without_blanks(text.substr(1));
   if (!text.starts_with('{')) return false;
   text = without_blanks(text.substr(1));
   if (text.empty()) return true;
   if (!text.starts_with('"')) return false;
   const std::string_view key = text.substr(1, text.find('"', 1) - 1);
-  return dialect_of(key) != nullptr;
+  return is_first_key(key);
 }
 
 std::unique_ptr<Document> make_json_document() { return std::make_unique<JsonDocument>(); }

@@ -76,7 +76,8 @@ class PartWriter {
 };
 
 struct ToolFormat {
-  std::string_view name;  // what the receipt counts its lines as
+  std::string_view name;    // what the receipt counts its lines as
+  std::string_view firsts;  // characters that its beginnings begin with
   bool (*begins)(std::string_view text);
   // False: the line is none of the format's. Texts come without blanks around them, and never
   // empty.
@@ -86,5 +87,8 @@ struct ToolFormat {
 };
 
 std::span<const ToolFormat> all_tool_formats();
+
+// The format that begins with this line, or null. Asked about every line of a source: quick.
+const ToolFormat* tool_format_beginning_with(std::string_view text, bool weak);
 
 }  // namespace faultline

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMostOfAPrompt = 128;
 constexpr std::size_t kMostOfALabel = 64;
-constexpr std::size_t kMostOfAHeading = 80;
+constexpr std::size_t kMostOfAHeading = 64;
 
 constexpr std::array<std::string_view, 24> kTools{
     "perfquery",    "ibqueryerrors", "ibstat",      "ibstatus",      "iblinkinfo", "ibnetdiscover",
@@ -49,8 +49,9 @@ bool is_command_of_ours(std::string_view command) {
   std::string_view rest = command;
   std::string_view first = take_off_word(rest);
   while (is_before_command(first)) first = take_off_word(rest);
+  first = without_quotes(first);
   if (first.empty()) return false;
-  if (is_tool(without_quotes(first)) || first == "date" || first == "hostname") return true;
+  if (is_tool(first) || first == "date" || first == "hostname") return true;
   for (const std::string_view word :
        {"ssh", "pdsh", "clush", "srun", "for", "while", "grep", "cat", "tail", "head", "echo"})
     if (first == word) return speaks_of_tool(rest);
@@ -67,10 +68,9 @@ std::string_view host_of_prompt(std::string_view text) {
 // Where the sign that ends a prompt stands: "# " or "$ ".
 std::size_t end_of_prompt(std::string_view text) {
   const std::string_view head = text.substr(0, kMostOfAPrompt);
-  for (std::size_t at = head.find_first_of("#$"); at != head.npos;
-       at = head.find_first_of("#$", at + 1))
-    if (at + 1 < head.size() && head[at + 1] == ' ') return at;
-  return head.npos;
+  const std::size_t root = head.find("# ");
+  const std::size_t user = head.find("$ ");
+  return std::min(root, user);
 }
 
 int two_digits(std::string_view text, std::size_t at) {
@@ -133,6 +133,19 @@ std::optional<Timestamp> read_printed_date(std::string_view text) {
       minute < 0 || minute > 59 || second < 0 || second > 60)
     return std::nullopt;
   return Timestamp{sys_days{date} + hours{hour} + minutes{minute} + seconds{second}};
+}
+
+// Headings name hosts, and much else; a host's name has a number.
+bool is_numbered_step(std::string_view word) {
+  const std::size_t digit = word.find_first_of("0123456789");
+  if (digit == word.npos) return true;
+  std::string_view name = word.substr(0, digit);
+  while (name.ends_with('-') || name.ends_with('_')) name.remove_suffix(1);
+  for (const std::string_view step :
+       {"step", "phase", "test", "run", "iteration", "round", "sample", "part", "section", "rank",
+        "port", "rail", "card", "pass", "loop", "attempt"})
+    if (name == step) return true;
+  return !name.empty() && name.front() >= 'A' && name.front() <= 'Z';
 }
 
 std::string_view without_ornaments(std::string_view text) {
@@ -211,7 +224,10 @@ void apply_command(const ShellCommand& prompt, ToolContext& context) {
 }
 
 std::optional<Timestamp> read_date(std::string_view text) {
-  if (text.size() < 19 || text.size() > kMostOfAHeading) return std::nullopt;
+  constexpr std::string_view kFirsts = "0123456789MTWFS=-#*[";
+  if (text.size() < 19 || text.size() > kMostOfAHeading ||
+      kFirsts.find(text.front()) == kFirsts.npos)
+    return std::nullopt;
   const std::string_view inner = without_ornaments(text);
   if (inner.size() < 19) return std::nullopt;
   if (is_digit_character(inner.front())) return parse_rfc3339(inner);
@@ -221,6 +237,8 @@ std::optional<Timestamp> read_date(std::string_view text) {
 bool read_heading(std::string_view text, ToolContext& context) {
   if (text.size() > kMostOfAHeading) return false;
   std::string_view rest = without_ornaments(text);
+  constexpr std::string_view kFirsts = "mrbieqhtdDc";  // of devices, interfaces and "device"
+  if (rest.empty() || kFirsts.find(rest.front()) == kFirsts.npos) return false;
   std::string_view word = take_off_word(rest);
   if (word == "device" || word == "Device" || word == "Device:" || word == "interface")
     word = take_off_word(rest);
@@ -248,17 +266,17 @@ bool read_heading(std::string_view text, ToolContext& context) {
 
 std::string_view host_of_heading(std::string_view text) {
   if (text.size() > kMostOfAHeading) return {};
-  for (const std::string_view result : {" | CHANGED | rc=", " | SUCCESS | rc=", " | FAILED | rc="})
-    if (const std::size_t at = text.find(result); at != text.npos) {
-      const std::string_view host = text.substr(0, at);
-      return is_host_name(host) ? host : std::string_view();
-    }
+  if (const std::size_t bar = text.find(" | "); bar != text.npos) {
+    const std::string_view host = text.substr(0, bar);
+    for (const std::string_view result : {"CHANGED | rc=", "SUCCESS | rc=", "FAILED | rc="})
+      if (text.substr(bar + 3).starts_with(result) && is_host_name(host)) return host;
+    return {};
+  }
   if (!is_ornamented(text)) return {};
   std::string_view inner = without_ornaments(text);
   if (!take_off(inner, "host ") && !take_off(inner, "Host ")) take_off(inner, "node ");
   inner = without_ornaments(inner);
-  return is_host_name(inner) && std::ranges::any_of(inner, is_digit_character) ? inner
-                                                                               : std::string_view();
+  return is_host_name(inner) && !is_numbered_step(inner) ? inner : std::string_view();
 }
 
 std::optional<LabelledText> read_label(std::string_view text) {

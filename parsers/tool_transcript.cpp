@@ -18,15 +18,9 @@ constexpr int kMostForeignLines = 64;    // in a row; then the output is over
 constexpr std::size_t kMostHosts = 256;  // whose lines are mixed
 constexpr std::string_view kDshbakRuler = "----------------";
 
-const ToolFormat* format_beginning_with(std::string_view text, bool weak) {
-  for (const ToolFormat& format : all_tool_formats())
-    if (format.weak == weak && format.begins(text)) return &format;
-  return nullptr;
-}
-
 bool begins_block(std::string_view text) {
-  return format_beginning_with(text, false) != nullptr ||
-         format_beginning_with(text, true) != nullptr || begins_mad_failure(text);
+  return tool_format_beginning_with(text, false) != nullptr ||
+         tool_format_beginning_with(text, true) != nullptr || begins_mad_failure(text);
 }
 
 // The lines of one host.
@@ -39,12 +33,12 @@ class Session {
     if (text.empty()) return true;
     if (read_context(text, parts)) return true;
     if (read_mad_failure(text, last_error_, parts)) return true;
-    if (const ToolFormat* format = format_beginning_with(text, false)) {
+    if (const ToolFormat* format = tool_format_beginning_with(text, false)) {
       enter(format, parts);
       if (format_->feed(text, parts)) return true;
     }
     if (format_ != nullptr && format_->feed(text, parts)) return true;
-    if (const ToolFormat* format = format_beginning_with(text, true)) {
+    if (const ToolFormat* format = tool_format_beginning_with(text, true)) {
       enter(format, parts);
       return format_->feed(text, parts);
     }
@@ -137,7 +131,8 @@ class Session {
       context_.date = date;
       return true;
     }
-    if (text == kDshbakRuler) {
+    // A title of sixteen letters is underlined so, too.
+    if (text == kDshbakRuler && (format_ == nullptr || !format_->feed(text, parts))) {
       leave(parts);
       host_follows_ = !host_expected;
       return true;

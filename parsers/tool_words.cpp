@@ -104,10 +104,12 @@ bool is_rdma_device(std::string_view word) {
 }
 
 bool is_network_interface(std::string_view word) {
-  return word.size() > 2 && word.size() < 32 &&
-         begins_with_one_of(
-             word, {"en", "eth", "ib", "bond", "hsn", "rdma", "roce", "gpu", "team", "mlx"}) &&
-         std::ranges::any_of(word, is_digit_character) && all_names(word);
+  constexpr std::size_t kMostOfAnInterface = 15;  // the kernel's limit
+  return word.size() > 2 && word.size() <= kMostOfAnInterface &&
+         begins_with_one_of(word, {"eno", "enp", "ens", "enP", "enx", "eth", "ib", "bond", "hsn",
+                                   "rdma", "roce", "team", "mlx"}) &&
+         std::ranges::any_of(word, is_digit_character) && all_names(word) &&
+         word.find('-') == word.npos;
 }
 
 bool is_pci_place(std::string_view word) {
