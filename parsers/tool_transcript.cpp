@@ -249,8 +249,8 @@ class Transcript : public Document {
     if (sessions_.size() >= kMostHosts) {
       const auto oldest = std::ranges::min_element(
           sessions_, {}, [](const auto& entry) { return entry.second.last_line; });
-      oldest->second.finish(readings);
       bytes_ -= oldest->second.size();
+      oldest->second.finish(readings);
       sessions_.erase(oldest);
     }
     const auto added = sessions_.try_emplace(std::string(label)).first;
