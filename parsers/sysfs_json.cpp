@@ -1,6 +1,7 @@
 #include "parsers/sysfs_json.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,12 @@ class SysfsJson : public JsonReport {
 
   void closed_object(std::string_view path) override {
     if (!path.empty()) return;
+    // A snapshot is of one host, which only its adapters name.
+    std::string host;
+    for (const Part& part : parts_)
+      if (host.empty()) host = value_of(part.report.names, "host");
+    for (Part& part : parts_)
+      if (value_of(part.report.names, "host").empty()) set_name(part.report.names, "host", host);
     for (Part& part : std::exchange(parts_, {}))
       if (!part.report.values.empty())
         readings->push_back({{.fact = std::move(part.report),

@@ -189,6 +189,24 @@ std::optional<ShellCommand> read_prompt(std::string_view text) {
   return read;
 }
 
+std::optional<WatchedCommand> read_watch(std::string_view text) {
+  if (!take_off(text, "Every ")) return std::nullopt;
+  const std::size_t interval = text.find("s: ");
+  if (interval == text.npos || interval > 8) return std::nullopt;
+  text.remove_prefix(interval + 3);
+  const std::size_t colon = text.rfind(": ");
+  if (colon == text.npos) return std::nullopt;
+  WatchedCommand watch;
+  watch.date = read_date(trimmed(text.substr(colon + 2)));
+  const std::string_view before = trimmed(text.substr(0, colon));
+  const std::size_t blank = before.find_last_of(" \t");
+  if (blank == before.npos) return std::nullopt;
+  watch.command = {before.substr(blank + 1), trimmed(before.substr(0, blank))};
+  if (!is_host_name(watch.command.host) || !is_command_of_ours(watch.command.command))
+    return std::nullopt;
+  return watch;
+}
+
 bool asks_for_host_name(const ShellCommand& prompt) {
   return prompt.command.starts_with("hostname");
 }

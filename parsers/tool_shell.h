@@ -19,6 +19,15 @@ struct ShellCommand {
 // that the formats here belong to.
 std::optional<ShellCommand> read_prompt(std::string_view text);
 
+struct WatchedCommand {
+  ShellCommand command;
+  std::optional<Timestamp> date;
+};
+
+// "Every 2.0s: perfquery -x 37 1            gpu-7: Thu Mar  5 02:47:11 2026", as watch begins a
+// screen.
+std::optional<WatchedCommand> read_watch(std::string_view text);
+
 // What a command tells of the output that follows it.
 void apply_command(const ShellCommand& prompt, ToolContext& context);
 bool asks_for_host_name(const ShellCommand& prompt);

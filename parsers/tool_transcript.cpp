@@ -1,5 +1,7 @@
 #include "parsers/tool_transcript.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -14,9 +16,15 @@
 namespace faultline {
 namespace {
 
-constexpr int kMostForeignLines = 64;    // in a row; then the output is over
-constexpr std::size_t kMostHosts = 256;  // whose lines are mixed
+constexpr int kMostForeignLines = 64;       // in a row; then the output is over
+constexpr std::size_t kMostHosts = 256;     // whose lines are mixed
+constexpr std::string_view kWrapped = "@";  // of a session whose lines' wrapping names a host
 constexpr std::string_view kDshbakRuler = "----------------";
+
+bool is_ansible_result(std::string_view text) {
+  return text.starts_with("CHANGED | rc=") || text.starts_with("SUCCESS | rc=") ||
+         text.starts_with("FAILED | rc=");
+}
 
 bool begins_block(std::string_view text) {
   return tool_format_beginning_with(text, false) != nullptr ||
@@ -31,6 +39,7 @@ class Session {
             std::vector<DocumentReading>& readings) {
     PartWriter parts(memory_, context_, line, readings);
     if (text.empty()) return true;
+    if (is_ansible_result(text) && host_of_next_.empty()) return false;
     if (read_context(text, parts)) return true;
     if (read_mad_failure(text, last_error_, parts)) return true;
     if (const ToolFormat* format = tool_format_beginning_with(text, false)) {
@@ -55,6 +64,7 @@ class Session {
   }
 
   void name_host(std::string_view host) { context_.host = host; }
+  void begin_host(std::string_view host) { host_of_next_ = host; }
 
   const ToolFormat* format() const { return format_; }
 
@@ -126,6 +136,12 @@ class Session {
       host_follows_ = asks_for_host_name(*prompt);
       return true;
     }
+    if (const auto watch = read_watch(text)) {
+      leave(parts);
+      apply_command(watch->command, context_);
+      if (watch->date) context_.date = watch->date;
+      return true;
+    }
     if (const auto date = read_date(text)) {
       leave(parts);
       context_.date = date;
@@ -137,7 +153,8 @@ class Session {
       host_follows_ = !host_expected;
       return true;
     }
-    std::string_view host = host_of_heading(text);
+    const std::string taken_off = std::exchange(host_of_next_, {});
+    std::string_view host = taken_off.empty() ? host_of_heading(text) : std::string_view(taken_off);
     ToolContext ignored;
     if (!host.empty() && read_heading(text, ignored)) host = {};  // a device's
     if (host_expected && is_host_name(text)) host = text;
@@ -166,6 +183,7 @@ class Session {
   ToolContext context_;
   std::string last_error_;     // that libibmad complained of
   bool host_follows_ = false;  // the next line is a host's name
+  std::string host_of_next_;   // the line in hand begins that host's; empty between lines
 };
 
 class Transcript : public Document {
@@ -234,12 +252,14 @@ class Transcript : public Document {
         return known->second;
       }
     }
-    const auto known = sessions_.find(std::string_view());
-    Session& session = known == sessions_.end() ? add({}, readings)->second : known->second;
     // What ansible prints before a host's lines, when its host was taken off already.
-    if (!line.host.empty() &&
-        (text.starts_with("CHANGED | rc=") || text.starts_with("SUCCESS | rc=")))
-      session.name_host(line.host);
+    const bool heading = is_ansible_result(text);
+    std::string wrapped;
+    if (!heading && (!line.host.empty() || line.rank >= 0))
+      wrapped = fmt::format("{}{}/{}", kWrapped, line.host, line.rank);
+    const auto known = sessions_.find(wrapped);
+    Session& session = known == sessions_.end() ? add(wrapped, readings)->second : known->second;
+    if (heading && !line.host.empty()) session.begin_host(line.host);
     return session;
   }
 
@@ -254,12 +274,12 @@ class Transcript : public Document {
       sessions_.erase(oldest);
     }
     const auto added = sessions_.try_emplace(std::string(label)).first;
-    added->second.name_host(label);
+    if (!label.starts_with(kWrapped)) added->second.name_host(label);
     bytes_ += added->second.size();
     return added;
   }
 
-  Sessions sessions_;  // by the label before the lines
+  Sessions sessions_;  // by the label before the lines, or by who their wrapping says printed them
   std::string_view dialect_;
   int foreign_ = 0;
   bool started_ = false;
@@ -271,7 +291,8 @@ class Transcript : public Document {
 bool begins_tool_transcript(std::string_view text) {
   text = trimmed(text);
   if (text.empty()) return false;
-  if (begins_block(text) || text == kDshbakRuler || read_prompt(text) || read_date(text))
+  if (begins_block(text) || text == kDshbakRuler || is_ansible_result(text) || read_prompt(text) ||
+      read_date(text) || read_watch(text))
     return true;
   ToolContext ignored;
   if (read_heading(text, ignored) || !host_of_heading(text).empty()) return true;
