@@ -17,6 +17,7 @@
 #include "parsers/nvidia_smi_topo.h"
 #include "parsers/ping.h"
 #include "parsers/tcpdump.h"
+#include "parsers/tool_transcript.h"
 #include "parsers/tshark.h"
 
 namespace faultline {
@@ -43,6 +44,7 @@ constexpr DocumentFormat kFormats[] = {
     {"df", begins_df, make_df, "F"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
+    {"tools", begins_tool_transcript, make_tool_transcript},
 };
 
 }  // namespace

@@ -5,7 +5,10 @@
 #include "parsers/dcgmi_json.h"
 #include "parsers/ip_link_json.h"
 #include "parsers/iperf3_json.h"
+#include "parsers/mlxlink_json.h"
 #include "parsers/ncclras_json.h"
+#include "parsers/rdma_json.h"
+#include "parsers/sysfs_json.h"
 
 namespace faultline {
 namespace {
@@ -23,6 +26,9 @@ constexpr JsonDialect kDialects[] = {
     {"dcgmi", begins_dcgmi_table_json, make_dcgmi_table_json},
     {"iperf3", begins_iperf3_json, make_iperf3_json},
     {"ip-link", begins_ip_link_json, make_ip_link_json},
+    {"rdma", begins_rdma_json, make_rdma_json},
+    {"mlxlink", begins_mlxlink_json, make_mlxlink_json},
+    {"sysfs", begins_sysfs_json, make_sysfs_json},
 };
 
 bool is_first_key(std::string_view key) {

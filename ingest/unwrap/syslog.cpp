@@ -137,7 +137,8 @@ bool peel_rfc5424(Peeled& line) {
 bool peel_iso_stamp(Peeled& line) {
   std::string_view rest = line.text;
   const auto stamp = take_iso_stamp(rest);
-  if (!stamp || (!rest.empty() && !take(rest, ' '))) return false;
+  // A stamp and nothing behind it is what `date` prints: a line of its own.
+  if (!stamp || !take(rest, ' ')) return false;
   line.text = rest;
   line.stamped(stamp->time);
   if (stamp->comma) {
