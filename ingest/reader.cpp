@@ -31,6 +31,9 @@ void append_length(std::string& out, std::uint64_t length) {
     out.push_back(static_cast<char>(length >> shift & 255));
 }
 
+constexpr std::string_view kKernel = "kernel";
+constexpr std::string_view kSystem = "system";
+
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
 // A warning that goes on over more lines than this is no warning of ours.
@@ -308,7 +311,8 @@ class Reader::Impl {
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
-      if (readings_.empty()) keep_remark(message, place, parser.dialect);
+      if (readings_.empty() && !(message.from_user_space && parser.dialect == kKernel))
+        keep_remark(message, place, parser.dialect);
       keep_readings(message, place);
       ++batch_.dialects[std::string(parser.dialect)];
       recognized = true;
@@ -317,10 +321,11 @@ class Reader::Impl {
       ++nccl_lines_;
       recognized = true;
     }
-    if (recognized)
-      ++batch_.recognized;
-    else
-      keep_remark(message, place, {});
+    if (!recognized && keep_unclaimed(message, place)) {
+      ++batch_.dialects[std::string(kKernel)];
+      recognized = true;
+    }
+    if (recognized) ++batch_.recognized;
     return recognized;
   }
 
@@ -450,7 +455,7 @@ class Reader::Impl {
     if (!noteworthy_ || line.level != NcclLevel::info || line.quoted) return false;
     if (line_end_ == LineEnd::missing) return false;
     const NcclMessage said = message_of(line);
-    if (!noteworthy_->wants(said.text)) return false;
+    if (!noteworthy_->wants(said.text, "nccl")) return false;
     keep_fact(Remark{.dialect = "nccl",
                      .level = "info",
                      .place = std::string(said.place),
@@ -462,14 +467,26 @@ class Reader::Impl {
   }
 
   // ... or another program's.
-  void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
-    if (!noteworthy_ || line_end_ == LineEnd::missing || !noteworthy_->wants(message.text)) return;
+  bool keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
+    if (!noteworthy_ || line_end_ == LineEnd::missing) return false;
+    if (!noteworthy_->wants(message.text, dialect)) return false;
     keep_fact(Remark{.dialect = std::string(dialect),
                      .level = {},
-                     .place = {},
+                     .place = std::string(dialect == kSystem ? message.program : ""),
                      .function = {},
                      .text = std::string(message.text)},
               calls_.speaker(batch_, message.host, 0, -1, message.rank), message.time, place);
+    return true;
+  }
+
+  // A line that no parser knows. True: a signature of the kernel's asked for it.
+  bool keep_unclaimed(const Message& message, const LinePlace& place) {
+    if (!noteworthy_) return false;
+    if (message.from_kernel) return keep_remark(message, place, kKernel);
+    if (message.from_user_space && keep_remark(message, place, kSystem)) return false;
+    if (keep_remark(message, place, {})) return false;
+    return !message.from_user_space && message.rank < 0 &&
+           noteworthy_->reads_like_kernel(message.text) && keep_remark(message, place, kKernel);
   }
 
   std::shared_ptr<const Noteworthy> noteworthy_;

@@ -95,7 +95,7 @@ TEST_P(ShippedSignature, AsksForItsLinesUnlessTheyAreKeptAnyway) {
   const bool warnings_only = levels == std::vector<std::string>{"warn"};
   if (warnings_only) return;
   for (const std::string& sample : GetParam()->matches)
-    EXPECT_TRUE(shipped().wants("n1:3:4 [0] NCCL INFO " + sample)) << sample;
+    EXPECT_TRUE(shipped().wants("n1:3:4 [0] NCCL INFO " + sample, GetParam()->dialect)) << sample;
 }
 
 TEST(ShippedSignatures, HaveEachAnIdOfTheirOwn) {
@@ -160,12 +160,12 @@ TEST(Signatures, AskForLinesThatNobodyElseKeeps) {
   MessageSignature info = signature("a.info", "retrying (", "retrying");
   info.levels = {"warn", "info"};
   const Signatures signatures({warning, info, signature("a.any", "quota exceeded", "quota")});
-  EXPECT_TRUE(signatures.wants("connect returned x, retrying (3/34)"));
-  EXPECT_TRUE(signatures.wants("ours: quota exceeded for job 7"));
-  EXPECT_FALSE(signatures.wants("kept anyway"));
-  EXPECT_FALSE(signatures.wants("retrying"));
-  EXPECT_FALSE(signatures.wants(""));
-  EXPECT_FALSE(Signatures().wants("retrying (3/34)"));
+  EXPECT_TRUE(signatures.wants("connect returned x, retrying (3/34)", ""));
+  EXPECT_TRUE(signatures.wants("ours: quota exceeded for job 7", ""));
+  EXPECT_FALSE(signatures.wants("kept anyway", ""));
+  EXPECT_FALSE(signatures.wants("retrying", ""));
+  EXPECT_FALSE(signatures.wants("", ""));
+  EXPECT_FALSE(Signatures().wants("retrying (3/34)", ""));
 }
 
 TEST(Signatures, FindALiteralWhereverItStands) {
@@ -174,9 +174,10 @@ TEST(Signatures, FindALiteralWhereverItStands) {
     for (std::size_t before = 0; before < 40; ++before)
       for (const std::size_t after : {0, 1, 7}) {
         const std::string text = std::string(before, '.') + literal + std::string(after, '.');
-        EXPECT_TRUE(signatures.wants(text)) << text;
+        EXPECT_TRUE(signatures.wants(text, "")) << text;
         EXPECT_EQ(matched(signatures, remark(text)), "a.b") << text;
-        EXPECT_FALSE(signatures.wants(text.substr(0, before + std::string(literal).size() - 1)));
+        EXPECT_FALSE(
+            signatures.wants(text.substr(0, before + std::string(literal).size() - 1), ""));
       }
   }
 }
@@ -300,7 +301,7 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
       {"a misspelled field", head + "  patern: some\n" + sound,
        "ours.yaml:4: field \"patern\" is unknown; a signature has the fields id, class, title, "
        "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, versions, "
-       "actions, matches, matches_not"},
+       "storm, recovers, lasts, marks, actions, matches, matches_not"},
       {"an id twice", head + sound + head + sound,
        "ours.yaml:7: a.b is listed twice, first in line 1; rename one of the two"},
       {"a deed that is none", head + "  actions:\n    - where: x\n" + sound,
