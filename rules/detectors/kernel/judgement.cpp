@@ -291,6 +291,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   if (!finding.part_of_job) finding.title += ", which the job does not use";
   suspicion.needs_effect = signature.severity != Severity::critical ||
                            group.part.standing != KernelPart::Standing::of_the_job;
+  // What only slows a job does not stop it.
+  suspicion.job_ran_with_it = signature.severity <= Severity::warning;
   describe_fate(fate_of(view, group, *counting.front(), counting, outage, last->line.time), group,
                 speaker, outage, suspicion);
   add_lines(view, group, counting, outage, finding);

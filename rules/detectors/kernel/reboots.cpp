@@ -23,6 +23,12 @@ bool was_taken_down(const KernelSightings& sightings, const KernelLog& log, std:
   });
 }
 
+// Uptimes of two boots have nothing to do with each other.
+EventTime by_the_wall(EventTime time) {
+  time.uptime_us.reset();
+  return time;
+}
+
 enum class When { while_it_ran, at_another_time, cannot_tell };
 
 When when(const View& view, const std::string& host, const LineRef& boot) {
@@ -32,9 +38,9 @@ When when(const View& view, const std::string& host, const LineRef& boot) {
       const Member& member = view.member(m);
       const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
       const LineRef& last = member.last_line.known() ? member.last_line : member.init_line;
-      const Order begun = order_of(first.time, boot.time, true);
+      const Order begun = order_of(by_the_wall(first.time), by_the_wall(boot.time), true);
       if (begun == Order::cannot_tell) continue;
-      const auto silent = microseconds_between(last.time, boot.time);
+      const auto silent = microseconds_between(by_the_wall(last.time), by_the_wall(boot.time));
       if (begun == Order::before && silent && *silent > 0 && *silent < kLongestRebootUs &&
           member.ending != CommunicatorEnding::destroyed)
         return When::while_it_ran;
