@@ -42,10 +42,32 @@ std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sigh
     std::string key =
         fmt::format("{}\n{}\n{}", sighting.signature->cause, machine_of(sighting), part.key);
     const auto [at, is_new] = known.try_emplace(std::move(key), groups.size());
-    if (is_new) groups.push_back({std::move(part), {}, {}});
+    if (is_new) groups.push_back({.part = std::move(part)});
     groups[at->second].causes.push_back(&sighting);
   }
   return groups;
+}
+
+// Whether NCCL told of a network that failed.
+bool network_failed(const View& view) {
+  for (const RemarkingProcess& process : view.job.remarks().processes())
+    for (const SaidRemark& said : process.said) {
+      if (!said.warns() || !view.in_attempt(process.process)) continue;
+      const auto match = view.catalog.signatures->match(said.remark);
+      if (match && match->signature->cause.starts_with("network.") &&
+          match->signature->weight != Weight::harmless)
+        return true;
+    }
+  return false;
+}
+
+void tell_of_the_network(const View& view, const KernelSightings& sightings,
+                         std::vector<KernelGroup>& groups) {
+  const bool asked = std::ranges::any_of(sightings.all, [](const KernelSighting& sighting) {
+    return sighting.recovery != nullptr && sighting.signature->cause.starts_with("network.");
+  });
+  if (!asked || !network_failed(view)) return;
+  for (KernelGroup& group : groups) group.network_failed = true;
 }
 
 bool near(const KernelSighting& echo, const KernelSighting& cause) {
@@ -99,6 +121,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   const KernelSightings sightings = kernel_sightings_of(view);
   std::vector<KernelGroup> groups = groups_of(view, sightings);
   add_echoes(sightings, groups);
+  tell_of_the_network(view, sightings, groups);
   std::vector<Suspicion> found;
   for (const KernelGroup& group : groups)
     if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));

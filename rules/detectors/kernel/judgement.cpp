@@ -155,19 +155,6 @@ std::optional<Outage> outage_of(const std::vector<const KernelSighting*>& counti
   return outage;
 }
 
-// Whether NCCL told of a network that failed.
-bool network_failed(const View& view) {
-  for (const RemarkingProcess& process : view.job.remarks().processes())
-    for (const SaidRemark& said : process.said) {
-      if (!view.in_attempt(process.process) || !said.warns()) continue;
-      const auto match = view.catalog.signatures->match(said.remark);
-      if (match && match->signature->cause.starts_with("network.") &&
-          match->signature->weight != Weight::harmless)
-        return true;
-    }
-  return false;
-}
-
 Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& first,
              const std::vector<const KernelSighting*>& counting,
              const std::optional<Outage>& outage, const EventTime& last) {
@@ -180,7 +167,7 @@ Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& f
     const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
     // A rank that waits for storage or for its host goes on once it is back; a connection that was
     // given up does not come back.
-    const bool gave_up = first.signature->cause.starts_with("network.") && network_failed(view);
+    const bool gave_up = first.signature->cause.starts_with("network.") && group.network_failed;
     return brief || !gave_up ? Fate::brief : Fate::came_back;
   }
   if (!lasts && went_on_after(view, first.host, group.part.subject, last)) return Fate::went_on;
@@ -289,8 +276,11 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
     finding.confidence = std::max(finding.confidence - kRebootedSince, kMostAfterReboot);
   finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
   if (!finding.part_of_job) finding.title += ", which the job does not use";
-  suspicion.needs_effect = signature.severity != Severity::critical ||
-                           group.part.standing != KernelPart::Standing::of_the_job;
+  // Where no line tells of any rank, the host is all that is looked at.
+  suspicion.needs_effect = view.workers.all.empty()
+                               ? signature.severity < Severity::error
+                               : signature.severity != Severity::critical ||
+                                     group.part.standing != KernelPart::Standing::of_the_job;
   // What only slows a job does not stop it.
   suspicion.job_ran_with_it = signature.severity <= Severity::warning;
   describe_fate(fate_of(view, group, *counting.front(), counting, outage, last->line.time), group,

@@ -76,6 +76,8 @@ std::vector<std::string> names_of(const KernelSighting& sighting, const KernelDe
   };
   add(own);
   if (const KernelDevices::Names* nic = devices.nic(sighting.host, own)) add(*nic);
+  if (std::string below = devices.below(sighting.host, sighting.field("bridge")); !below.empty())
+    names.push_back(std::move(below));
   for (const char* field : {"server", "bridge"})
     if (const std::string_view name = sighting.field(field); !name.empty())
       names.emplace_back(name);
@@ -118,6 +120,10 @@ std::vector<KernelSighting> matched(const View& view) {
       for (const char* field : {"pci", "bridge"})
         if (const auto at = match->fields.find(field); at != match->fields.end())
           if (auto address = normal_pci(at->second)) at->second = std::move(*address);
+      // A port may tell of itself.
+      if (const auto pci = match->fields.find("pci"), port = match->fields.find("bridge");
+          pci != match->fields.end() && port != match->fields.end() && pci->second == port->second)
+        match->fields.erase(pci);
       all.push_back({.log = &log,
                      .text = &text,
                      .signature = match->signature,
