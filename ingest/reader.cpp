@@ -122,6 +122,7 @@ class Reader::Impl {
   Batch take() {
     taken_ = batch_.to_offset = readable();
     if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
+    if (kernel_lines_ > 0) batch_.dialects[std::string(kKernel)] += kernel_lines_;
     for (std::size_t i = 0; i < kNcclSubsystems; ++i)
       if (without_fact_[i] > 0)
         batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
@@ -206,6 +207,7 @@ class Reader::Impl {
     repeats_.reset();
     last_frame_.clear();
     nccl_lines_ = 0;
+    kernel_lines_ = 0;
     without_fact_ = {};
     last_warning_ = {};
     order_ = 0;
@@ -322,7 +324,7 @@ class Reader::Impl {
       recognized = true;
     }
     if (!recognized && keep_unclaimed(message, place)) {
-      ++batch_.dialects[std::string(kKernel)];
+      ++kernel_lines_;
       recognized = true;
     }
     if (recognized) ++batch_.recognized;
@@ -479,10 +481,13 @@ class Reader::Impl {
     return true;
   }
 
-  // A line that no parser knows. True: a signature of the kernel's asked for it.
+  // A line that no parser knows. True: it is the kernel's, whether or not a signature asks for it.
   bool keep_unclaimed(const Message& message, const LinePlace& place) {
+    if (message.from_kernel) {
+      keep_remark(message, place, kKernel);
+      return true;
+    }
     if (!noteworthy_) return false;
-    if (message.from_kernel) return keep_remark(message, place, kKernel);
     if (message.from_user_space && keep_remark(message, place, kSystem)) return false;
     if (keep_remark(message, place, {})) return false;
     return !message.from_user_space && message.rank < 0 &&
@@ -513,6 +518,7 @@ class Reader::Impl {
   Batch batch_;
   // Counted here, for the batch counts by name.
   std::uint64_t nccl_lines_ = 0;
+  std::uint64_t kernel_lines_ = 0;
   std::array<std::uint64_t, kNcclSubsystems> without_fact_{};
 
   std::string last_frame_;  // "node1:615:18953 [2] NCCL INFO " of the last plain line

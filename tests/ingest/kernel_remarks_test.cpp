@@ -89,13 +89,14 @@ TEST(KernelRemarks, OfAHostsProgramsCarryTheProgramsName) {
             (std::vector{Kept{"system", "systemd-networkd", "ib1: Lost carrier", "gpu-node-4"}}));
 }
 
-TEST(KernelRemarks, CountAsTheKernelsLines) {
+TEST(KernelRemarks, CountAsTheKernelsLinesWhetherOrNotTheySayAnything) {
   Reader reader(Cursor{}, Timestamp{}, std::make_shared<Asking>());
-  reader.feed("[ 8423.118204] " + std::string(kText) + "\n[ 8423.2] usb 1-1: new device\n");
+  reader.feed("[ 8423.118204] " + std::string(kText) + "\n[ 8423.200000] usb 1-1: new device\n");
   reader.close();
   const Batch batch = reader.take();
-  EXPECT_EQ(batch.recognized, 1U);
-  EXPECT_EQ(batch.dialects, (std::map<std::string, std::uint64_t>{{"kernel", 1}}));
+  EXPECT_EQ(batch.recognized, 2U);
+  EXPECT_EQ(batch.dialects, (std::map<std::string, std::uint64_t>{{"kernel", 2}}));
+  EXPECT_EQ(batch.events.size(), 1U);
 }
 
 }  // namespace

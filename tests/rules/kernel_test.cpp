@@ -85,6 +85,20 @@ TEST(KernelPcie, AnErrorOfAHostOutsideTheJobIsABystanders) {
   EXPECT_FALSE(find(diagnosis.observations, "pcie.error")->part_of_job);
 }
 
+TEST(KernelPcie, OfALogThatNamesNoHostTheRankThatIsWaitedForTellsTheHost) {
+  Job job = stalled_job();
+  job.kernel("", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("pcie.error"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+}
+
+TEST(KernelPcie, WhereNoRanksAreKnownTheHostIsLookedAtByItself) {
+  Job job("j");
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  ASSERT_THAT(causes(job.diagnosis().root_causes), ElementsAre("pcie.error"));
+}
+
 TEST(KernelPcie, AnErrorBeforeTheJobIsOld) {
   Job job = stalled_job();
   job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(-7200));

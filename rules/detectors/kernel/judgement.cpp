@@ -174,8 +174,8 @@ Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& f
   return Fate::open;
 }
 
-void describe_fate(Fate fate, const KernelGroup& group, const KernelSighting& speaker,
-                   const std::optional<Outage>& outage, Suspicion& suspicion) {
+void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional<Outage>& outage,
+                   Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   const auto demote = [&](Severity most) {
     suspicion.verdict = Verdict::healthy;
@@ -195,14 +195,10 @@ void describe_fate(Fate fate, const KernelGroup& group, const KernelSighting& sp
                            : std::string(", and came back");
       demote(Severity::warning);
       break;
-    case Fate::too_few: {
-      const Storm& storm = speaker.signature->storm;
-      finding.title +=
-          fmt::format(": {} at most per {}, which is no reason to worry below {}",
-                      busiest(group, *speaker.signature), word_of(storm.within), storm.count);
+    case Fate::too_few:
+      finding.title += fmt::format(", which is normal below {}", speaker.signature->storm.count);
       demote(Severity::info);
       break;
-    }
     case Fate::went_on:
       finding.title += ", long before the job's last calls";
       demote(Severity::warning);
@@ -268,6 +264,9 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   finding.cause = signature.cause;
   finding.severity = signature.severity;
   finding.title = title_of(group.part, speaker);
+  if (signature.storm.count > 0)
+    finding.title +=
+        fmt::format(": up to {} a {}", busiest(group, signature), word_of(signature.storm.within));
   finding.subject = group.part.subject;
   finding.count = count;
   finding.last_seen = last->line.time.wall();
@@ -283,8 +282,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
                                      group.part.standing != KernelPart::Standing::of_the_job;
   // What only slows a job does not stop it.
   suspicion.job_ran_with_it = signature.severity <= Severity::warning;
-  describe_fate(fate_of(view, group, *counting.front(), counting, outage, last->line.time), group,
-                speaker, outage, suspicion);
+  describe_fate(fate_of(view, group, *counting.front(), counting, outage, last->line.time), speaker,
+                outage, suspicion);
   add_lines(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();

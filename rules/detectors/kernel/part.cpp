@@ -76,6 +76,18 @@ std::string gpu_lost_with(const View& view, const KernelSighting& sighting) {
   return lost.size() == 1 ? *lost.begin() : std::string();
 }
 
+// The same address exists on every machine of a cluster. If the machine is not known, the rank that
+// is waited for settles it.
+void settle_by_who_is_behind(const View& view, std::vector<std::size_t>& owners) {
+  std::set<std::size_t> behind;
+  for (const Alignment& alignment : view.alignments)
+    for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
+  std::vector<std::size_t> settled;
+  for (std::size_t worker : owners)
+    if (behind.contains(worker)) settled.push_back(worker);
+  if (settled.size() == 1) owners = settled;
+}
+
 // Empty: no rank of the job has it.
 std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sighting,
                                    const std::string& address) {
@@ -90,6 +102,7 @@ std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sight
     gpus_unknown |= view.workers.all[index].gpu.empty();
     if (view.workers.all[index].gpu == address) owners.push_back(index);
   }
+  if (sighting.host.empty() && owners.size() > 1) settle_by_who_is_behind(view, owners);
   std::set<std::string> machines;
   for (std::size_t index : owners) machines.insert(view.workers.all[index].host);
   if (machines.size() == 1) {

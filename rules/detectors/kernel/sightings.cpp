@@ -110,10 +110,22 @@ void find_recovery(KernelSighting& sighting, const std::vector<const KernelSight
   }
 }
 
+// A job on one host is on no other: a log that names no host is most likely its.
+std::string only_host(const View& view) {
+  std::string only;
+  for (const Worker& worker : view.workers.all) {
+    if (worker.host.empty() || (!only.empty() && worker.host != only)) return {};
+    only = worker.host;
+  }
+  return only;
+}
+
 std::vector<KernelSighting> matched(const View& view) {
   std::vector<KernelSighting> all;
+  const std::string only = only_host(view);
   for (const KernelLog& log : view.job.kernel_lines().logs()) {
-    const std::string host = view.job.host_of(log.spoken_host, log.source);
+    std::string host = view.job.host_of(log.spoken_host, log.source);
+    if (host.empty()) host = only;
     for (const KernelText& text : log.texts) {
       auto match = view.catalog.signatures->match(text.remark);
       if (!match) continue;
