@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "rules/state/remarks.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -29,20 +28,61 @@ constexpr std::int64_t kYoungUs = 600 * kSecondUs;
 constexpr std::array<std::int64_t, 3> kSpansUs = {60 * kSecondUs, 3600 * kSecondUs,
                                                   86400 * kSecondUs};
 
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_hex(char c) { return std::isxdigit(static_cast<unsigned char>(c)) != 0; }
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::size_t end_of(std::string_view text, std::size_t from, bool (*is_part)(char)) {
+  while (from < text.size() && is_part(text[from])) ++from;
+  return from;
+}
+
 // The number after a word that stands before a process's.
 std::string_view number_after(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
   if (at == std::string_view::npos) return {};
   text.remove_prefix(at + word.size());
-  const auto* end = std::ranges::find_if_not(
-      text, [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; });
-  return text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  return text.substr(0, end_of(text, 0, is_digit));
+}
+
+// Whether the digits from `begin` to `end` are a number by themselves: a count, a duration, a
+// sector; not a piece of an address, of a device's name, or the pid in "python3[4242]".
+bool stands_alone(std::string_view text, std::size_t begin, std::size_t end) {
+  constexpr std::string_view kJoins = "_.:-/#@";
+  const auto joins = [&](std::size_t at) {
+    return kJoins.find(text[at]) != std::string_view::npos;
+  };
+  if (begin > 0 && (is_word(text[begin - 1]) || joins(begin - 1))) return false;
+  if (begin > 1 && text[begin - 1] == '[' && is_word(text[begin - 2])) return false;
+  if (text.substr(0, begin).ends_with("Port: ")) return false;
+  if (end == text.size()) return true;
+  return !is_word(text[end]) && !(joins(end) && end + 1 < text.size() && is_word(text[end + 1]));
+}
+
+std::string without_numbers(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text.substr(at).starts_with("0x")) {
+      out += '#';
+      at = end_of(text, at + 2, is_hex);
+    } else if (is_digit(text[at])) {
+      const std::size_t end = end_of(text, at, is_digit);
+      if (stands_alone(text, at, end))
+        out += '#';
+      else
+        out += text.substr(at, end - at);
+      at = end;
+    } else {
+      out += text[at++];
+    }
+  }
+  return out;
 }
 
 // Two processes that are killed are two things, however alike the lines.
 std::string key_of(const Remark& remark) {
   const std::string_view text = std::string_view(remark.text).substr(0, kMostBytes);
-  std::string key = without_what_varies(text);
+  std::string key = without_numbers(text);
   for (const char* word : {"process ", "pid="}) {
     key += ' ';
     key += number_after(text, word);

@@ -105,6 +105,34 @@ TEST(ShippedSignatures, HaveEachAnIdOfTheirOwn) {
   EXPECT_FALSE(ids.empty());
 }
 
+TEST(ShippedSignatures, RecoverOnlyWhatThereIs) {
+  for (const MessageSignature& signature : shipped().all())
+    for (const std::string& id : signature.recovers)
+      EXPECT_NE(shipped().find(id), nullptr) << signature.id << " recovers " << id;
+}
+
+// Kernel logs are long, and how far the search may stride is up to the shortest literal.
+TEST(ShippedSignatures, OfTheKernelLookForTextsThatAreLongEnoughToBeFast) {
+  for (const MessageSignature& signature : shipped().all()) {
+    if (signature.dialect != "kernel") continue;
+    for (const std::string& literal : signature.literals)
+      EXPECT_GE(literal.size(), 8U) << signature.id << ": " << literal;
+  }
+}
+
+TEST(Signatures, OfTheKernelKnowTheirLinesWithoutAFramingOnlyWhereTheyBegin) {
+  MessageSignature nfs = signature("a.nfs", "not responding", "nfs: server \\S+ not responding");
+  nfs.dialect = "kernel";
+  const Signatures signatures({nfs});
+  EXPECT_TRUE(signatures.reads_like_kernel("nfs: server fs-01 not responding, still trying"));
+  EXPECT_FALSE(signatures.reads_like_kernel("a server is not responding"));
+  EXPECT_FALSE(signatures.reads_like_kernel(std::string(70, 'x') +
+                                            "nfs: server fs-01 not responding, still trying"));
+  EXPECT_FALSE(signatures.wants("nfs: server fs-01 not responding", ""));
+  EXPECT_TRUE(signatures.wants("nfs: server fs-01 not responding", "kernel"));
+  EXPECT_FALSE(signatures.wants("nfs: server fs-01 not responding", "system"));
+}
+
 TEST(Signatures, GiveWhatTheGroupsFound) {
   const Signatures signatures(
       {signature("a.b", "port ", R"((?P<device>\w+): port (?P<port>\d+)( down)?(?P<why> \w+)?)")});
@@ -296,6 +324,15 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
        "ours.yaml:4: weight \"heavy\" is unknown; use cause, echo or harmless"},
       {"a number that is none", head + "  confidence: high\n" + sound,
        "ours.yaml:4: confidence \"high\" is not a number; write one"},
+      {"a storm of one line", head + "  storm: {count: few}\n" + sound,
+       "ours.yaml:4: count \"few\" is not a number; write one"},
+      {"a span that is none", head + "  storm: {count: 10, within: week}\n" + sound,
+       "ours.yaml:4: within \"week\" is unknown; use minute, hour or day"},
+      {"neither yes nor no", head + "  lasts: long\n" + sound,
+       "ours.yaml:4: lasts \"long\" is unknown; use true or false"},
+      {"a mark that is none", head + "  marks: boot\n" + sound,
+       "ours.yaml:4: marks \"boot\" is unknown; use nothing, maintenance_begins or "
+       "maintenance_ends"},
       {"no sample", head + "  literals: [some]\n  pattern: some\n",
        "ours.yaml:1: matches is missing; add \"matches:\" to this entry"},
       {"a misspelled field", head + "  patern: some\n" + sound,

@@ -16,6 +16,10 @@ constexpr double kHostUnknown = 0.75;
 constexpr double kGpuUnknown = 0.8;  // no line tells on which GPUs the ranks of the host run
 constexpr double kNoRanksKnown = 0.7;
 constexpr double kPerhaps = 0.8;
+constexpr double kNoRanksProcess =
+    0.7;  // a helper's perhaps, or a rank's whose pid is another here
+// Processes of a host that train have higher numbers; lower ones are a container's own count.
+constexpr std::int64_t kLowestHostPid = 1000;
 // A port's error and the loss of what is below it are told within this time.
 constexpr std::int64_t kLostTogetherUs = 10'000'000;
 
@@ -219,14 +223,17 @@ KernelPart process_part(const View& view, const KernelSighting& sighting) {
   if (pid == 0 || part.standing == Standing::bystander) return part;
   // The kernel counts processes of the host; NCCL may print a container's own count. Where the two
   // agree on a host that is the job's, it is the rank.
-  if (part.standing == Standing::of_the_job)
+  if (part.standing == Standing::of_the_job && pid >= kLowestHostPid)
     for (std::size_t index : workers_of_host(view, sighting.host)) {
       if (view.workers.all[index].pid != pid) continue;
       add_worker(view, index, part);
       part.key = fmt::format("pid {}", pid);
       return part;
     }
-  if (sighting.signature->blames == Blames::process) part.standing = Standing::perhaps;
+  if (sighting.signature->blames == Blames::process) {
+    part.standing = Standing::perhaps;
+    if (!view.workers.all.empty()) part.confidence *= kNoRanksProcess;
+  }
   return part;
 }
 
