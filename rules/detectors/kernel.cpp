@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <tuple>
 
 #include "rules/detectors/kernel/judgement.h"
 #include "rules/detectors/kernel/reboots.h"

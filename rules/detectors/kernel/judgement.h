@@ -1,7 +1,7 @@
 // Lines of one class about one part of a machine become one suspicion.
 #pragma once
 
-#include <string>
+#include <optional>
 #include <vector>
 
 #include "rules/detectors/kernel/part.h"

@@ -14,6 +14,8 @@ constexpr std::int64_t kBootPhaseUs = 300 * kSecondUs;
 // A driver that was taken down and not put back by then is not coming back.
 constexpr std::int64_t kMaintenanceUs = 600 * kSecondUs;
 
+constexpr std::size_t kMostNics = 256;  // of one host
+
 // While this lasts, what fails was taken down.
 struct Maintenance {
   const KernelSaying* begin = nullptr;
@@ -197,7 +199,7 @@ void KernelDevices::learn(const std::string& host, const Names& names) {
     if (known.netdev.empty()) known.netdev = names.netdev;
     return;
   }
-  nics.push_back(names);
+  if (nics.size() < kMostNics) nics.push_back(names);
 }
 
 const KernelDevices::Names* KernelDevices::nic(const std::string& host, const Names& known) const {
