@@ -14,7 +14,12 @@ class AskedBySignatures : public Noteworthy {
  public:
   explicit AskedBySignatures(std::shared_ptr<const Signatures> signatures)
       : signatures_(std::move(signatures)) {}
-  bool wants(std::string_view text) const override { return signatures_->wants(text); }
+  bool wants(std::string_view text, std::string_view dialect) const override {
+    return signatures_->wants(text, dialect);
+  }
+  bool reads_like_kernel(std::string_view text) const override {
+    return signatures_->reads_like_kernel(text);
+  }
 
  private:
   std::shared_ptr<const Signatures> signatures_;

@@ -64,6 +64,11 @@ void print(const MessageSignature& signature) {
   say("versions", signature.versions);
   say("literals", fmt::format("{}", fmt::join(signature.literals, " | ")));
   say("pattern", signature.pattern);
+  if (signature.storm.count > 0)
+    say("storm", fmt::format("{} a {}", signature.storm.count, word(signature.storm.within)));
+  say("recovers", fmt::format("{}", fmt::join(signature.recovers, ", ")));
+  if (signature.lasts) say("lasts", "until the next boot");
+  if (signature.marks != Marks::nothing) say("marks", word(signature.marks));
   say("file", signature.file);
   std::vector<std::string> actions;
   for (const Action& action : signature.actions)

@@ -6,12 +6,20 @@ namespace faultline {
 AskedLines::AskedLines(const LiveCatalog& catalog)
     : catalog_(catalog), version_(catalog.version()), signatures_(catalog.get()->signatures) {}
 
-bool AskedLines::wants(std::string_view text) const {
+const Signatures& AskedLines::in_force() const {
   if (const std::uint64_t now = catalog_.version(); now != version_) {
     version_ = now;
     signatures_ = catalog_.get()->signatures;
   }
-  return signatures_->wants(text);
+  return *signatures_;
+}
+
+bool AskedLines::wants(std::string_view text, std::string_view dialect) const {
+  return in_force().wants(text, dialect);
+}
+
+bool AskedLines::reads_like_kernel(std::string_view text) const {
+  return in_force().reads_like_kernel(text);
 }
 
 }  // namespace faultline

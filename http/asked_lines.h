@@ -16,9 +16,12 @@ class AskedLines : public Noteworthy {
  public:
   explicit AskedLines(const LiveCatalog& catalog);
 
-  bool wants(std::string_view text) const override;
+  bool wants(std::string_view text, std::string_view dialect) const override;
+  bool reads_like_kernel(std::string_view text) const override;
 
  private:
+  const Signatures& in_force() const;
+
   const LiveCatalog& catalog_;
   mutable std::uint64_t version_;
   mutable std::shared_ptr<const Signatures> signatures_;

@@ -31,6 +31,9 @@ void append_length(std::string& out, std::uint64_t length) {
     out.push_back(static_cast<char>(length >> shift & 255));
 }
 
+constexpr std::string_view kKernel = "kernel";
+constexpr std::string_view kSystem = "system";
+
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
 // A warning that goes on over more lines than this is no warning of ours.
@@ -119,6 +122,7 @@ class Reader::Impl {
   Batch take() {
     taken_ = batch_.to_offset = readable();
     if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
+    if (kernel_lines_ > 0) batch_.dialects[std::string(kKernel)] += kernel_lines_;
     for (std::size_t i = 0; i < kNcclSubsystems; ++i)
       if (without_fact_[i] > 0)
         batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
@@ -203,6 +207,7 @@ class Reader::Impl {
     repeats_.reset();
     last_frame_.clear();
     nccl_lines_ = 0;
+    kernel_lines_ = 0;
     without_fact_ = {};
     last_warning_ = {};
     order_ = 0;
@@ -308,7 +313,8 @@ class Reader::Impl {
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
-      if (readings_.empty()) keep_remark(message, place, parser.dialect);
+      if (readings_.empty() && !(message.from_user_space && parser.dialect == kKernel))
+        keep_remark(message, place, parser.dialect);
       keep_readings(message, place);
       ++batch_.dialects[std::string(parser.dialect)];
       recognized = true;
@@ -317,10 +323,11 @@ class Reader::Impl {
       ++nccl_lines_;
       recognized = true;
     }
-    if (recognized)
-      ++batch_.recognized;
-    else
-      keep_remark(message, place, {});
+    if (!recognized && keep_unclaimed(message, place)) {
+      ++kernel_lines_;
+      recognized = true;
+    }
+    if (recognized) ++batch_.recognized;
     return recognized;
   }
 
@@ -456,7 +463,7 @@ class Reader::Impl {
     if (!noteworthy_ || line.level != NcclLevel::info || line.quoted) return false;
     if (line_end_ == LineEnd::missing) return false;
     const NcclMessage said = message_of(line);
-    if (!noteworthy_->wants(said.text)) return false;
+    if (!noteworthy_->wants(said.text, "nccl")) return false;
     keep_fact(Remark{.dialect = "nccl",
                      .level = "info",
                      .place = std::string(said.place),
@@ -468,14 +475,29 @@ class Reader::Impl {
   }
 
   // ... or another program's.
-  void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
-    if (!noteworthy_ || line_end_ == LineEnd::missing || !noteworthy_->wants(message.text)) return;
+  bool keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
+    if (!noteworthy_ || line_end_ == LineEnd::missing) return false;
+    if (!noteworthy_->wants(message.text, dialect)) return false;
     keep_fact(Remark{.dialect = std::string(dialect),
                      .level = {},
-                     .place = {},
+                     .place = std::string(dialect == kSystem ? message.program : ""),
                      .function = {},
                      .text = std::string(message.text)},
               calls_.speaker(batch_, message.host, 0, -1, message.rank), message.time, place);
+    return true;
+  }
+
+  // A line that no parser knows. True: it is the kernel's, whether or not a signature asks for it.
+  bool keep_unclaimed(const Message& message, const LinePlace& place) {
+    if (message.from_kernel) {
+      keep_remark(message, place, kKernel);
+      return true;
+    }
+    if (!noteworthy_) return false;
+    if (message.from_user_space && keep_remark(message, place, kSystem)) return false;
+    if (keep_remark(message, place, {})) return false;
+    return !message.from_user_space && message.rank < 0 &&
+           noteworthy_->reads_like_kernel(message.text) && keep_remark(message, place, kKernel);
   }
 
   std::shared_ptr<const Noteworthy> noteworthy_;
@@ -502,6 +524,7 @@ class Reader::Impl {
   Batch batch_;
   // Counted here, for the batch counts by name.
   std::uint64_t nccl_lines_ = 0;
+  std::uint64_t kernel_lines_ = 0;
   std::array<std::uint64_t, kNcclSubsystems> without_fact_{};
 
   std::string last_frame_;  // "node1:615:18953 [2] NCCL INFO " of the last plain line

@@ -26,7 +26,11 @@ struct Cursor {
 class Noteworthy {
  public:
   virtual ~Noteworthy() = default;
-  virtual bool wants(std::string_view text) const = 0;
+  // Whether some signature may know a line of this dialect: "nccl", "kernel", "system" (what the
+  // programs of a host log), or empty for any other program's.
+  virtual bool wants(std::string_view text, std::string_view dialect) const = 0;
+  // Of a line without a framing: whether it reads like the kernel's, as `dmesg -t` prints it.
+  virtual bool reads_like_kernel(std::string_view text) const = 0;
 };
 
 class Reader {

@@ -230,7 +230,9 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
                        .time = line.time,
                        .rank = line.rank,
                        .repeated = line.repeated,
-                       .from_user_space = line.from_user_space});
+                       .from_user_space = line.from_user_space,
+                       .from_kernel = line.in_kernel && !line.from_user_space,
+                       .program = line.program});
 }
 
 void Unwrapper::Impl::give_inner_lines(const Peeled& line, int nesting) {

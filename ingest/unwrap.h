@@ -19,6 +19,8 @@ struct Message {
   int rank = -1;                 // the global one, from a launcher's prefix
   int repeated = 1;              // "message repeated 3 times"
   bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
+  bool from_kernel = false;      // the framing says that the kernel wrote it
+  std::string_view program;      // that wrote it, if it is no kernel's; empty: not said
 };
 
 class Unwrapper {

@@ -39,6 +39,7 @@ struct CausalLink {
   std::string cause;
   std::string effect;
   std::vector<Relation> relations;  // any of them
+  int told_before = 0;              // seconds by which the effect's lines may come first
 };
 
 // What to do about a class: advice.yaml. The texts are templates; rules/advice.h fills them in.
@@ -57,6 +58,7 @@ struct Catalog {
   const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
   const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written
   bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
+  int told_before(std::string_view cause, std::string_view effect) const;  // seconds
 };
 
 // Files of override_folder take the place of the built-in ones of the same name; its other YAML

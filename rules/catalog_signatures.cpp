@@ -48,11 +48,29 @@ void read_word(const YamlFile& file, const YAML::Node& entry, const char* name, 
     value = enum_word<Enum>(file.place(node), name, file.text(node, name));
 }
 
+Storm storm_of(const YamlFile& file, const YAML::Node& entry) {
+  file.require_fields(entry, "a storm", {"count", "within"});
+  const double count = number_of(file, file.field(entry, "count"), "count");
+  if (count < 1 || count > 1e9)
+    file.place(entry["count"]).refuse(fmt::format("count {} is none; use 2 or more", count));
+  Storm storm{.count = static_cast<std::uint64_t>(count)};
+  read_word(file, entry, "within", storm.within);
+  return storm;
+}
+
+bool yes_or_no(const YamlFile& file, const YAML::Node& node, std::string_view what) {
+  const std::string text = file.text(node, what);
+  constexpr std::string_view kWords[] = {"true", "false"};
+  require_word(file.place(node), what, text, kWords);
+  return text == "true";
+}
+
 MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
   file.require_fields(
       entry, kForm,
-      {"id", "class", "title", "severity", "weight", "blames", "confidence", "dialect", "levels",
-       "place", "literals", "pattern", "versions", "actions", "matches", "matches_not"});
+      {"id",       "class",  "title", "severity", "weight",  "blames",     "confidence",
+       "dialect",  "levels", "place", "literals", "pattern", "versions",   "storm",
+       "recovers", "lasts",  "marks", "actions",  "matches", "matches_not"});
   const auto text = [&](const char* name) { return file.text(file.field(entry, name), name); };
   MessageSignature signature{.id = text("id"), .cause = text("class"), .title = text("title")};
   const CatalogPlace place = file.place(entry);
@@ -73,6 +91,10 @@ MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
   signature.literals = file.texts(entry, "literals");
   signature.pattern = text("pattern");
   if (entry["versions"]) signature.versions = file.text(entry["versions"], "versions");
+  if (entry["storm"]) signature.storm = storm_of(file, entry["storm"]);
+  if (entry["recovers"]) signature.recovers = file.texts(entry, "recovers");
+  if (entry["lasts"]) signature.lasts = yes_or_no(file, entry["lasts"], "lasts");
+  read_word(file, entry, "marks", signature.marks);
   if (const YAML::Node actions = entry["actions"]) {
     if (!actions.IsSequence())
       file.place(actions).refuse("actions is not a list; write at least one \"- do:\"");

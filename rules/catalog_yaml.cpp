@@ -1,4 +1,5 @@
 // causality.yaml and advice.yaml.
+#include <charconv>
 #include <utility>
 
 #include "rules/advice.h"
@@ -43,6 +44,16 @@ Advice advice_of(const YamlFile& file, const YAML::Node& entry) {
   return advice;
 }
 
+int seconds_of(const YamlFile& file, const YAML::Node& node) {
+  const std::string text = file.text(node, "told_before");
+  int seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || seconds < 0)
+    file.place(node).refuse(
+        fmt::format("told_before \"{}\" is no number of seconds; write one", text));
+  return seconds;
+}
+
 }  // namespace
 
 std::vector<CausalLink> read_causality(std::string_view name, std::string_view text) {
@@ -55,12 +66,14 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
   std::map<std::pair<std::string, std::string>, std::size_t> lines;
   for (const auto& entry : file.root()) {
     const CatalogPlace place = file.place(entry);
-    file.require_fields(entry, "an entry", {"causes", "effects", "relations"});
+    file.require_fields(entry, "an entry", {"causes", "effects", "relations", "told_before"});
     const auto causes = classes_of(file, entry, "causes");
     const auto effects = classes_of(file, entry, "effects");
     std::vector<Relation> relations;
     for (const std::string& word : file.texts(entry, "relations"))
       relations.push_back(enum_word<Relation>(file.place(entry["relations"]), "relation", word));
+
+    const int told_before = entry["told_before"] ? seconds_of(file, entry["told_before"]) : 0;
 
     for (const std::string& cause : causes)
       for (const std::string& effect : effects) {
@@ -69,7 +82,7 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
           place.refuse(
               fmt::format("{} -> {} is listed twice, first in line {}; join their relations", cause,
                           effect, first->second));
-        links.push_back({cause, effect, relations});
+        links.push_back({cause, effect, relations, told_before});
       }
   }
   return links;

@@ -35,6 +35,7 @@ struct Candidate {
   }
   // What only follows from something, and stops nothing, accuses nobody by itself.
   bool means_nothing_alone() const {
+    if (suspicion.needs_effect && effects.empty() && explained_by.empty()) return true;
     return symptom && !suspicion.stops_job && explained_by.empty();
   }
 };
@@ -95,11 +96,33 @@ bool is_an_absence(const Finding& finding) {
          finding.cause == "process.silent" || finding.cause == "launch.rank_missing";
 }
 
+// A part that fails may make another one complain before it says so itself.
+bool foretold(const Catalog& catalog, const Candidate& cause, const Candidate& effect,
+              bool same_host) {
+  const int seconds = catalog.told_before(cause.finding().cause, effect.finding().cause);
+  if (seconds == 0) return false;
+  EventTime earlier = cause.suspicion.since;
+  const std::int64_t lead = std::int64_t{seconds} * 1'000'000;
+  if (earlier.wall_us) *earlier.wall_us -= lead;
+  if (earlier.uptime_us) *earlier.uptime_us -= lead;
+  return order_of(earlier, effect.suspicion.since, same_host) != Order::after;
+}
+
+// What was told before the cause itself, and follows from it, bears witness to it.
+void take_as_evidence(const Finding& foreteller, Finding& cause) {
+  constexpr std::size_t kMostLines = 8;
+  for (const Evidence& line : foreteller.evidence)
+    if (cause.evidence.size() < kMostLines &&
+        std::ranges::find(cause.evidence, line) == cause.evidence.end())
+      cause.evidence.push_back(line);
+}
+
 bool explains(const Catalog& catalog, const Candidate& cause, const Candidate& effect) {
   if (cause.suspicion.job_ran_with_it && effect.symptom && effect.suspicion.stops_job) return false;
   bool same_host = share(cause.finding().subject.hosts, effect.finding().subject.hosts);
   if (!is_an_absence(effect.finding()) &&
-      order_of(cause.suspicion.since, effect.suspicion.since, same_host) == Order::after)
+      order_of(cause.suspicion.since, effect.suspicion.since, same_host) == Order::after &&
+      !foretold(catalog, cause, effect, same_host))
     return false;
   return std::ranges::any_of(kRelations, [&](Relation relation) {
     return related(cause.finding().subject, effect.finding().subject, relation) &&
@@ -163,6 +186,8 @@ void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
       candidates[c].effects.push_back(e);
       candidates[e].explained_by.push_back(c);
       candidates[c].finding().explains.push_back(candidates[e].finding().id);
+      if (catalog.told_before(candidates[c].finding().cause, candidates[e].finding().cause) > 0)
+        take_as_evidence(candidates[e].finding(), candidates[c].finding());
     }
   }
 }

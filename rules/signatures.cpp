@@ -18,10 +18,13 @@ namespace {
 constexpr std::size_t kMaxSearched = std::size_t{16} << 10;
 constexpr std::size_t kMaxFieldBytes = 256;
 
+constexpr std::ptrdiff_t kMostBeforeAMessage = 64;
+constexpr std::string_view kKernel = "kernel";
+
 constexpr std::string_view kNcclLevels[] = {"warn", "info", "abort", "trace", "call", "version"};
 
 // What a title or an action may name beside the pattern's groups.
-constexpr std::string_view kPlaceholders[] = {"host", "rank", "gpu", "gpu_smi"};
+constexpr std::string_view kPlaceholders[] = {"host", "rank", "gpu", "gpu_smi", "part"};
 
 // Bytes, not characters: a log may hold anything.
 RE2::Options options() {
@@ -104,7 +107,11 @@ std::vector<std::string> problems_of(const MessageSignature& signature) {
     for (const std::string& level : signature.levels)
       if (std::ranges::find(kNcclLevels, level) == std::end(kNcclLevels))
         add(fmt::format("level \"{}\" is none of NCCL's; use {}", level, any_of(kNcclLevels)));
+  if (signature.storm.count == 1) add("storm of 1 is every line; leave it out, or use more");
   const auto& groups = regex.NamedCapturingGroups();
+  if ((signature.blames == Blames::gpu || signature.blames == Blames::pci) &&
+      !groups.contains("pci") && !groups.contains("bridge"))
+    add("blames a device by its PCI address; name the group of the address, (?P<pci>...)");
   for (const std::string& name : placeholders_of(signature))
     if (!groups.contains(name) && std::ranges::find(kPlaceholders, name) == std::end(kPlaceholders))
       add(
@@ -129,8 +136,10 @@ class Signatures::Impl {
       : all_(without_repetitions(std::move(all))),
         compiled_(compile(all_)),
         literals_(literals_of(all_, [](const MessageSignature&) { return true; })),
-        quiet_literals_(literals_of(
-            all_, [](const MessageSignature& signature) { return !only_of_warnings(signature); })) {
+        others_literals_(quiet_literals_of(all_, {})) {
+    for (const MessageSignature& signature : all_)
+      if (!signature.dialect.empty() && !quiet_literals_.contains(signature.dialect))
+        quiet_literals_.try_emplace(signature.dialect, quiet_literals_of(all_, signature.dialect));
   }
 
   std::span<const MessageSignature> all() const { return all_; }
@@ -149,8 +158,19 @@ class Signatures::Impl {
     return std::nullopt;
   }
 
-  bool wants(std::string_view text) const {
-    return quiet_literals_.find(text.substr(0, kMaxSearched), [](std::uint32_t) { return true; });
+  bool wants(std::string_view text, std::string_view dialect) const {
+    const auto own = quiet_literals_.find(dialect);
+    const LiteralSearch& literals = own == quiet_literals_.end() ? others_literals_ : own->second;
+    return literals.find(text.substr(0, kMaxSearched), [](std::uint32_t) { return true; });
+  }
+
+  bool reads_like_kernel(std::string_view text) const {
+    const auto own = quiet_literals_.find(kKernel);
+    if (own == quiet_literals_.end()) return false;
+    text = text.substr(0, kMaxSearched);
+    return own->second.find(text, [&](std::uint32_t number) {
+      return all_[number].dialect == kKernel && begins_near_the_start(compiled_[number], text);
+    });
   }
 
  private:
@@ -178,6 +198,21 @@ class Signatures::Impl {
       compiled.push_back({std::move(regex), std::move(names)});
     }
     return compiled;
+  }
+
+  static std::vector<LiteralSearch::Literal> quiet_literals_of(
+      const std::vector<MessageSignature>& all, std::string_view dialect) {
+    return literals_of(all, [&](const MessageSignature& signature) {
+      return !only_of_warnings(signature) &&
+             (signature.dialect.empty() || signature.dialect == dialect);
+    });
+  }
+
+  // What stands before a kernel's message is a driver's name at most; a quotation stands anywhere.
+  static bool begins_near_the_start(const Compiled& compiled, std::string_view text) {
+    re2::StringPiece found;
+    return compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, &found, 1) &&
+           found.data() - text.data() <= kMostBeforeAMessage;
   }
 
   template <class Wanted>
@@ -210,7 +245,9 @@ class Signatures::Impl {
   std::vector<MessageSignature> all_;
   std::vector<Compiled> compiled_;
   LiteralSearch literals_;
-  LiteralSearch quiet_literals_;  // of signatures that take other lines than warnings
+  // Of signatures that take other lines than warnings: by dialect, and of those that take any.
+  std::map<std::string, LiteralSearch, std::less<>> quiet_literals_;
+  LiteralSearch others_literals_;
 };
 
 Signatures::Signatures() : Signatures(std::vector<MessageSignature>{}) {}
@@ -229,6 +266,12 @@ std::optional<SignatureMatch> Signatures::match(const Remark& remark) const {
   return impl_->match(remark);
 }
 
-bool Signatures::wants(std::string_view text) const { return impl_->wants(text); }
+bool Signatures::wants(std::string_view text, std::string_view dialect) const {
+  return impl_->wants(text, dialect);
+}
+
+bool Signatures::reads_like_kernel(std::string_view text) const {
+  return impl_->reads_like_kernel(text);
+}
 
 }  // namespace faultline

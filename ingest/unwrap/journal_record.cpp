@@ -64,6 +64,7 @@ bool JournalRecord::give(Peeled& line, TextPool& pool) const {
   const bool by_program = !identifier.empty()  ? identifier != kKernel
                           : !transport.empty() ? transport != kKernel
                                                : false;
+  line.program = pool.copy(identifier);
   if (by_program || number_in(facility).value_or(0) != 0) line.from_user_space = true;
   line.text = without_control_bytes(pool.copy(*message), pool);
   return true;

@@ -10,6 +10,7 @@ namespace faultline {
 struct Peeled {
   std::string_view text;
   std::string_view host;
+  std::string_view program;    // syslog's or the journal's name of who wrote it
   bool host_is_label = false;  // a pod's or container's name; gives way to a host's own
   EventTime time;
   int rank = -1;

@@ -9,6 +9,7 @@ namespace faultline {
 Peeled Pieces::whole(const Waiting& waiting) {
   Peeled line = waiting.known;
   line.host = waiting.host;
+  line.program = {};
   line.text = waiting.text;
   return line;
 }

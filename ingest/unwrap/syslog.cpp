@@ -45,6 +45,7 @@ void name_program(Peeled& line, std::string_view program) {
     line.in_kernel = true;
   else
     line.from_user_space = true;
+  line.program = program;
 }
 
 // "gpu-node-17 kernel: "

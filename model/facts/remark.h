@@ -14,9 +14,9 @@ namespace faultline {
 // and of other lines those that a signature asks for.
 struct Remark {
   static constexpr std::string_view kKind = "remark";
-  std::string dialect;   // nccl; empty: a line no parser knows
+  std::string dialect;   // nccl, kernel, system (a host's programs); empty: nobody knows it
   std::string level;     // warn, info, …
-  std::string place;     // transport/net_ib.cc:2458, or what a plugin printed there
+  std::string place;     // transport/net_ib.cc:2458, a plugin's word; of system the program
   std::string function;  // where the line names it
   std::string text;      // the message, several lines joined by newlines
   std::int64_t thread = 0;

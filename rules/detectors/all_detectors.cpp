@@ -3,6 +3,7 @@
 #include "rules/detectors/configuration.h"
 #include "rules/detectors/detector.h"
 #include "rules/detectors/duplicate_gpu.h"
+#include "rules/detectors/kernel.h"
 #include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/rank_missing.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr Detector kDetectors[] = {
     {"xid", find_xids},
+    {"kernel", find_kernel_faults},
     {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},
     {"collective_skipped", find_skipped_collectives},

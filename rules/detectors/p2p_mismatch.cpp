@@ -141,36 +141,35 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
   return std::nullopt;
 }
 
-// In its which-th exchange it sent, and only then received, in launches of their own; and what it
-// sent is more than NCCL's buffers take, for the first time.
-bool sends_first(const View& view, std::size_t member, const Flow& sent, const Flow& received,
-                 std::uint64_t which) {
-  if (view.member(member).ending || view.is_live(member) || sent.source != received.source)
-    return false;
-  if (std::max(sent.calls, received.calls) > which + 1 + kMostQueuedHere) return false;
+// In its which-th exchange it sent, and only then received, in launches of their own.
+bool sends_first(const Flow& sent, const Flow& received, std::uint64_t which) {
   const auto out = sent.line_of(which);
   const auto in = received.line_of(which);
-  if (!out || !in || *in < *out || sent.is_grouped(which) || received.is_grouped(which))
-    return false;
+  return out && in && sent.source == received.source && *out < *in && !sent.is_grouped(which) &&
+         !received.is_grouped(which);
+}
+
+bool was_small(const Flow& sent, std::uint64_t which) {
+  const auto message = sent.message(which);
+  return message && bytes_of(*message).value_or(kMoreThanBuffers) < kMoreThanBuffers;
+}
+
+// What it made of its which-th exchange can be its end: it is more than NCCL's buffers take, and
+// only what a host queues behind calls that wait came after it.
+bool may_hang_in(const View& view, std::size_t member, const Flow& sent, const Flow& received,
+                 std::uint64_t which) {
+  if (view.member(member).ending || view.is_live(member)) return false;
+  if (std::max(sent.calls, received.calls) > which + 1 + kMostQueuedHere) return false;
   const auto message = sent.message(which);
   if (!message || bytes_of(*message).value_or(0) < kMoreThanBuffers) return false;
-  // Before, the two went in groups, or what they moved was small.
-  std::uint64_t grouped_before = std::uint64_t{sent.grouped} + received.grouped;
-  for (const Flow* flow : {&sent, &received})
-    for (std::uint64_t later = which; later < flow->calls; ++later)
-      grouped_before -= flow->is_grouped(later) ? 1 : 0;
-  if (grouped_before < which) {
-    if (sent.calls > Flow::kKept) return false;
-    for (std::uint64_t earlier = 0; earlier < which; ++earlier)
-      if (bytes_of(*sent.message(earlier)).value_or(kMoreThanBuffers) >= kMoreThanBuffers)
-        return false;
-  }
-  // The host goes on to queue a few calls behind those that wait.
+  const std::uint64_t line = *received.line_of(which);
+  const MemberTraffic& traffic = view.job.traffic().of(member);
+  if (traffic.collective_source == received.source && traffic.collective_line > line) return false;
   std::size_t queued = 0;
   for (std::size_t m : view.worker_of(member).members) {
     const Member& other = view.member(m);
     if (other.calls_source != received.source) continue;
-    for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > *in;) ++queued;
+    for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > line;) ++queued;
   }
   return queued <= kMostQueued;
 }
@@ -185,9 +184,18 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
     return std::nullopt;
   const std::uint64_t exchanges =
       std::min({out->calls, back->calls, others_out->calls, others_back->calls});
-  if (exchanges == 0 || !sends_first(view, one, *out, *back, exchanges - 1) ||
-      !sends_first(view, other, *others_out, *others_back, exchanges - 1))
+  const auto both_first = [&](std::uint64_t which) {
+    return sends_first(*out, *back, which) && sends_first(*others_out, *others_back, which);
+  };
+  if (exchanges == 0 || !both_first(exchanges - 1)) return std::nullopt;
+  const std::uint64_t last = exchanges - 1;
+  if (!may_hang_in(view, one, *out, *back, last) ||
+      !may_hang_in(view, other, *others_out, *others_back, last))
     return std::nullopt;
+  // It went well before: then the buffers take it, or somebody else's clock decides.
+  if (last > 0 && !out->line_of(last - 1)) return std::nullopt;
+  for (std::uint64_t before = last; before-- > 0 && out->line_of(before);)
+    if (both_first(before) && !was_small(*out, before)) return std::nullopt;
   Dispute dispute{.communicator = communicator, .one = one, .other = other};
   dispute.what = fmt::format(
       "{} and {} both call Send before Recv, in no common group: each may wait for the other",

@@ -8,6 +8,8 @@
 #include "model/batch.h"
 #include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
+#include "rules/state/kernel_lines.h"
+#include "rules/state/nics.h"
 #include "rules/state/processes.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
@@ -31,6 +33,8 @@ class JobState {
   const Processes& processes() const { return processes_; }
   const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
+  const KernelLines& kernel_lines() const { return kernel_lines_; }
+  const Nics& nics() const { return nics_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
@@ -51,6 +55,8 @@ class JobState {
   Processes processes_;
   Traffic traffic_;
   Hardware hardware_;
+  KernelLines kernel_lines_;
+  Nics nics_;
   Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;

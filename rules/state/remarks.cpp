@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "rules/state/kernel_lines.h"
 #include "rules/state/sources.h"
 
 namespace faultline {
@@ -95,6 +96,7 @@ void Remarks::apply(std::uint32_t source, const Source& origin, const Batch& bat
   const auto* remark = std::get_if<Remark>(&event.fact);
   const auto* trace = std::get_if<BackTrace>(&event.fact);
   const auto* end = std::get_if<CommunicatorEnd>(&event.fact);
+  if (remark != nullptr && is_of_a_host(*remark)) return;
   if (remark == nullptr && trace == nullptr && end == nullptr) return;
   const auto which = process_at(source, origin, speaker);
   if (!which) return;

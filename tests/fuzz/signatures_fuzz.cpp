@@ -32,7 +32,7 @@ void match(const Signatures& signatures, std::string_view text, const char* dial
   require(signatures.find(match->signature->id) == match->signature);
   for (const auto& [name, value] : match->fields)
     require(!name.empty() && !value.empty() && text.find(value) != std::string_view::npos);
-  if (*level != 'w') require(signatures.wants(text));
+  if (*level != 'w') require(signatures.wants(text, dialect));
 }
 
 void read_as_file(std::string_view text) {
@@ -42,7 +42,7 @@ void read_as_file(std::string_view text) {
   const std::vector<MessageSignature> all = file.signatures;
   const Signatures signatures(std::move(file.signatures));
   for (const MessageSignature& signature : all)
-    for (const std::string& sample : signature.matches) signatures.wants(sample);
+    for (const std::string& sample : signature.matches) signatures.wants(sample, signature.dialect);
 }
 
 }  // namespace
@@ -52,6 +52,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   match(shipped(), text, "nccl", "warn");
   match(shipped(), text, "nccl", "info");
   match(shipped(), text, "", "");
+  match(shipped(), text, "kernel", "");
+  match(shipped(), text, "system", "");
   if (text.starts_with("- ")) read_as_file(text);
   return 0;
 }

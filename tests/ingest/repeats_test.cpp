@@ -161,9 +161,10 @@ TEST(Remarks, AWarningThatATerminalWrappedIsOneLineAgain) {
 class Wants : public Noteworthy {
  public:
   explicit Wants(std::string word) : word_(std::move(word)) {}
-  bool wants(std::string_view text) const override {
+  bool wants(std::string_view text, std::string_view) const override {
     return text.find(word_) != std::string_view::npos;
   }
+  bool reads_like_kernel(std::string_view) const override { return false; }
 
  private:
   std::string word_;

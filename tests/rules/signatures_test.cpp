@@ -95,7 +95,7 @@ TEST_P(ShippedSignature, AsksForItsLinesUnlessTheyAreKeptAnyway) {
   const bool warnings_only = levels == std::vector<std::string>{"warn"};
   if (warnings_only) return;
   for (const std::string& sample : GetParam()->matches)
-    EXPECT_TRUE(shipped().wants("n1:3:4 [0] NCCL INFO " + sample)) << sample;
+    EXPECT_TRUE(shipped().wants("n1:3:4 [0] NCCL INFO " + sample, GetParam()->dialect)) << sample;
 }
 
 TEST(ShippedSignatures, HaveEachAnIdOfTheirOwn) {
@@ -103,6 +103,34 @@ TEST(ShippedSignatures, HaveEachAnIdOfTheirOwn) {
   for (const MessageSignature& signature : shipped().all())
     EXPECT_TRUE(ids.insert(signature.id).second) << signature.id;
   EXPECT_FALSE(ids.empty());
+}
+
+TEST(ShippedSignatures, RecoverOnlyWhatThereIs) {
+  for (const MessageSignature& signature : shipped().all())
+    for (const std::string& id : signature.recovers)
+      EXPECT_NE(shipped().find(id), nullptr) << signature.id << " recovers " << id;
+}
+
+// Kernel logs are long, and how far the search may stride is up to the shortest literal.
+TEST(ShippedSignatures, OfTheKernelLookForTextsThatAreLongEnoughToBeFast) {
+  for (const MessageSignature& signature : shipped().all()) {
+    if (signature.dialect != "kernel") continue;
+    for (const std::string& literal : signature.literals)
+      EXPECT_GE(literal.size(), 8U) << signature.id << ": " << literal;
+  }
+}
+
+TEST(Signatures, OfTheKernelKnowTheirLinesWithoutAFramingOnlyWhereTheyBegin) {
+  MessageSignature nfs = signature("a.nfs", "not responding", "nfs: server \\S+ not responding");
+  nfs.dialect = "kernel";
+  const Signatures signatures({nfs});
+  EXPECT_TRUE(signatures.reads_like_kernel("nfs: server fs-01 not responding, still trying"));
+  EXPECT_FALSE(signatures.reads_like_kernel("a server is not responding"));
+  EXPECT_FALSE(signatures.reads_like_kernel(std::string(70, 'x') +
+                                            "nfs: server fs-01 not responding, still trying"));
+  EXPECT_FALSE(signatures.wants("nfs: server fs-01 not responding", ""));
+  EXPECT_TRUE(signatures.wants("nfs: server fs-01 not responding", "kernel"));
+  EXPECT_FALSE(signatures.wants("nfs: server fs-01 not responding", "system"));
 }
 
 TEST(Signatures, GiveWhatTheGroupsFound) {
@@ -160,12 +188,12 @@ TEST(Signatures, AskForLinesThatNobodyElseKeeps) {
   MessageSignature info = signature("a.info", "retrying (", "retrying");
   info.levels = {"warn", "info"};
   const Signatures signatures({warning, info, signature("a.any", "quota exceeded", "quota")});
-  EXPECT_TRUE(signatures.wants("connect returned x, retrying (3/34)"));
-  EXPECT_TRUE(signatures.wants("ours: quota exceeded for job 7"));
-  EXPECT_FALSE(signatures.wants("kept anyway"));
-  EXPECT_FALSE(signatures.wants("retrying"));
-  EXPECT_FALSE(signatures.wants(""));
-  EXPECT_FALSE(Signatures().wants("retrying (3/34)"));
+  EXPECT_TRUE(signatures.wants("connect returned x, retrying (3/34)", ""));
+  EXPECT_TRUE(signatures.wants("ours: quota exceeded for job 7", ""));
+  EXPECT_FALSE(signatures.wants("kept anyway", ""));
+  EXPECT_FALSE(signatures.wants("retrying", ""));
+  EXPECT_FALSE(signatures.wants("", ""));
+  EXPECT_FALSE(Signatures().wants("retrying (3/34)", ""));
 }
 
 TEST(Signatures, FindALiteralWhereverItStands) {
@@ -174,9 +202,10 @@ TEST(Signatures, FindALiteralWhereverItStands) {
     for (std::size_t before = 0; before < 40; ++before)
       for (const std::size_t after : {0, 1, 7}) {
         const std::string text = std::string(before, '.') + literal + std::string(after, '.');
-        EXPECT_TRUE(signatures.wants(text)) << text;
+        EXPECT_TRUE(signatures.wants(text, "")) << text;
         EXPECT_EQ(matched(signatures, remark(text)), "a.b") << text;
-        EXPECT_FALSE(signatures.wants(text.substr(0, before + std::string(literal).size() - 1)));
+        EXPECT_FALSE(
+            signatures.wants(text.substr(0, before + std::string(literal).size() - 1), ""));
       }
   }
 }
@@ -295,12 +324,21 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
        "ours.yaml:4: weight \"heavy\" is unknown; use cause, echo or harmless"},
       {"a number that is none", head + "  confidence: high\n" + sound,
        "ours.yaml:4: confidence \"high\" is not a number; write one"},
+      {"a storm of one line", head + "  storm: {count: few}\n" + sound,
+       "ours.yaml:4: count \"few\" is not a number; write one"},
+      {"a span that is none", head + "  storm: {count: 10, within: week}\n" + sound,
+       "ours.yaml:4: within \"week\" is unknown; use minute, hour or day"},
+      {"neither yes nor no", head + "  lasts: long\n" + sound,
+       "ours.yaml:4: lasts \"long\" is unknown; use true or false"},
+      {"a mark that is none", head + "  marks: boot\n" + sound,
+       "ours.yaml:4: marks \"boot\" is unknown; use nothing, maintenance_begins or "
+       "maintenance_ends"},
       {"no sample", head + "  literals: [some]\n  pattern: some\n",
        "ours.yaml:1: matches is missing; add \"matches:\" to this entry"},
       {"a misspelled field", head + "  patern: some\n" + sound,
        "ours.yaml:4: field \"patern\" is unknown; a signature has the fields id, class, title, "
        "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, versions, "
-       "actions, matches, matches_not"},
+       "storm, recovers, lasts, marks, actions, matches, matches_not"},
       {"an id twice", head + sound + head + sound,
        "ours.yaml:7: a.b is listed twice, first in line 1; rename one of the two"},
       {"a deed that is none", head + "  actions:\n    - where: x\n" + sound,

@@ -43,7 +43,7 @@ class Job {
                           .communicator_id = print_no_ids ? "" : communicator,
                           .complete = true};
     say(source_of(rank), speaker_now(rank), init,
-        fmt::format("rank {} joins {}", rank, communicator));
+        fmt::format("rank {} joins {}", rank, communicator), clock);
     sizes_[communicator] = nranks;
   }
 
@@ -99,6 +99,7 @@ class Job {
     run.communicator = signature.done ? 0 : pointer(communicator);
     run.nranks = signature.done ? 0 : sizes_[communicator];
     run.calls = {{op_count, 0, 0, 0}};
+    run.first_time = run.last_time = clock;
     run.last_text = fmt::format("rank {} calls {}", rank, to_text(signature));
     batch.runs = {run};
     apply(source, batch);
@@ -145,6 +146,20 @@ class Job {
 
   void xid(const std::string& host, const std::string& gpu, int code, EventTime time = {}) {
     say(kernel_of(host), Speaker{}, GpuXid{.gpu = gpu, .code = code}, fmt::format("Xid {}", code),
+        time);
+  }
+
+  // A line of a host's kernel, or of a program that looks after the host.
+  void kernel(const std::string& host, const std::string& text, EventTime time = {}) {
+    say(kernel_of(host), Speaker{}, Remark{.dialect = "kernel", .text = text}, text, time);
+  }
+  void system(const std::string& host, const std::string& program, const std::string& text,
+              EventTime time = {}) {
+    say(kernel_of(host), Speaker{}, Remark{.dialect = "system", .place = program, .text = text},
+        program + ": " + text, time);
+  }
+  void boot(const std::string& host, EventTime time = {}) {
+    say(kernel_of(host), Speaker{}, HostBooted{.kernel = "5.15.0-91"}, "Linux version 5.15.0-91",
         time);
   }
 
@@ -197,6 +212,7 @@ class Job {
 
   JobState state;
   Moment moment{};
+  EventTime clock;                                // of joins and calls, where lines carry stamps
   bool print_no_ids = false;                      // as NCCL before 2.16
   std::vector<std::pair<Source, Batch>> applied;  // as they came
 

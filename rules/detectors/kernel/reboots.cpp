@@ -1,0 +1,80 @@
+#include "rules/detectors/kernel/reboots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/detectors/kernel/part.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kRebooted = 0.75;
+constexpr double kWhenIsOpen = 0.5;  // no clock tells whether the job ran then
+constexpr std::int64_t kSecondUs = 1'000'000;
+// A host that crashed is back by then; one that was started later was started for another reason.
+constexpr std::int64_t kLongestRebootUs = 45 * 60 * kSecondUs;
+
+bool was_taken_down(const KernelSightings& sightings, const KernelLog& log, std::uint64_t boot) {
+  return std::ranges::any_of(sightings.all, [&](const KernelSighting& sighting) {
+    return sighting.log == &log && sighting.text->boot == boot &&
+           sighting.signature->marks == Marks::maintenance_begins &&
+           sighting.signature->cause == "host.down";
+  });
+}
+
+// Uptimes of two boots have nothing to do with each other.
+EventTime by_the_wall(EventTime time) {
+  time.uptime_us.reset();
+  return time;
+}
+
+enum class When { while_it_ran, at_another_time, cannot_tell };
+
+When when(const View& view, const std::string& host, const LineRef& boot) {
+  When answer = When::cannot_tell;
+  for (std::size_t index : workers_of_host(view, host))
+    for (std::size_t m : view.workers.all[index].members) {
+      const Member& member = view.member(m);
+      const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
+      const LineRef& last = member.last_line.known() ? member.last_line : member.init_line;
+      const Order begun = order_of(by_the_wall(first.time), by_the_wall(boot.time), true);
+      if (begun == Order::cannot_tell) continue;
+      const auto silent = microseconds_between(by_the_wall(last.time), by_the_wall(boot.time));
+      if (begun == Order::before && silent && *silent > 0 && *silent < kLongestRebootUs &&
+          member.ending != CommunicatorEnding::destroyed)
+        return When::while_it_ran;
+      answer = When::at_another_time;
+    }
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sightings) {
+  std::vector<Suspicion> found;
+  for (const KernelLog& log : view.job.kernel_lines().logs()) {
+    const std::string host = view.job.host_of(log.spoken_host, log.source);
+    for (std::size_t i = 0; i < log.boots.size(); ++i) {
+      const KernelBoot& boot = log.boots[i];
+      if (!boot.log_goes_back || was_taken_down(sightings, log, i)) continue;
+      const KernelPart part = whole_host(view, host);
+      if (part.standing != KernelPart::Standing::of_the_job) continue;
+      const When then = when(view, host, boot.line);
+      if (then == When::at_another_time) continue;
+      Suspicion& suspicion = found.emplace_back();
+      suspicion.since = boot.line.time;
+      suspicion.needs_effect = true;
+      Finding& finding = suspicion.finding;
+      finding.cause = "host.down";
+      finding.severity = Severity::critical;
+      finding.subject = part.subject;
+      finding.title = fmt::format("{} started anew without having been shut down", host);
+      finding.confidence = then == When::while_it_ran ? kRebooted : kWhenIsOpen;
+      finding.evidence.push_back(view.evidence(boot.line));
+    }
+  }
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,39 @@
+// Nics: which names the NICs of a host go by. The kernel speaks of a PCI address or an interface,
+// NCCL and the RDMA tools of a device.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "model/batch.h"
+
+namespace faultline {
+
+// What is not known of it is empty.
+struct Nic {
+  std::string spoken_host;  // empty: whose it is depends on the source
+  std::uint32_t source = 0;
+  std::string pci;     // 0000:5c:00.0
+  std::string device;  // mlx5_2
+  std::string netdev;  // ens3f0np0
+  auto operator<=>(const Nic&) const = default;
+};
+
+class Nics {
+ public:
+  // Learns from tools' reports that name a part by its PCI address and its device or interface.
+  void apply(std::uint32_t source, const Batch& batch, const Event& event);
+
+  // Whatever line two of the names stand in; the address in any usual spelling.
+  void learn(Nic nic);
+
+  const std::set<Nic>& all() const { return all_; }
+
+ private:
+  std::set<Nic> all_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,532 @@
+// What kernels tell, and whether it mattered to the job: each fault beside a twin in which the same
+// lines are old, of a bystander, or harmless.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr int kStart = 1'800'000'000;
+
+// Seconds after the job began, on a host that had been up for a day then.
+EventTime at(double second) {
+  const auto us = static_cast<std::int64_t>(second * 1e6);
+  EventTime time = EventTime::at(Timestamp(std::chrono::microseconds(kStart * 1'000'000LL + us)));
+  time.uptime_us = 86'400'000'000LL + us;
+  return time;
+}
+
+// Sixteen ranks on two hosts made calls for a minute; rank 3 is late to the last one.
+Job stalled_job() {
+  Job job;
+  job.clock = at(0);
+  job.join_all(16);
+  job.clock = at(50);
+  job.call(ranks(0, 16), all_reduce(), 20);
+  job.clock = at(60);
+  job.call(all_but(3, 16), all_reduce());
+  return job;
+}
+
+Job running_job() {
+  Job job;
+  job.clock = at(0);
+  job.join_all(16);
+  job.clock = at(60);
+  job.call(ranks(0, 16), all_reduce(), 20);
+  return job;
+}
+
+const std::string kGpu3 = Job::gpu_of(3);  // of rank 3, and of rank 11 on node-1
+
+const Finding* find(const std::vector<Finding>& findings, std::string_view cause) {
+  for (const Finding& finding : findings)
+    if (finding.cause == cause) return &finding;
+  return nullptr;
+}
+
+void expect_no_cause(const Diagnosis& diagnosis, std::string_view cause) {
+  EXPECT_THAT(causes(diagnosis.root_causes), Not(Contains(std::string(cause))));
+}
+
+// --- PCIe ---------------------------------------------------------------------------------------
+
+std::string aer(const std::string& kind, const std::string& device) {
+  return "pcieport 0000:0a:01.0: AER: " + kind + " error received: " + device;
+}
+
+TEST(KernelPcie, AFatalErrorNamesTheRankOfItsGpu) {
+  Job job = stalled_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("pcie.error"));
+  const Finding& finding = diagnosis.root_causes.front();
+  EXPECT_THAT(finding.subject.ranks, ElementsAre(3));
+  EXPECT_THAT(finding.subject.hosts, ElementsAre("node-0"));
+  EXPECT_THAT(finding.subject.gpus, ElementsAre("node-0/" + kGpu3));
+  EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("collective.rank_behind"));
+}
+
+TEST(KernelPcie, AnErrorOfAHostOutsideTheJobIsABystanders) {
+  Job job = stalled_job();
+  job.kernel("node-7", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  ASSERT_NE(find(diagnosis.observations, "pcie.error"), nullptr);
+  EXPECT_FALSE(find(diagnosis.observations, "pcie.error")->part_of_job);
+}
+
+TEST(KernelPcie, OfALogThatNamesNoHostTheRankThatIsWaitedForTellsTheHost) {
+  Job job = stalled_job();
+  job.kernel("", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("pcie.error"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+}
+
+TEST(KernelPcie, WhereNoRanksAreKnownTheHostIsLookedAtByItself) {
+  Job job("j");
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  ASSERT_THAT(causes(job.diagnosis().root_causes), ElementsAre("pcie.error"));
+}
+
+TEST(KernelPcie, AnErrorBeforeTheJobIsOld) {
+  Job job = stalled_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(-7200));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  ASSERT_NE(find(diagnosis.observations, "pcie.error"), nullptr);
+  EXPECT_THAT(find(diagnosis.observations, "pcie.error")->title, HasSubstr("before the job began"));
+}
+
+TEST(KernelPcie, ErrorsBeforeAGpuFellOffTheBusAreEvidenceOfThat) {
+  Job job = stalled_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(52));
+  job.kernel("node-0", "pcieport 0000:0a:01.0: AER: device recovery failed", at(53));
+  job.xid("node-0", kGpu3, 79, at(55));
+  job.xid("node-0", Job::gpu_of(4), 45, at(56));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  std::string evidence;
+  for (const Evidence& line : diagnosis.root_causes.front().evidence) evidence += line.text + '\n';
+  EXPECT_THAT(evidence, HasSubstr("AER: Uncorrected (Fatal)"));
+  EXPECT_THAT(evidence, HasSubstr("device recovery failed"));
+  EXPECT_THAT(causes(diagnosis.symptoms), Contains("pcie.error"));
+}
+
+TEST(KernelPcie, APortThatCutOffWhatIsBelowIsToldByTheGpuThatWasLost) {
+  Job job = stalled_job();
+  job.kernel("node-0", "pcieport 0000:0a:01.0: DPC: containment event, status:0x1f01 source:0x0000",
+             at(54.9));
+  job.xid("node-0", kGpu3, 79, at(55));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(causes(diagnosis.symptoms), Contains("pcie.error"));
+}
+
+TEST(KernelPcie, ACardOfAnotherDriverDoesNotExplainALostGpu) {
+  Job job = stalled_job();
+  job.kernel("node-0",
+             "nvme 0000:e1:00.0: PCIe Bus Error: severity=Uncorrected (Non-Fatal), "
+             "type=Transaction Layer, (Requester ID)",
+             at(52));
+  job.xid("node-0", kGpu3, 79, at(55));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "gpu.off_bus");
+}
+
+TEST(KernelPcie, AFewCorrectedErrorsAreNoFault) {
+  Job job = stalled_job();
+  for (int i = 0; i < 5; ++i) job.kernel("node-0", aer("Corrected", kGpu3), at(10 + i));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding* finding = find(diagnosis.observations, "pcie.degraded");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::info);
+  EXPECT_EQ(finding->count, 5U);
+}
+
+TEST(KernelPcie, AStormOfCorrectedErrorsIsOneFindingAndStopsNobody) {
+  Job job = stalled_job();
+  for (int i = 0; i < 500; ++i) job.kernel("node-0", aer("Corrected", kGpu3), at(10 + 0.05 * i));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding* finding = find(diagnosis.observations, "pcie.degraded");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity, Severity::warning);
+  EXPECT_EQ(finding->count, 500U);
+  EXPECT_THAT(finding->subject.ranks, ElementsAre(3));
+}
+
+TEST(KernelPcie, WhatAHostSaysWhileItStartsDoesNotCount) {
+  Job job = stalled_job();
+  EventTime young = at(52);
+  young.uptime_us = 20'000'000;
+  job.kernel("node-0", aer("Uncorrected (Non-Fatal)", kGpu3), young);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_EQ(find(diagnosis.observations, "pcie.error"), nullptr);
+}
+
+// --- Networks -----------------------------------------------------------------------------------
+
+const std::string kLinkDown = "mlx5_core 0000:5c:00.0 ens3f0np0: Link down";
+const std::string kLinkUp = "mlx5_core 0000:5c:00.0 ens3f0np0: Link up";
+
+std::string retries_exhausted() {
+  return "NET/IB: Got completion from peer 10.0.0.11<51544> with status=12 opcode=32698 len=32696 "
+         "vendor err 129 (Send)";
+}
+
+Job job_with_nics() {
+  Job job = stalled_job();
+  for (int rank = 0; rank < 16; ++rank)
+    job.setting(rank, "devices", "IB", "mlx5_0:1/IB mlx5_2:1/IB");
+  job.kernel("node-0", "mlx5_core 0000:5c:00.0: mlx5_2: registered", at(-86'390));
+  return job;
+}
+
+TEST(KernelLinks, ALinkThatStaysDownNamesTheNicByTheNameThatNcclHasForIt) {
+  Job job = job_with_nics();
+  job.kernel("node-0", kLinkDown, at(51));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2"));
+  EXPECT_THAT(causes(diagnosis.symptoms), Contains("collective.rank_behind"));
+}
+
+TEST(KernelLinks, ALinkThatCameBackAtOnceIsAFlap) {
+  Job job = job_with_nics();
+  job.kernel("node-0", kLinkDown, at(51));
+  job.kernel("node-0", kLinkUp, at(54));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding* finding = find(diagnosis.observations, "network.link_down");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->title, HasSubstr("came back after 3 s"));
+}
+
+TEST(KernelLinks, ALinkThatFlappedAndWentDownAgainIsDown) {
+  Job job = job_with_nics();
+  job.kernel("node-0", kLinkDown, at(41));
+  job.kernel("node-0", kLinkUp, at(44));
+  job.kernel("node-0", kLinkDown, at(51));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("network.link_down"));
+}
+
+TEST(KernelLinks, ALinkThatCameBackTooLateExplainsTheRetriesThatRanOut) {
+  Job job = job_with_nics();
+  job.kernel("node-0", kLinkDown, at(51));
+  job.warn(2, retries_exhausted(), at(85));
+  job.kernel("node-0", kLinkUp, at(110));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), Contains("network.link_down"));
+  EXPECT_THAT(causes(diagnosis.symptoms), Contains("network.transport_error"));
+}
+
+TEST(KernelLinks, ANicThatTheJobDoesNotUseIsABystander) {
+  Job job = job_with_nics();
+  job.kernel("node-0", "mlx5_5: Port: 1 Link DOWN", at(51));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding* finding = find(diagnosis.observations, "network.link_down");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_FALSE(finding->part_of_job);
+}
+
+TEST(KernelLinks, AReportOfAToolTeachesWhichDeviceIsAtAnAddress) {
+  Job job = stalled_job();
+  for (int rank = 0; rank < 16; ++rank) job.setting(rank, "devices", "IB", "mlx5_0:1/IB");
+  job.say(
+      Job::kernel_of("node-0"), Speaker{},
+      PartReport{
+          .tool = "rdma", .kind = "port", .names = {{"device", "mlx5_7"}, {"pci", "0000:5C:00.0"}}},
+      "mlx5_7");
+  job.kernel("node-0", kLinkDown, at(51));
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* finding = find(diagnosis.observations, "network.link_down");
+  ASSERT_NE(finding, nullptr) << "mlx5_7 is none of the job's";
+  EXPECT_THAT(finding->subject.nics, ElementsAre("node-0/mlx5_7"));
+}
+
+TEST(KernelLinks, AnInterfaceThatLostItsCarrierAndGotItBackIsNotDown) {
+  Job job = stalled_job();
+  job.system("node-0", "systemd-networkd", "ib1: Lost carrier", at(51));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("network.link_down"));
+  job.system("node-0", "systemd-networkd", "ib1: Gained carrier", at(54));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
+}
+
+TEST(KernelLinks, FirmwareThatFailedIsTheNicsFault) {
+  Job job = job_with_nics();
+  job.kernel("node-0",
+             "mlx5_core 0000:5c:00.0: poll_health:825:(pid 0): device's health "
+             "compromised - reached miss count",
+             at(51));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.nic_failure"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2"));
+}
+
+TEST(KernelLinks, ALinkThatIsDownInAJobThatRunsAccusesNobody) {
+  Job job = running_job();
+  job.kernel("node-0", kLinkDown, at(51));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_NE(find(diagnosis.observations, "network.link_down"), nullptr);
+}
+
+// --- Out of memory ------------------------------------------------------------------------------
+
+void kill_for_memory(Job& job, const std::string& host, int pid, double second) {
+  job.kernel(host,
+             "python3 invoked oom-killer: gfp_mask=0x140dca(GFP_HIGHUSER_MOVABLE), order=0, "
+             "oom_score_adj=0",
+             at(second));
+  job.kernel(host,
+             fmt::format("oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=x.scope,"
+                         "mems_allowed=0-1,oom_memcg=/kubepods/pod1,task_memcg=/kubepods/pod1/8f,"
+                         "task=pt_main_thread,pid={},uid=1000",
+                         pid),
+             at(second + 0.001));
+  job.kernel(host,
+             fmt::format("Memory cgroup out of memory: Killed process {} (pt_main_thread) "
+                         "total-vm:512004120kB, anon-rss:131051200kB",
+                         pid),
+             at(second + 0.002));
+  job.kernel(host,
+             fmt::format("oom_reaper: reaped process {} (pt_main_thread), now anon-rss:0kB", pid),
+             at(second + 0.1));
+}
+
+TEST(KernelOom, AllLinesOfOneKillAreOneFindingThatNamesTheRank) {
+  Job job = stalled_job();
+  kill_for_memory(job, "node-0", 1003, 55);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.oom_killed"));
+  const Finding& finding = diagnosis.root_causes.front();
+  EXPECT_THAT(finding.subject.ranks, ElementsAre(3));
+  EXPECT_THAT(finding.title, HasSubstr("process 1003 (pt_main_thread)"));
+  std::string evidence;
+  for (const Evidence& line : finding.evidence) evidence += line.text + '\n';
+  EXPECT_THAT(evidence, HasSubstr("task_memcg=/kubepods/pod1/8f"));
+  EXPECT_THAT(evidence, HasSubstr("invoked oom-killer"));
+}
+
+TEST(KernelOom, AVictimThatIsNoRankNamesTheHostAndOnlyWhereARankStopped) {
+  Job stalled = stalled_job();
+  kill_for_memory(stalled, "node-0", 41310, 55);
+  const Diagnosis diagnosis = stalled.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.oom_killed"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, IsEmpty());
+  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.7);
+
+  Job running = running_job();
+  kill_for_memory(running, "node-0", 41310, 55);
+  EXPECT_THAT(running.diagnosis().root_causes, IsEmpty());
+}
+
+TEST(KernelOom, AKillOnAHostOfNobodysExplainsNothing) {
+  Job job = stalled_job();
+  kill_for_memory(job, "node-9", 1003, 55);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
+}
+
+TEST(KernelOom, TwoVictimsAreNotOne) {
+  Job job = stalled_job();
+  kill_for_memory(job, "node-0", 1003, 55);
+  kill_for_memory(job, "node-0", 1004, 56);
+  std::vector<int> killed;
+  const Diagnosis diagnosis = job.diagnosis();
+  for (const Finding& finding : findings_of(diagnosis))
+    if (finding.cause == "host.oom_killed")
+      killed.insert(killed.end(), finding.subject.ranks.begin(), finding.subject.ranks.end());
+  EXPECT_THAT(killed, testing::UnorderedElementsAre(3, 4));
+}
+
+// --- Storage and hangs --------------------------------------------------------------------------
+
+const std::string kNfsDown = "nfs: server fs-01.example not responding, still trying";
+const std::string kNfsOk = "nfs: server fs-01.example OK";
+
+TEST(KernelStorage, AServerThatIsSilentHoldsUpTheRank) {
+  Job job = stalled_job();
+  job.kernel("node-0", kNfsDown, at(52));
+  job.kernel("node-0", "INFO: task pt_main_thread:1003 blocked for more than 120 seconds.",
+             at(180));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.storage_stall"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("fs-01.example"));
+  EXPECT_THAT(causes(diagnosis.symptoms), Contains("host.cpu_hang"));
+}
+
+TEST(KernelStorage, AServerThatCameBackIsNotTheCause) {
+  Job job = stalled_job();
+  job.kernel("node-0", kNfsDown, at(20));
+  job.kernel("node-0", "INFO: task pt_main_thread:1003 blocked for more than 120 seconds.", at(30));
+  job.kernel("node-0", kNfsOk, at(45));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  ASSERT_NE(find(diagnosis.observations, "host.storage_stall"), nullptr);
+  EXPECT_EQ(find(diagnosis.observations, "host.cpu_hang"), nullptr);
+}
+
+TEST(KernelStorage, AnotherServersAnswerEndsNothing) {
+  Job job = stalled_job();
+  job.kernel("node-0", kNfsDown, at(52));
+  job.kernel("node-0", "nfs: server fs-02.example OK", at(54));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.storage_stall"));
+}
+
+TEST(KernelStorage, AServerThatWasSilentBeforeTheJobAndStillIsHoldsItUp) {
+  Job job = stalled_job();
+  job.kernel("node-0", kNfsDown, at(-900));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.storage_stall"));
+}
+
+TEST(KernelStorage, ManyHostsThatLostOneServerAreOneFinding) {
+  Job job;
+  job.clock = at(0);
+  job.join_all(64);
+  job.call(ranks(0, 64), all_reduce(), 20);
+  job.call(all_but(3, 64), all_reduce());
+  for (int host = 0; host < 8; ++host)
+    job.kernel(fmt::format("node-{}", host), kNfsDown, at(52 + 0.1 * host));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.storage_stall"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, SizeIs(8));
+}
+
+TEST(KernelHangs, ALockupThatTheJobOutlivedForAnHourIsNotTheCause) {
+  Job job = stalled_job();
+  job.kernel("node-0", "watchdog: BUG: soft lockup - CPU#44 stuck for 26s! [kworker/u264:2:21877]",
+             at(10));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.cpu_hang"));
+  job.clock = at(3700);
+  job.call(ranks(0, 8), all_reduce(2048), 1);
+  expect_no_cause(job.diagnosis(), "host.cpu_hang");
+}
+
+// --- Memory and hosts ---------------------------------------------------------------------------
+
+TEST(KernelMemory, AnErrorThatWasNotCorrectedStandsByItself) {
+  Job job = running_job();
+  job.kernel("node-0",
+             "EDAC MC1: 1 UE memory read error on CPU_SrcID#1_MC#0_Chan#1_DIMM#0 "
+             "(channel:1 slot:0 page:0x30aa905 offset:0xa80 grain:32)",
+             at(52));
+  ASSERT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.memory_error"));
+}
+
+TEST(KernelMemory, CorrectedErrorsAreNoFault) {
+  Job job = stalled_job();
+  for (int i = 0; i < 50; ++i)
+    job.kernel(
+        "node-0",
+        fmt::format(
+            "EDAC MC0: 1 CE memory read error on "
+            "CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (channel:1 slot:0 page:0x{:x} offset:0xa80 grain:32 "
+            "syndrome:0x0)",
+            0x30aa905 + i),
+        at(10 + i * 0.5));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding* finding = find(diagnosis.observations, "host.memory_error");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->count, 50U) << "equal but for the page";
+}
+
+TEST(KernelMemory, AProcessThatLostItsMemoryIsNamedByItsRank) {
+  Job job = stalled_job();
+  job.kernel("node-0",
+             "Memory failure: 0x30aa905: Sending SIGBUS to pt_main_thread:1003 due to "
+             "hardware memory corruption",
+             at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.memory_error"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+}
+
+TEST(KernelHosts, APanicTakesAllRanksOfItsHost) {
+  Job job = stalled_job();
+  job.kernel("node-0", "Kernel panic - not syncing: Fatal Machine check", at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.down"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, SizeIs(8));
+}
+
+TEST(KernelHosts, AHostThatStartedAnewWhileTheJobRanWentDown) {
+  Job job = stalled_job();
+  job.kernel("node-0", "mlx5_core 0000:5c:00.0: mlx5_2: registered", at(-50));
+  EventTime boot = at(240);
+  boot.uptime_us = 0;
+  job.boot("node-0", boot);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.down"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("without having been shut down"));
+}
+
+TEST(KernelHosts, AHostThatWasShutDownIsNotAccused) {
+  Job job = stalled_job();
+  job.system("node-0", "systemd", "Reached target System Reboot.", at(200));
+  job.kernel("node-0", kNfsDown, at(203));
+  job.kernel("node-0", "reboot: Restarting system", at(210));
+  EventTime boot = at(240);
+  boot.uptime_us = 0;
+  job.boot("node-0", boot);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_EQ(find(diagnosis.observations, "host.storage_stall"), nullptr);
+}
+
+TEST(KernelHosts, ALogThatBeginsWithABootTellsOfNoCrash) {
+  Job job = stalled_job();
+  job.boot("node-0", at(-86'400));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
+}
+
+TEST(KernelHosts, ACrashInNcclIsTheRanksWhoseProcessItWas) {
+  Job job = stalled_job();
+  job.kernel("node-0",
+             "pt_main_thread[1003]: segfault at 18 ip 00007f6a2c0b1f2d sp 00007f69d55fd7c0 "
+             "error 4 in libnccl.so.2[7f6a2c000000+3a0000]",
+             at(52));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.rank_crashed"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+}
+
+TEST(KernelHosts, HeatOfACpuSlowsAndStopsNobody) {
+  Job job = stalled_job();
+  for (int i = 0; i < 40; ++i)
+    job.kernel("node-0",
+               fmt::format("CPU41: Package temperature is above threshold, cpu clock is "
+                           "throttled (total events = {})",
+                           9 + i),
+               at(10 + i * 0.5));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  expect_no_cause(diagnosis, "host.cpu_hang");
+}
+
+TEST(KernelHosts, AThousandTextsOfOneLogAreBounded) {
+  Job job = stalled_job();
+  for (int i = 0; i < 5000; ++i)
+    job.kernel("node-0", fmt::format("nfs: server fs-{}x not responding, still trying", i), at(10));
+  ASSERT_THAT(job.state.kernel_lines().logs(), SizeIs(1));
+  EXPECT_LE(job.state.kernel_lines().logs().front().texts.size(), 1024U);
+  EXPECT_EQ(causes(job.diagnosis().root_causes).size(), 1U);
+}
+
+}  // namespace
+}  // namespace faultline
