@@ -418,8 +418,12 @@ class Reader::Impl {
 
   void keep_readings(const Message& message, const LinePlace& place) {
     for (Reading& reading : readings_) {
-      if (message.from_user_space && std::holds_alternative<GpuXid>(reading.fact)) continue;
-      if (auto* xid = std::get_if<GpuXid>(&reading.fact)) xid->repeated *= message.repeated;
+      auto* xid = std::get_if<GpuXid>(&reading.fact);
+      auto* sxid = std::get_if<SwitchError>(&reading.fact);
+      // A program that quotes the driver; the fabric manager is a program and speaks for itself.
+      if (message.from_user_space && (xid || (sxid && sxid->teller == "driver"))) continue;
+      if (xid) xid->repeated *= message.repeated;
+      if (sxid) sxid->repeated *= message.repeated;
       const std::string_view host =
           reading.host.empty() ? message.host : std::string_view(reading.host);
       keep_fact(

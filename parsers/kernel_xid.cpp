@@ -159,10 +159,28 @@ std::optional<Fact> read_dead_at_start(std::string_view text) {
   return fallen_off_the_bus(std::move(*gpu), detail);
 }
 
+// loading NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 …
+// loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build …
+std::optional<Fact> read_loading(std::string_view line) {
+  GpuDriver driver{.loaded = true};
+  Scan in(line);
+  while (!in.done()) {
+    in.skip_blanks();
+    const std::string_view word = in.word();
+    const bool dotted = word.find('.') != std::string_view::npos &&
+                        word.find_first_not_of(".0123456789") == std::string_view::npos;
+    if (!dotted) continue;
+    driver.version = word;
+    break;
+  }
+  return driver;
+}
+
 // `line` is the first of the lines in `text`.
 std::optional<Fact> read_record(std::string_view line, std::string_view text) {
   if (line.starts_with("Xid (")) return read_xid(line);
   if (line.starts_with("GPU ")) return read_gpu_line(line);
+  if (line.starts_with("loading NVIDIA UNIX ")) return read_loading(line);
   if (line.starts_with("The NVIDIA GPU ")) return read_dead_at_start(text);
   return {};
 }

@@ -7,6 +7,7 @@
 
 #include "model/batch.h"
 #include "rules/state/addresses.h"
+#include "rules/state/boot_times.h"
 #include "rules/state/hardware.h"
 #include "rules/state/processes.h"
 #include "rules/state/progress.h"
@@ -31,10 +32,15 @@ class JobState {
   const Processes& processes() const { return processes_; }
   const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
+  const BootTimes& boot_times() const { return boot_times_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
   const Reports& reports() const { return reports_; }
+
+  // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
+  // out.
+  EventTime dated(const LineRef& line) const;
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -45,12 +51,15 @@ class JobState {
   }
 
  private:
+  void apply_kernel(std::uint32_t source, const Batch& batch, const Event& event);
+
   std::string name_;
   Sources sources_;
   Progress progress_;
   Processes processes_;
   Traffic traffic_;
   Hardware hardware_;
+  BootTimes boot_times_;
   Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;
