@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -81,6 +82,8 @@ class Reader::Impl {
     restore(cursor.carry);
     begin_batch();
   }
+
+  void set_boot_time(Timestamp boot_time) { boot_us_ = boot_time.time_since_epoch().count(); }
 
   void feed(std::string_view bytes) {
     finished_ = false;
@@ -436,6 +439,10 @@ class Reader::Impl {
 
   void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time,
                  const LinePlace& place) {
+    // Said once, and only where there are stamps that need it.
+    if (boot_us_ && time.uptime_us)
+      keep_fact(ClockReading{.wall_us = *std::exchange(boot_us_, std::nullopt), .teller = "sender"},
+                speaker, EventTime::since_boot(0), place);
     ++facts_;
     if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
     Event& event = batch_.events.emplace_back();
@@ -511,6 +518,7 @@ class Reader::Impl {
   } last_warning_;
   std::uint32_t order_ = 0;
   std::uint64_t facts_ = 0;
+  std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet
 };
 
 Reader::Reader(const Cursor& cursor, Timestamp reference,
@@ -520,6 +528,7 @@ Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 
+void Reader::set_boot_time(Timestamp boot_time) { impl_->set_boot_time(boot_time); }
 void Reader::feed(std::string_view bytes) { impl_->feed(bytes); }
 void Reader::finish() { impl_->finish(); }
 void Reader::close() { impl_->close(); }
