@@ -119,8 +119,8 @@ std::string codes_of(const Group& group) {
   return codes;
 }
 
-// First what NVIDIA says of the code and the driver of this GPU; then what is done about the class;
-// last what is left if that does not help.
+// What the driver says of this GPU now comes first, then what is done about the class, then what
+// NVIDIA has published about the codes.
 void add_actions(const View& view, const Group& group, Finding& finding) {
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   const GpuBurst& burst = *group.bursts.back();
@@ -134,6 +134,10 @@ void add_actions(const View& view, const Group& group, Finding& finding) {
     finding.actions.push_back({.what = fmt::format("For this text of Xid {}: {}.",
                                                    group.main->meaning->code, reading.action),
                                .where = host});
+  if (const Advice* advice = view.catalog.advice_for(finding.cause); advice != nullptr) {
+    AdviceSubject known = about(finding, *group.gpus.begin());
+    for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, known));
+  }
   std::set<int> told;
   for (const ReadXid* xid : group.xids) {
     if (xid->meaning->code == 154 || !told.insert(xid->meaning->code).second || told.size() > 4)
@@ -141,10 +145,6 @@ void add_actions(const View& view, const Group& group, Finding& finding) {
     finding.actions.push_back(
         {.what = fmt::format("Xid {}, NVIDIA: {}.", xid->meaning->code, xid->meaning->action),
          .where = host});
-  }
-  if (const Advice* advice = view.catalog.advice_for(finding.cause); advice != nullptr) {
-    AdviceSubject known = about(finding, *group.gpus.begin());
-    for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, known));
   }
   if (!group.main->meaning->escalation.empty() && !cleanup)
     finding.actions.push_back(
