@@ -311,7 +311,8 @@ class Reader::Impl {
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
-      if (readings_.empty()) keep_remark(message, place, parser.dialect);
+      // What was done to the machine also matters to those who read remarks.
+      if (readings_.empty() || tells_of_upkeep()) keep_remark(message, place, parser.dialect);
       keep_readings(message, place);
       ++batch_.dialects[std::string(parser.dialect)];
       recognized = true;
@@ -417,6 +418,13 @@ class Reader::Impl {
     text += more;
     last_warning_.line = place.number;
     return true;
+  }
+
+  bool tells_of_upkeep() const {
+    return std::ranges::any_of(readings_, [](const Reading& reading) {
+      return std::holds_alternative<GpuDriver>(reading.fact) ||
+             std::holds_alternative<HostStopping>(reading.fact);
+    });
   }
 
   void keep_readings(const Message& message, const LinePlace& place) {

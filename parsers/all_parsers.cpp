@@ -20,7 +20,7 @@ constexpr Parser kParsers[] = {
     {"kernel", "nvidia-", parse_driver_state},
     {"kernel", "reboot: ", parse_host_stopping},
     {"kernel", "kvm: exiting", parse_host_stopping},
-    {"kernel", "systemd", parse_host_stopping},
+    {"kernel", "systemd-shutdown[", parse_host_stopping},
     {"kernel", "setting system clock to ", parse_clock},
     {"kernel", "audit: type=2000", parse_clock},
     {"kernel", " kernel messages", parse_lost_lines},

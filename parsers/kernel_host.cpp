@@ -40,12 +40,7 @@ bool parse_host_stopping(std::string_view text, std::vector<Reading>& readings) 
   text = trimmed(text);
   const auto begins = [&](std::string_view with) { return text.starts_with(with); };
   if (!begins("reboot: ") && !begins("kvm: exiting hardware virtualization") &&
-      !begins("systemd-shutdown[1]: ") && !begins("systemd[1]: Reached target Reboot") &&
-      !begins("systemd[1]: Reached target reboot.target") &&
-      !begins("systemd[1]: Reached target Power-Off") &&
-      !begins("systemd[1]: Reached target poweroff.target") &&
-      !begins("systemd[1]: Reached target Shutdown") &&
-      !begins("systemd[1]: Reached target shutdown.target"))
+      !begins("systemd-shutdown[1]: "))
     return false;
   constexpr std::size_t kLongest = 120;
   readings.push_back({.fact = HostStopping{.how = std::string(text.substr(0, kLongest))}});

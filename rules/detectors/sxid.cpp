@@ -162,7 +162,7 @@ void add_actions(const View& view, const Group& group, const ReadSxid& main, Fin
       advice != nullptr && group.cause != "gpu.thermal" && !main.harmless())
     for (const Action& action : advice->actions)
       finding.actions.push_back(fill_in(action, AdviceSubject{.host = host}));
-  finding.actions.push_back({.what = fmt::format("SXid {}, if that does not help: {}.",
+  finding.actions.push_back({.what = fmt::format("SXid {}, NVIDIA's next step: {}.",
                                                  main.meaning->code, main.meaning->escalation),
                              .where = host});
 }

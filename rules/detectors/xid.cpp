@@ -148,7 +148,7 @@ void add_actions(const View& view, const Group& group, Finding& finding) {
   }
   if (!group.main->meaning->escalation.empty() && !cleanup)
     finding.actions.push_back(
-        {.what = fmt::format("Xid {}, if that does not help: {}.", group.main->meaning->code,
+        {.what = fmt::format("Xid {}, NVIDIA's next step: {}.", group.main->meaning->code,
                              group.main->meaning->escalation),
          .where = host});
   if (cleanup)
