@@ -39,8 +39,9 @@ bool parse_driver_state(std::string_view text, std::vector<Reading>& readings) {
 bool parse_host_stopping(std::string_view text, std::vector<Reading>& readings) {
   text = trimmed(text);
   const auto begins = [&](std::string_view with) { return text.starts_with(with); };
-  if (!begins("reboot: ") && !begins("kvm: exiting hardware virtualization") &&
-      !begins("systemd-shutdown[1]: "))
+  if (!begins("reboot: Restarting system") && !begins("reboot: machine restart") &&
+      !begins("reboot: Power down") && !begins("reboot: System halted") &&
+      !begins("kvm: exiting hardware virtualization") && !begins("systemd-shutdown[1]: "))
     return false;
   constexpr std::size_t kLongest = 120;
   readings.push_back({.fact = HostStopping{.how = std::string(text.substr(0, kLongest))}});

@@ -37,6 +37,17 @@ void keep_detail(std::vector<std::string>& details, const std::string& detail) {
   details.push_back(detail);
 }
 
+// The GPU that the last line before which names one without more was about: it is the first line of
+// a record whose last one does not name it again.
+std::string named_before(const std::vector<Hardware::Gpu>& gpus, const std::string& host,
+                         std::uint32_t source) {
+  const auto named = std::ranges::find_if(gpus.rbegin(), gpus.rend(), [&](const auto& gpu) {
+    return gpu.source == source && gpu.spoken_host == host;
+  });
+  return named != gpus.rend() && named->uuid.empty() && named->serial.empty() ? named->gpu
+                                                                              : std::string();
+}
+
 int weight_of(std::string_view printed) {
   return printed == "Fatal" ? 2 : printed == "Non-fatal" ? 1 : 0;
 }
@@ -106,7 +117,9 @@ Upkeep Hardware::upkeep_at(const std::string& host, std::uint64_t boot, const Li
 
 void Hardware::apply_xid(const GpuXid& xid, const std::string& host, std::uint64_t boot,
                          LineRef line) {
-  PartKey part{line.source, host, xid.gpu};
+  const std::string gpu = xid.gpu.empty() ? named_before(gpus_, host, line.source) : xid.gpu;
+  if (gpu.empty()) return;
+  PartKey part{line.source, host, gpu};
   const std::uint64_t burst = burst_of(part, boot, line.time);
   IncidentKey key{std::move(part), xid.code, boot, burst};
   auto known = known_xids_.find(key);
@@ -117,7 +130,7 @@ void Hardware::apply_xid(const GpuXid& xid, const std::string& host, std::uint64
     XidIncident& fresh = xids_.emplace_back();
     fresh.spoken_host = host;
     fresh.source = line.source;
-    fresh.gpu = xid.gpu;
+    fresh.gpu = gpu;
     fresh.code = xid.code;
     fresh.first = line;
     fresh.boot = boot;

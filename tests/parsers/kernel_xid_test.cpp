@@ -200,9 +200,10 @@ TEST(KernelXid, KnowsAGpuThatIsGoneWithoutAnXid) {
                   "has#012NVRM: " +
                       dead,
                   {gone("0000:18:00.0", dead)}},
-                 {"the first line alone also begins other records",
+                 {"the first line alone also begins other records, and only names the GPU",
                   "NVRM: The NVIDIA GPU 0000:18:00.0",
-                  {}},
+                  {GpuIdentity{.gpu = "0000:18:00.0"}}},
+                 {"the last line alone does not name it", "NVRM: " + dead, {gone("", dead)}},
                  {"an unsupported GPU is not a dead one",
                   "NVRM: The NVIDIA GPU 0000:18:00.0 (PCI ID: 10de:1180)\n"
                   "NVRM: installed in this system is not supported by the\n"
@@ -215,7 +216,7 @@ TEST(KernelXid, KnowsAGpuThatIsGoneWithoutAnXid) {
                   "NVRM: (PCI ID: 10de:2901) installed in this system has\n"
                   "NVRM: " +
                       dead,
-                  {gone(kGpu, dead)}},
+                  {GpuIdentity{.gpu = "0000:18:00.0"}, gone(kGpu, dead)}},
              });
 }
 

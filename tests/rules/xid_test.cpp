@@ -213,6 +213,20 @@ TEST(Xids, ALinkThatItsOtherEndTookDownIsNotAccusedLoudly) {
   EXPECT_EQ(found.front().severity, Severity::warning);
 }
 
+TEST(Xids, ADeadGpuWhoseRecordWasSplitIntoLinesIsTheOneNamedJustBefore) {
+  const Fact fell = GpuXid{.code = 79, .xid_line = false};
+  Job job = running_job();
+  job.say(Job::kernel_of("node-0"), Speaker{}, fell, "fell", up(9));
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  job.say(Job::kernel_of("node-0"), Speaker{}, GpuIdentity{.gpu = Job::gpu_of(3)}, "named", up(10));
+  job.say(Job::kernel_of("node-1"), Speaker{}, fell, "another host", up(10));
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  job.say(Job::kernel_of("node-0"), Speaker{}, fell, "fell", up(10));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+}
+
 TEST(Xids, LinesThatWereLostAreAskedFor) {
   Job job = running_job();
   job.say(Job::kernel_of("node-0"), Speaker{}, LinesLost{.lines = 123, .teller = "journald"},
