@@ -17,7 +17,7 @@ constexpr Parser kParsers[] = {
     {"kernel", "NVRM: ", parse_nvrm},
     {"kernel", "Linux ", parse_boot},
     {"kernel", "SXid (", parse_sxid},
-    {"kernel", "nvidia-", parse_driver_state},
+    {"kernel", "nvidia-", parse_driver_unloading},
     {"kernel", "reboot: ", parse_host_stopping},
     {"kernel", "kvm: exiting", parse_host_stopping},
     {"kernel", "systemd-shutdown[", parse_host_stopping},

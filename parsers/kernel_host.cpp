@@ -25,14 +25,13 @@ bool is_sensible(std::int64_t second) {
 
 }  // namespace
 
-bool parse_driver_state(std::string_view text, std::vector<Reading>& readings) {
+bool parse_driver_unloading(std::string_view text, std::vector<Reading>& readings) {
   text = trimmed(text);
   const auto begins = [&](std::string_view with) { return text.starts_with(with); };
-  const bool unloaded = begins("nvidia-modeset: Unloading") ||
-                        begins("nvidia-nvlink: Unregistered") ||
-                        begins("nvidia-uvm: Unloaded the UVM driver");
-  if (!unloaded && !begins("nvidia-nvlink: Nvlink Core is being initialized")) return false;
-  readings.push_back({.fact = GpuDriver{.loaded = !unloaded}});
+  if (!begins("nvidia-modeset: Unloading") && !begins("nvidia-nvlink: Unregistered") &&
+      !begins("nvidia-uvm: Unloaded the UVM driver"))
+    return false;
+  readings.push_back({.fact = GpuDriver{.loaded = false}});
   return true;
 }
 

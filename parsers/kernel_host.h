@@ -12,8 +12,7 @@ namespace faultline {
 // nvidia-modeset: Unloading
 // nvidia-nvlink: Unregistered Nvlink Core, major device number 236
 // nvidia-uvm: Unloaded the UVM driver.
-// nvidia-nvlink: Nvlink Core is being initialized, major device number 236
-bool parse_driver_state(std::string_view text, std::vector<Reading>& readings);
+bool parse_driver_unloading(std::string_view text, std::vector<Reading>& readings);
 
 // reboot: Restarting system
 // kvm: exiting hardware virtualization

@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto* error = std::get_if<SwitchError>(&reading.fact);
     if (error == nullptr || error->nvswitch.empty() || error->teller.empty()) std::abort();
   }
-  parse_driver_state(text, readings);
+  parse_driver_unloading(text, readings);
   parse_host_stopping(text, readings);
   parse_clock(text, readings);
   parse_lost_lines(text, readings);

@@ -105,8 +105,8 @@ TEST(KernelCodes, ABootTimeThatTheSenderKnowsIsPassedOnOnceWhereAStampNeedsIt) {
   Reader reader(Cursor{}, Timestamp{});
   reader.set_boot_time(Timestamp{std::chrono::seconds(1'772'670'408)});
   reader.feed(
-      "[ 8423.1] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"
-      "[ 8424.1] NVRM: Xid (PCI:0000:3b:00): 45, Ch 00000008\n");
+      "[ 8423.100000] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n"
+      "[ 8424.100000] NVRM: Xid (PCI:0000:3b:00): 45, Ch 00000008\n");
   reader.close();
   const std::vector<Event> events = reader.take().events;
   ASSERT_EQ(events.size(), 3U);

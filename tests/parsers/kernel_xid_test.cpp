@@ -240,6 +240,22 @@ TEST(KernelXid, ReadsWhatIdentifiesAGpu) {
       });
 }
 
+TEST(KernelXid, TellsThatTheDriverWasLoaded) {
+  expect_all(
+      parse_nvrm,
+      {
+          {"the open module",
+           "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build",
+           {GpuDriver{.loaded = true, .version = "580.95.05"}}},
+          {"the other one",
+           "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32",
+           {GpuDriver{.loaded = true, .version = "535.129.03"}}},
+          {"cut before its version",
+           "NVRM: loading NVIDIA UNIX x86_64 Ker",
+           {GpuDriver{.loaded = true}}},
+      });
+}
+
 TEST(KernelXid, ReadsNoFactFromWhatIsNotOne) {
   for (const char* text : {
            "NVRM: Xid (PCI:0000:3b:00): 7",  // cut off: half of a 79
@@ -262,7 +278,6 @@ TEST(KernelXid, ReadsNoFactFromWhatIsNotOne) {
            "NVRM: GPU4 RPC history (CPU -> GSP):",
            "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:db:00 (printing 1 of "
            "every 30).",
-           "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build",
        }) {
     std::vector<Reading> readings;
     EXPECT_TRUE(parse_nvrm(text, readings)) << text << ": still the kernel's dialect";
