@@ -167,6 +167,29 @@ void add_actions(const View& view, const Group& group, const ReadSxid& main, Fin
                              .where = host});
 }
 
+// GPUs that were lost in the minute before: their links go, and every switch says so. No host need
+// be known for that, only the log that tells both.
+std::set<std::string> lost_before(const View& view, const Group& group, const EventTime& since) {
+  constexpr std::int64_t kMinuteUs = 60'000'000;
+  std::set<std::string> gpus;
+  for (const XidIncident& xid : view.job.hardware().xids()) {
+    const XidMeaning* meaning = view.catalog.xid(xid.code);
+    if (meaning == nullptr || meaning->cause != "gpu.off_bus") continue;
+    if (std::ranges::none_of(group.errors, [&](const ReadSxid& error) {
+          return error.incident->source == xid.source && error.incident->boot == xid.boot &&
+                 error.incident->spoken_host == xid.spoken_host;
+        }))
+      continue;
+    const EventTime time = view.job.dated(xid.first);
+    const bool uptimes = time.uptime_us && since.uptime_us;
+    if (!uptimes && (!time.wall_us || !since.wall_us)) continue;
+    const std::int64_t ahead =
+        uptimes ? *since.uptime_us - *time.uptime_us : *since.wall_us - *time.wall_us;
+    if (ahead >= 0 && ahead <= kMinuteUs) gpus.insert(gpu_name(group.host, xid.gpu));
+  }
+  return gpus;
+}
+
 std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host) {
   std::set<int> ranks;
   for (const Worker& worker : view.workers.all) {
@@ -212,6 +235,8 @@ Suspicion describe(const View& view, Group group) {
   const std::set<int> ranks = ranks_on(view, group.host, on_host);
   finding.subject.ranks = {ranks.begin(), ranks.end()};
   if (!group.host.empty()) finding.subject.hosts = {group.host};
+  const std::set<std::string> lost = lost_before(view, group, suspicion.since);
+  finding.subject.gpus = {lost.begin(), lost.end()};
   finding.confidence = view.workers.all.empty() ? kNoRanksKnown
                        : group.host.empty()     ? kHostUnknown
                                                 : kOnAHost;

@@ -100,6 +100,8 @@ std::string title_of(const Catalog& catalog, const Finding& finding, const Group
   if (group.gpus.size() > 1)
     return fmt::format("The driver cleaned up after processes on {} GPUs of {}", group.gpus.size(),
                        known.host);
+  if (finding.cause == kProgram && !known.rank)
+    return fmt::format("A program made an illegal access on GPU {} of {}", known.gpu, known.host);
   const Advice* advice = catalog.advice_for(finding.cause);
   // A title that speaks of a rank is no use where the rank is not known.
   bool tells =

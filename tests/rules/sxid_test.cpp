@@ -97,6 +97,15 @@ TEST(Sxids, LinksThatGoWithALostGpuAreItsEcho) {
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("gpu.nvswitch_error"));
 }
 
+TEST(Sxids, AnEchoIsOneAlsoWhereNoLineNamesTheHost) {
+  Job job;
+  job.xid("", "0000:91:00.0", 79, up(100));
+  report(job, "", 20034, 112, "Fatal", "LTSSM Fault Up", 30);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("gpu.nvswitch_error"));
+}
+
 TEST(Sxids, TheSwitchIsTheOriginOfWhatItsGpusSayInTheSameSecond) {
   Job job = running_job();
   job.xid("node-0", Job::gpu_of(3), 74, up(99.4));
