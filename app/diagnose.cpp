@@ -17,6 +17,7 @@
 #include "app/input_walker.h"
 #include "app/progress.h"
 #include "app/read_ahead.h"
+#include "ingest/boot_time.h"
 #include "model/json.h"
 #include "parsers/parser.h"
 #include "rules/catalog.h"
@@ -48,12 +49,12 @@ std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
 }
 
 Folded fold(const std::vector<InputFile>& files, const Source& said,
-            const std::shared_ptr<const Noteworthy>& noteworthy, JobState& job,
-            ProgressLine& progress) {
+            const std::shared_ptr<const Noteworthy>& noteworthy, std::optional<Timestamp> boot_time,
+            JobState& job, ProgressLine& progress) {
   std::atomic<std::uint64_t> bytes = 0;
   ReadAhead ahead(files.size(), std::min(std::thread::hardware_concurrency(), kMaxThreads),
                   [&](std::size_t input, const Deliver& deliver) {
-                    return read_input(files[input], said, noteworthy, bytes, deliver);
+                    return read_input(files[input], said, noteworthy, bytes, deliver, boot_time);
                   });
   Folded folded;
   const std::optional<std::uint64_t> total = total_size(files);
@@ -113,7 +114,7 @@ int run_diagnose(const DiagnoseOptions& options) {
     progress.say(fmt::format("faultline: warning: {}", warning));
   const auto noteworthy = std::make_shared<const AskedBySignatures>(catalog.signatures);
   const Source said{.job = options.job, .name = "", .host = options.host};
-  const Folded folded = fold(inputs->files, said, noteworthy, job, progress);
+  const Folded folded = fold(inputs->files, said, noteworthy, options.boot_time, job, progress);
   progress.erase();
   if (folded.readable == 0) return fail("none of the files could be read");
   if (folded.recognized == 0) {
@@ -138,6 +139,19 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
       ->type_name("");
   command->add_option("--job", options->job, "What to call the job")->capture_default_str();
   command->add_option("--host", options->host, "The host of lines that name none");
+  command
+      ->add_option_function<std::string>(
+          "--boot-time",
+          [options](const std::string& text) {
+            options->boot_time = parse_boot_time(text);
+            if (!options->boot_time)
+              throw CLI::ValidationError(
+                  "--boot-time", fmt::format("\"{}\" is no time; write 2026-03-05T00:26:48Z, or "
+                                             "seconds since 1970 as btime in /proc/stat has them",
+                                             text));
+          },
+          "When the host of kernel lines that are stamped with its uptime started")
+      ->type_name("TIME");
   command->add_option("--format", *format, "How to print the diagnosis")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();

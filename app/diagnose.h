@@ -6,11 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "model/time.h"
+
 namespace faultline {
 
 struct DiagnoseOptions {
   std::string job = "offline";
-  std::string host;  // of lines that name none
+  std::string host;                    // of lines that name none
+  std::optional<Timestamp> boot_time;  // of the host of kernel lines stamped with its uptime
   bool json = false;
   std::optional<std::filesystem::path> rules;
   std::vector<std::string> paths;

@@ -58,14 +58,19 @@ class OpenFile {
 class SourceReading : public FileVisitor {
  public:
   SourceReading(const Source& said, std::shared_ptr<const Noteworthy> noteworthy,
-                Timestamp received, const Deliver& deliver)
-      : said_(said), noteworthy_(std::move(noteworthy)), received_(received), deliver_(deliver) {}
+                Timestamp received, const Deliver& deliver, std::optional<Timestamp> boot_time)
+      : said_(said),
+        noteworthy_(std::move(noteworthy)),
+        received_(received),
+        deliver_(deliver),
+        boot_time_(boot_time) {}
 
   void open(std::string_view name) override {
     Source source = said_;
     source.name = unused(name);
     source_ = std::make_shared<const Source>(std::move(source));
     reader_.emplace(Cursor{}, received_, noteworthy_);
+    if (boot_time_) reader_->set_boot_time(*boot_time_);
   }
 
   void bytes(std::string_view piece) override {
@@ -102,6 +107,7 @@ class SourceReading : public FileVisitor {
   std::shared_ptr<const Noteworthy> noteworthy_;
   Timestamp received_;
   const Deliver& deliver_;
+  std::optional<Timestamp> boot_time_;
   std::unordered_map<std::string, int> versions_;  // by name
   std::shared_ptr<const Source> source_;
   std::optional<Reader> reader_;
@@ -112,11 +118,12 @@ class SourceReading : public FileVisitor {
 
 InputEnd read_input(const InputFile& input, const Source& said,
                     const std::shared_ptr<const Noteworthy>& noteworthy,
-                    std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver) {
+                    std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver,
+                    std::optional<Timestamp> boot_time) {
   OpenFile file(input);
   if (!file.ok()) return {false, file.reason()};
 
-  SourceReading sources(said, noteworthy, input.changed, deliver);
+  SourceReading sources(said, noteworthy, input.changed, deliver, boot_time);
   Unpacker unpacker(input.name, Encoding::detect, sources);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
   bool readable = false;

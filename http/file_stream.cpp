@@ -86,9 +86,10 @@ void BlockDigest::cut(bool everything, Fingerprint& fingerprint) {
 
 FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store& store,
                        LiveJobs& jobs, std::shared_ptr<CommitTracker> tracker,
-                       std::shared_ptr<SourceLease> lease)
+                       std::shared_ptr<SourceLease> lease, std::optional<Timestamp> boot_time)
     : source_(std::move(source)),
       offset_(offset),
+      boot_time_(boot_time),
       jobs_(jobs),
       tracker_(std::move(tracker)),
       lease_(std::move(lease)),
@@ -137,6 +138,7 @@ void FileStream::open_reader() {
 
 void FileStream::begin_reader(const Cursor& cursor) {
   reader_.emplace(cursor, utc_now(), std::make_shared<const AskedLines>(jobs_.catalog()));
+  if (boot_time_) reader_->set_boot_time(*boot_time_);
 }
 
 // Blocks end with a line; they are cut when they have reached their target, an overlong first line

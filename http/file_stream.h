@@ -64,7 +64,8 @@ class FileStream {
  public:
   // `offset`: where the sender says the bytes stand in the source. Reads the store.
   FileStream(Source source, std::optional<std::uint64_t> offset, Store& store, LiveJobs& jobs,
-             std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease);
+             std::shared_ptr<CommitTracker> tracker, std::shared_ptr<SourceLease> lease,
+             std::optional<Timestamp> boot_time = std::nullopt);
 
   // False: the sender's offset lies beyond what is held (next_offset()); feed nothing.
   bool offset_fits() const { return !offset_ || *offset_ <= position_.offset; }
@@ -91,6 +92,7 @@ class FileStream {
 
   Source source_;
   std::optional<std::uint64_t> offset_;
+  std::optional<Timestamp> boot_time_;
   LiveJobs& jobs_;
   std::shared_ptr<CommitTracker> tracker_;
   std::shared_ptr<SourceLease> lease_;

@@ -11,6 +11,7 @@
 #include "http/offload.h"
 #include "http/problem.h"
 #include "http/request_reader.h"
+#include "ingest/boot_time.h"
 #include "model/json.h"
 
 namespace faultline {
@@ -73,6 +74,14 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
   const auto final = query.boolean("final");
   if (!final) return problem_from(final.error());
   parameters.final = *final;
+  if (const auto boot_time = query.text("boot_time")) {
+    parameters.boot_time = parse_boot_time(*boot_time);
+    if (!parameters.boot_time)
+      return Problem{.status = 400,
+                     .detail =
+                         "boot_time is no time; write 2026-03-05T00:26:48Z, or seconds since "
+                         "1970 as btime in /proc/stat has them"};
+  }
 
   auto encoding = encoding_of(request);
   if (Problem* problem = std::get_if<Problem>(&encoding)) return std::move(*problem);

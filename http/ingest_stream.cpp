@@ -165,7 +165,7 @@ void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {
   Source source = parameters_.source;
   source.name = lease->name();
   file_.emplace(std::move(source), parameters_.offset, services_.store, services_.jobs, tracker_,
-                std::move(lease));
+                std::move(lease), parameters_.boot_time);
 }
 
 void IngestStream::choose_source() {

@@ -24,6 +24,7 @@ struct IngestParameters {
   bool source_given = false;  // false: source.name is our default for this sender
   std::optional<std::uint64_t> offset;
   bool final = false;
+  std::optional<Timestamp> boot_time;  // of the host whose kernel log this is
   Encoding encoding = Encoding::detect;
   std::optional<std::string> boundary;  // of multipart/form-data
 };

@@ -19,6 +19,9 @@ const std::vector<Parameter> kIngestQuery{
     {"source", "string", "Name of the stream; by default the host and the sender's address."},
     {"offset", "integer", "Where in the source the body begins; what is held already is skipped."},
     {"final", "boolean", "true: the source is complete with this body."},
+    {"boot_time", "string",
+     "When the host of a kernel log started, for lines that are stamped with its uptime: RFC 3339, "
+     "or seconds since 1970 as btime in /proc/stat has them."},
 };
 
 const std::vector<Route> kRoutes{

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -84,6 +85,8 @@ class Reader::Impl {
     restore(cursor.carry);
     begin_batch();
   }
+
+  void set_boot_time(Timestamp boot_time) { boot_us_ = boot_time.time_since_epoch().count(); }
 
   void feed(std::string_view bytes) {
     finished_ = false;
@@ -313,7 +316,9 @@ class Reader::Impl {
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
-      if (readings_.empty() && !(message.from_user_space && parser.dialect == kKernel))
+      // What was done to the machine also matters to those who read remarks.
+      const bool quoted = message.from_user_space && parser.dialect == kKernel;
+      if ((readings_.empty() && !quoted) || tells_of_upkeep())
         keep_remark(message, place, parser.dialect);
       keep_readings(message, place);
       ++batch_.dialects[std::string(parser.dialect)];
@@ -429,10 +434,21 @@ class Reader::Impl {
     return true;
   }
 
+  bool tells_of_upkeep() const {
+    return std::ranges::any_of(readings_, [](const Reading& reading) {
+      return std::holds_alternative<GpuDriver>(reading.fact) ||
+             std::holds_alternative<HostStopping>(reading.fact);
+    });
+  }
+
   void keep_readings(const Message& message, const LinePlace& place) {
     for (Reading& reading : readings_) {
-      if (message.from_user_space && std::holds_alternative<GpuXid>(reading.fact)) continue;
-      if (auto* xid = std::get_if<GpuXid>(&reading.fact)) xid->repeated *= message.repeated;
+      auto* xid = std::get_if<GpuXid>(&reading.fact);
+      auto* sxid = std::get_if<SwitchError>(&reading.fact);
+      // A program that quotes the driver; the fabric manager is a program and speaks for itself.
+      if (message.from_user_space && (xid || (sxid && sxid->teller == "driver"))) continue;
+      if (xid) xid->repeated *= message.repeated;
+      if (sxid) sxid->repeated *= message.repeated;
       const std::string_view host =
           reading.host.empty() ? message.host : std::string_view(reading.host);
       keep_fact(
@@ -445,6 +461,10 @@ class Reader::Impl {
 
   void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time,
                  const LinePlace& place) {
+    // Said once, and only where there are stamps that need it.
+    if (boot_us_ && time.uptime_us)
+      keep_fact(ClockReading{.wall_us = *std::exchange(boot_us_, std::nullopt), .teller = "sender"},
+                speaker, EventTime::since_boot(0), place);
     ++facts_;
     if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
     Event& event = batch_.events.emplace_back();
@@ -536,6 +556,7 @@ class Reader::Impl {
   } last_warning_;
   std::uint32_t order_ = 0;
   std::uint64_t facts_ = 0;
+  std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet
 };
 
 Reader::Reader(const Cursor& cursor, Timestamp reference,
@@ -545,6 +566,7 @@ Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 
+void Reader::set_boot_time(Timestamp boot_time) { impl_->set_boot_time(boot_time); }
 void Reader::feed(std::string_view bytes) { impl_->feed(bytes); }
 void Reader::finish() { impl_->finish(); }
 void Reader::close() { impl_->close(); }

@@ -46,6 +46,9 @@ class Reader {
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
 
+  // The sender knows when the host started: its kernel's stamps can be turned into times.
+  void set_boot_time(Timestamp boot_time);
+
   void feed(std::string_view bytes);
 
   // The sender has no more for now. A last line without a newline is read if it makes sense as it

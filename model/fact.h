@@ -18,7 +18,8 @@ namespace faultline {
 using Fact =
     std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
                  SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
-                 GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport>;
+                 GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport, SwitchError, GpuDriver,
+                 HostStopping, ClockReading, LinesLost>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

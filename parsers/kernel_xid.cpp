@@ -144,26 +144,50 @@ std::optional<Fact> read_gpu_line(std::string_view line) {
 }
 
 // At the driver's start a dead GPU is told in three lines of one record. The first alone also opens
-// the record about a GPU that this driver does not support, so only all three together count; a log
-// that split them into lines of their own keeps this one to itself.
-std::optional<Fact> read_dead_at_start(std::string_view text) {
+// the record about a GPU that this driver does not support, so it only names the GPU; where a log
+// has split them into lines of their own, the last one has to be joined to it.
+std::optional<Fact> read_dead_at_start(std::string_view line, std::string_view text) {
   static const Pattern pattern(
       R"(^The NVIDIA GPU ([0-9a-fA-F:.]+)(?:\s|#012|NVRM: )+\(PCI ID: [0-9a-fA-F:]+\))"
       R"((?:\s|#012|NVRM: )+installed in this system has)"
       R"((?:\s|#012|NVRM: )+(fallen off the bus[^\r\n]*))");
   std::string_view address;
   std::string_view detail;
-  if (!pattern.find(text, &address, &detail)) return {};
+  if (!pattern.find(text, &address, &detail)) {
+    auto named = normal_pci(trimmed(line.substr(std::string_view("The NVIDIA GPU ").size())));
+    if (!named) return {};
+    return GpuIdentity{.gpu = std::move(*named)};
+  }
   auto gpu = normal_pci(address);
   if (!gpu) return {};
   return fallen_off_the_bus(std::move(*gpu), detail);
+}
+
+// loading NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 …
+// loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build …
+std::optional<Fact> read_loading(std::string_view line) {
+  GpuDriver driver{.loaded = true};
+  Scan in(line);
+  while (!in.done()) {
+    in.skip_blanks();
+    const std::string_view word = in.word();
+    const bool dotted = word.find('.') != std::string_view::npos &&
+                        word.find_first_not_of(".0123456789") == std::string_view::npos;
+    if (!dotted) continue;
+    driver.version = word;
+    break;
+  }
+  return driver;
 }
 
 // `line` is the first of the lines in `text`.
 std::optional<Fact> read_record(std::string_view line, std::string_view text) {
   if (line.starts_with("Xid (")) return read_xid(line);
   if (line.starts_with("GPU ")) return read_gpu_line(line);
-  if (line.starts_with("The NVIDIA GPU ")) return read_dead_at_start(text);
+  if (line.starts_with("loading NVIDIA UNIX ")) return read_loading(line);
+  if (line.starts_with("The NVIDIA GPU ")) return read_dead_at_start(line, text);
+  if (line.starts_with("fallen off the bus and is not responding"))
+    return fallen_off_the_bus({}, line);
   return {};
 }
 
@@ -176,8 +200,14 @@ bool parse_nvrm(std::string_view text, std::vector<Reading>& readings) {
     const std::size_t begin = at + kTag.size();
     at = text.find(kTag, begin);
     const std::string_view line = first_line(text.substr(begin, at - begin));
-    if (auto fact = read_record(line, text.substr(begin)))
-      readings.push_back({.fact = std::move(*fact)});
+    auto fact = read_record(line, text.substr(begin));
+    if (!fact) continue;
+    // The last line of a record that has been read as a whole.
+    const auto* xid = std::get_if<GpuXid>(&*fact);
+    if (xid != nullptr && xid->gpu.empty() && !readings.empty() &&
+        std::holds_alternative<GpuXid>(readings.back().fact))
+      continue;
+    readings.push_back({.fact = std::move(*fact)});
   }
   return true;
 }

@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kXids = "xid.csv";
+constexpr std::string_view kXidDetails = "xid_details.csv";
+constexpr std::string_view kSxids = "sxid.csv";
 constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
@@ -47,8 +49,8 @@ bool is_yaml(const fs::path& path) {
 
 [[noreturn]] void refuse_name(const fs::path& path) {
   throw std::runtime_error(
-      fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}", path.string(),
-                  kAdvice, kCausality, kSettings, kXids));
+      fmt::format("{}: no file of the catalog has this name; use {}, {}, {}, {}, {} or {}",
+                  path.string(), kAdvice, kCausality, kSettings, kSxids, kXids, kXidDetails));
 }
 
 // Files of the folder take the place of those in `texts` that have their name; what is left is
@@ -92,6 +94,10 @@ auto read(const CatalogTexts& texts, std::string_view name, Read read_file) {
 bool check_by_name(std::string_view name, const CatalogText& file) {
   if (name == kXids)
     read_xids(file.name, file.text);
+  else if (name == kXidDetails)
+    read_xid_details(file.name, file.text);
+  else if (name == kSxids)
+    read_sxids(file.name, file.text);
   else if (name == kCausality)
     read_causality(file.name, file.text);
   else if (name == kAdvice)
@@ -108,6 +114,11 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
 const XidMeaning* Catalog::xid(int code) const {
   const auto found = xids.find(code);
   return found == xids.end() ? nullptr : &found->second;
+}
+
+const XidMeaning* Catalog::sxid(int code) const {
+  const auto found = sxids.find(code);
+  return found == sxids.end() ? nullptr : &found->second;
 }
 
 const Advice* Catalog::advice_for(std::string_view cause) const {
@@ -134,6 +145,8 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   if (override_folder) signatures = take_from(*override_folder, texts);
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
   return {.xids = read(texts, kXids, read_xids),
+          .sxids = read(texts, kSxids, read_sxids),
+          .xid_details = read(texts, kXidDetails, read_xid_details),
           .settings = read(texts, kSettings, read_settings),
           .causality = read(texts, kCausality, read_causality),
           .advice = read(texts, kAdvice, read_advice),

@@ -15,10 +15,11 @@
 #include "model/finding.h"
 #include "rules/settings_catalog.h"
 #include "rules/signatures.h"
+#include "rules/xid_details.h"
 
 namespace faultline {
 
-// A row of xid.csv.
+// A row of xid.csv, or of sxid.csv.
 struct XidMeaning {
   int code = 0;
   std::string name;
@@ -28,6 +29,9 @@ struct XidMeaning {
   std::string impact;  // none, degrades, kills_process, kills_gpu, hang, varies
   std::string action;
   std::string escalation;
+  // Of an SXid, the word that its line has: Fatal, Non-fatal, either (the driver decides when it
+  // prints), none, unknown (no driver is known to print it).
+  std::string printed;
 };
 
 // Which relation the subjects of cause and consequence must have.
@@ -50,12 +54,15 @@ struct Advice {
 
 struct Catalog {
   std::map<int, XidMeaning> xids;
+  std::map<int, XidMeaning> sxids;
+  std::vector<XidDetail> xid_details;  // in the order of their file
   SettingsCatalog settings;
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
 
   const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
+  const XidMeaning* sxid(int code) const;                  // nullptr: not in the catalog
   const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written
   bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
   int told_before(std::string_view cause, std::string_view effect) const;  // seconds

@@ -211,6 +211,24 @@ void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
                      "ncclras -v  # on any host of the job while it runs; NCCL 2.24 and later"});
 }
 
+// A log that says itself that it lacks lines proves nothing by what is not in it.
+void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& missing) {
+  constexpr std::size_t kMostHosts = 8;
+  std::map<std::string, std::int64_t> lines;
+  for (const LostLines& lost : view.job.hardware().lost_lines()) {
+    std::int64_t& of_host = lines[view.job.host_of(lost.spoken_host, lost.source)];
+    of_host = std::max(of_host, lost.lines);
+  }
+  std::size_t asked = 0;
+  for (const auto& [host, count] : lines) {
+    if (++asked > kMostHosts) return;
+    const std::string whose = host.empty() ? "a host that no line names" : host;
+    missing.push_back({fmt::format("{} kernel messages of {}", count, whose),
+                       "they came faster than they could be logged; what matters may be among them",
+                       host.empty() ? "dmesg -T" : send_command(view, "dmesg -T", host)});
+  }
+}
+
 }  // namespace
 
 std::size_t uncompared_members(const View& view) {
@@ -271,6 +289,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
                      std::max(1.0, view.loss * 100)),
          "ranks show each other's gaps, and what is missing may be what they wait for",
          "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p, a file of its own for each process"});
+  ask_for_lost_kernel_lines(view, missing);
   std::set<int> cut;
   for (const Alignment& alignment : view.alignments)
     for (std::size_t member : alignment.unaligned) cut.insert(view.worker_of(member).rank);

@@ -1,6 +1,7 @@
 // The diagnosis: findings ordered into causes and consequences, and how sure.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -12,11 +13,20 @@
 
 namespace faultline {
 
+// What another job's diagnosis had found on a part.
+struct PastOffence {
+  std::string gpu;    // gpu-node-3/0000:3b:00.0, as findings name it
+  std::string cause;  // software.gpu_memory_fault
+  std::string job;
+  std::optional<Timestamp> when;
+};
+
 // The moment a job is looked at. Rules read no clock.
 struct Moment {
   Timestamp now;
   std::set<std::string, std::less<>> live_sources;     // being written: their end is not an end
   std::set<std::string, std::less<>> waiting_sources;  // open, whether or not anything comes
+  std::vector<PastOffence> past_offences;              // of the parts that the job runs on
 };
 
 // attempt: of a job that was started again; 0 for the latest.

@@ -12,6 +12,7 @@ constexpr std::size_t kMostBytes = 2048;
 constexpr std::size_t kMostText = 150;
 constexpr std::size_t kMostCauses = 3;
 constexpr std::size_t kMostLines = 3;
+constexpr std::size_t kMostActions = 5;
 
 // Log lines are strangers' text: nothing in them may move the cursor or colour the terminal.
 std::string shown(std::string_view text) {
@@ -48,11 +49,13 @@ std::string cause_text(std::size_t number, const Finding& finding) {
     const Evidence& line = finding.evidence[i];
     out += fmt::format("   {}:{}\n     {}\n", shown(line.source), line.line, shown(line.text));
   }
-  for (const Action& action : finding.actions) {
-    out += fmt::format("   do: {}{}\n", action.what,
-                       action.where.empty() ? "" : fmt::format(" ({})", action.where));
-    if (!action.command.empty()) out += fmt::format("       {}\n", action.command);
-  }
+  return out;
+}
+
+std::string action_text(const Action& action) {
+  std::string out = fmt::format("   do: {}{}\n", action.what,
+                                action.where.empty() ? "" : fmt::format(" ({})", action.where));
+  if (!action.command.empty()) out += fmt::format("       {}\n", action.command);
   return out;
 }
 
@@ -66,8 +69,12 @@ void add(std::string& out, const std::string& part) {
 std::string to_text(const Diagnosis& diagnosis) {
   std::string out = fmt::format("{}: {}\n{}\n", shown(diagnosis.job),
                                 upper(name_of(diagnosis.verdict)), diagnosis.summary);
-  for (std::size_t i = 0; i < std::min(diagnosis.root_causes.size(), kMostCauses); ++i)
-    add(out, cause_text(i + 1, diagnosis.root_causes[i]));
+  for (std::size_t i = 0; i < std::min(diagnosis.root_causes.size(), kMostCauses); ++i) {
+    const Finding& cause = diagnosis.root_causes[i];
+    add(out, cause_text(i + 1, cause));
+    for (std::size_t a = 0; a < std::min(cause.actions.size(), kMostActions); ++a)
+      add(out, action_text(cause.actions[a]));
+  }
   const RankTally& ranks = diagnosis.ranks;
   if (ranks.expected > 0)
     add(out, fmt::format("\nranks: {} of {} seen{}\n", ranks.seen, ranks.expected,

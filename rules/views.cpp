@@ -79,7 +79,8 @@ JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
   std::set<std::pair<std::string, std::string>> listed;
   auto uuid_of = [&](const std::string& host, const std::string& gpu) {
     for (const Hardware::Gpu& known : job.hardware().gpus())
-      if (known.gpu == gpu && job.host_of(known.spoken_host, known.source) == host)
+      if (known.gpu == gpu && !known.uuid.empty() &&
+          job.host_of(known.spoken_host, known.source) == host)
         return known.uuid;
     return std::string();
   };

@@ -39,6 +39,59 @@ struct GpuIdentity {
 };
 BOOST_DESCRIBE_STRUCT(GpuIdentity, (), (gpu, uuid, serial))
 
+// A switch between GPUs reported an SXid, through its driver or through the fabric manager. What
+// the code means is in rules/catalog/sxid.csv.
+struct SwitchError {
+  static constexpr std::string_view kKind = "switch_error";
+  std::string nvswitch;  // its PCI address
+  int code = 0;
+  std::string printed;      // Fatal, Non-fatal, Correctable; empty: the line has no such word
+  std::optional<int> link;  // the switch's port
+  std::string detail;
+  bool goes_on = false;  // registers of the error that a line before tells of
+  std::string teller;    // driver, fabric_manager
+  int repeated = 1;
+  bool operator==(const SwitchError&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(SwitchError, (),
+                      (nvswitch, code, printed, link, detail, goes_on, teller, repeated))
+
+// The GPU driver was loaded or taken out: what its GPUs say in between is maintenance.
+struct GpuDriver {
+  static constexpr std::string_view kKind = "gpu_driver";
+  bool loaded = false;
+  std::string version;  // of one that was loaded
+  bool operator==(const GpuDriver&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(GpuDriver, (), (loaded, version))
+
+// The host was told to stop; what fails after that belongs to the shutdown.
+struct HostStopping {
+  static constexpr std::string_view kKind = "host_stopping";
+  std::string how;
+  bool operator==(const HostStopping&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(HostStopping, (), (how))
+
+// The wall clock when the kernel's clock stood where the event's uptime says. From the kernel, or
+// from whoever sent the log and knew when the host had booted (then the uptime is 0).
+struct ClockReading {
+  static constexpr std::string_view kKind = "clock_reading";
+  std::int64_t wall_us = 0;
+  std::string teller;  // rtc, audit, sender
+  bool operator==(const ClockReading&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(ClockReading, (), (wall_us, teller))
+
+// Lines of the kernel that never reached this log.
+struct LinesLost {
+  static constexpr std::string_view kKind = "lines_lost";
+  std::int64_t lines = 0;  // 0: nobody counted
+  std::string teller;      // journald, kernel
+  bool operator==(const LinesLost&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(LinesLost, (), (lines, teller))
+
 // The kernel started: lines before it belong to an earlier boot.
 struct HostBooted {
   static constexpr std::string_view kKind = "host_booted";

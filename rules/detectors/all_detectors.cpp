@@ -9,6 +9,7 @@
 #include "rules/detectors/rank_missing.h"
 #include "rules/detectors/remarks.h"
 #include "rules/detectors/reported.h"
+#include "rules/detectors/sxid.h"
 #include "rules/detectors/went_past.h"
 #include "rules/detectors/xid.h"
 
@@ -18,6 +19,7 @@ namespace {
 constexpr Detector kDetectors[] = {
     {"xid", find_xids},
     {"kernel", find_kernel_faults},
+    {"sxid", find_sxids},
     {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},
     {"collective_skipped", find_skipped_collectives},

@@ -103,7 +103,7 @@ bool View::is_torn(std::size_t index) const {
 }
 
 Evidence View::evidence(const LineRef& line) const {
-  return {job.sources().at(line.source).source.name, line.line, line.offset, line.time.wall(),
+  return {job.sources().at(line.source).source.name, line.line, line.offset, job.dated(line).wall(),
           line.text};
 }
 

@@ -6,8 +6,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "rules/advice.h"
+#include "rules/detectors/xid/bursts.h"
+#include "rules/detectors/xid/membership.h"
 
 namespace faultline {
 namespace {
@@ -18,198 +21,326 @@ constexpr double kHostUnknown = 0.7;   // the address fits a rank, but no line n
 constexpr double kGpuUnknown = 0.75;   // the machine is the job's, but no Init line names its GPUs
 constexpr double kNoRanksKnown = 0.6;  // nothing tells what the job ran on
 constexpr double kUserProgram = 0.8;   // one sighting of a code that a bug in the program causes
-constexpr double kBootPenalty = 0.2;   // the machine was started anew since
-constexpr std::size_t kMostLines = 3;
+constexpr double kSeveralPrograms = 0.6;  // several of them on one GPU: it may be the GPU after all
+constexpr double kEcho = 0.4;             // by its own words, another part acted first
+constexpr double kInferredPenalty = 0.2;  // the line itself is missing
+constexpr double kBootPenalty = 0.2;      // the machine was started anew since
+constexpr std::size_t kMostLines = 4;
+constexpr std::size_t kMostGpusNamed = 16;
 
-// Xids of one class on one GPU: several codes may tell of one fault.
+constexpr std::size_t kFaultsOfPrograms = 3;  // stretches of them, by different processes
+constexpr std::size_t kFaultsOfJobs = 2;      // earlier jobs
+
+constexpr std::string_view kMemory = "gpu.ecc_uncorrectable";
+constexpr std::string_view kRemap = "gpu.row_remap";
+constexpr std::string_view kProgram = "software.gpu_memory_fault";
+constexpr std::string_view kTeardown = "gpu.teardown";
+
+// What is said of one GPU (of a host, when it only cleaned up) under one class.
 struct Group {
-  std::vector<const XidIncident*> incidents;  // as they came
-  const XidMeaning* worst = nullptr;
+  std::string host;
+  std::string cause;
+  std::set<std::string> gpus;
+  std::vector<const ReadXid*> xids;
+  std::vector<const GpuBurst*> bursts;  // that they are of
+  const ReadXid* main = nullptr;
+  EventTime since;
+  bool is_root = false;  // of a burst
 };
 
-// Whether and how the GPU belongs to the job.
-struct Membership {
-  enum class Kind { rank, host_unknown, gpu_unknown, no_ranks, bystander };
-  Kind kind = Kind::no_ranks;
-  std::vector<std::size_t> workers;
-};
-
-bool starts_before_job(const View& view, const XidIncident& incident) {
+bool starts_before_job(const View& view, const XidIncident& incident, const EventTime& last) {
   std::optional<bool> before;
   for (std::size_t index : view.members) {
     const Member& member = view.member(index);
     const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
     bool same_host = !member.host.empty() &&
                      member.host == view.job.host_of(incident.spoken_host, incident.source);
-    Order order = order_of(incident.last.time, first.time, same_host);
+    Order order = order_of(last, first.time, same_host);
     if (order == Order::cannot_tell) continue;
     before = before.value_or(true) && order == Order::before;
   }
   return before.value_or(false);
 }
 
-// Workers whose machine has this name, or may have it.
-std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
-  const std::vector<Worker>& workers = view.workers.all;
-  std::vector<std::size_t> by_own_name;
-  std::vector<std::size_t> by_senders_name;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
-      by_own_name.push_back(i);
-    if (workers[i].sender_host == host) by_senders_name.push_back(i);
-  }
-  // In a container NCCL prints the container's name; then the sender knows the machine's.
-  return by_own_name.empty() ? by_senders_name : by_own_name;
+bool is_old(const View& view, const GpuBurst& burst) {
+  return std::ranges::all_of(burst.xids, [&](const ReadXid& xid) {
+    return starts_before_job(view, *xid.incident, xid.last);
+  });
 }
 
-Membership membership_of(const View& view, const std::string& host, const std::string& gpu) {
-  const std::vector<Worker>& workers = view.workers.all;
-  Membership membership;
-  if (workers.empty()) return membership;
-  bool gpus_unknown = false;
-  for (std::size_t i : workers_on(view, host)) {
-    gpus_unknown |= workers[i].gpu.empty();
-    if (workers[i].gpu == gpu) membership.workers.push_back(i);
-  }
-  using Kind = Membership::Kind;
-  // Two ranks on one GPU are possible; two machines of one name are not.
-  std::set<std::string> machines;
-  for (std::size_t i : membership.workers) machines.insert(workers[i].host);
-  if (membership.workers.empty())
-    membership.kind = gpus_unknown ? Kind::gpu_unknown : Kind::bystander;
-  else
-    membership.kind = !host.empty() && machines.size() == 1 && !machines.contains("")
-                          ? Kind::rank
-                          : Kind::host_unknown;
-  return membership;
-}
-
-// The same address exists on every machine of a cluster. If the machine is not known, the rank that
-// is waited for settles it.
-void settle_by_who_is_behind(const View& view, Membership& membership) {
-  if (membership.kind != Membership::Kind::host_unknown || membership.workers.size() < 2) return;
-  std::set<std::size_t> behind;
-  for (const Alignment& alignment : view.alignments)
-    for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
-  std::vector<std::size_t> settled;
-  for (std::size_t worker : membership.workers)
-    if (behind.contains(worker)) settled.push_back(worker);
-  membership.workers = settled.size() == 1 ? settled : std::vector<std::size_t>();
-}
-
-// The line that says which rank a GPU is.
-const LineRef* line_that_ties(const View& view, const Worker& worker) {
-  for (std::size_t index : worker.members) {
-    const Member& member = view.member(index);
-    if (member.init && member.init->rank == worker.rank && member.init_line.known())
-      return &member.init_line;
-  }
-  return nullptr;
-}
-
-double confidence_of(const Group& group, const Membership& membership, bool booted_since) {
-  using Kind = Membership::Kind;
+double confidence_of(const Group& group, const GpuMembership& membership, bool booted_since) {
+  using Kind = GpuMembership::Kind;
   double confidence = kOnARank;
   if (membership.kind == Kind::host_unknown) confidence = kHostUnknown;
   if (membership.kind == Kind::gpu_unknown) confidence = kGpuUnknown;
   if (membership.kind == Kind::no_ranks) confidence = kNoRanksKnown;
-  if (group.worst->cause.starts_with("software.")) confidence = std::min(confidence, kUserProgram);
+  if (group.cause.starts_with("software.")) confidence = std::min(confidence, kUserProgram);
+  if (group.main->reading.echo) confidence = std::min(confidence, kEcho);
+  if (group.main->inferred) confidence -= kInferredPenalty;
   return booted_since ? confidence - kBootPenalty : confidence;
 }
 
-Verdict verdict_of(const XidMeaning& meaning) {
-  if (meaning.impact == "none") return Verdict::healthy;
-  return meaning.impact == "degrades" ? Verdict::slow : Verdict::failed;
+Verdict verdict_of(const XidReading& reading) {
+  if (reading.impact == "none") return Verdict::healthy;
+  if (reading.impact == "varies" && reading.severity <= Severity::warning) return Verdict::healthy;
+  return reading.impact == "degrades" ? Verdict::slow : Verdict::failed;
 }
 
-std::string title_of(const Catalog& catalog, const Finding& finding, const std::string& gpu) {
+AdviceSubject about(const Finding& finding, const std::string& gpu) {
   const Subject& subject = finding.subject;
-  AdviceSubject about{
-      .host = subject.hosts.empty() ? "a host that no line names" : subject.hosts.front(),
-      .gpu = gpu,
-      .rank = std::nullopt};
-  if (subject.ranks.size() == 1) about.rank = subject.ranks.front();
+  AdviceSubject known{
+      .host = subject.hosts.empty() ? "" : subject.hosts.front(), .gpu = gpu, .rank = std::nullopt};
+  if (subject.ranks.size() == 1) known.rank = subject.ranks.front();
+  return known;
+}
+
+std::string title_of(const Catalog& catalog, const Finding& finding, const Group& group) {
+  AdviceSubject known = about(finding, *group.gpus.begin());
+  if (known.host.empty()) known.host = "a host that no line names";
+  if (group.gpus.size() > 1)
+    return fmt::format("The driver cleaned up after processes on {} GPUs of {}", group.gpus.size(),
+                       known.host);
+  if (finding.cause == kProgram && !known.rank)
+    return fmt::format("A program made an illegal access on GPU {} of {}", known.gpu, known.host);
   const Advice* advice = catalog.advice_for(finding.cause);
   // A title that speaks of a rank is no use where the rank is not known.
   bool tells =
-      advice != nullptr && (about.rank || advice->title.find("{rank}") == std::string::npos);
-  return tells ? fill_in(advice->title, about)
-               : fmt::format("GPU {} on {} reported {}", gpu, about.host, finding.cause);
+      advice != nullptr && (known.rank || advice->title.find("{rank}") == std::string::npos);
+  return tells ? fill_in(advice->title, known)
+               : fmt::format("GPU {} on {} reported {}", known.gpu, known.host, finding.cause);
 }
 
-Suspicion describe(const View& view, const std::string& host, const std::string& gpu,
-                   const Group& group) {
-  Membership membership = membership_of(view, host, gpu);
-  settle_by_who_is_behind(view, membership);
-  const XidIncident& first = *group.incidents.front();
-
-  Suspicion suspicion;
-  suspicion.since = first.first.time;
-  suspicion.verdict = verdict_of(*group.worst);
-  suspicion.stops_job = group.worst->severity == Severity::critical;
-  Finding& finding = suspicion.finding;
-  finding.cause = group.worst->cause;
-  finding.severity = group.worst->severity;
+std::string codes_of(const Group& group) {
   std::string codes;
   std::set<int> distinct;
-  for (const XidIncident* incident : group.incidents)
-    if (distinct.insert(incident->code).second)
-      codes += fmt::format("{}{}", codes.empty() ? "" : ", ", incident->code);
+  for (const ReadXid* xid : group.xids)
+    if (distinct.insert(xid->meaning->code).second)
+      codes += fmt::format("{}{}", codes.empty() ? "" : ", ", xid->meaning->code);
+  if (group.main->inferred) codes += ", whose own line is missing";
+  if (!group.main->reading.says.empty()) codes += ": " + group.main->reading.says;
+  return codes;
+}
+
+// What the driver says of this GPU now comes first, then what is done about the class, then what
+// NVIDIA has published about the codes.
+void add_actions(const View& view, const Group& group, Finding& finding) {
+  const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
+  const GpuBurst& burst = *group.bursts.back();
+  const XidReading& reading = group.main->reading;
+  const bool cleanup = finding.cause == kTeardown;
+  if (!burst.recovery_action.empty() && group.is_root)
+    finding.actions.push_back(
+        {.what = fmt::format("The driver's own advice: {}.", burst.recovery_action),
+         .where = host});
+  if (!reading.action.empty())
+    finding.actions.push_back({.what = fmt::format("For this text of Xid {}: {}.",
+                                                   group.main->meaning->code, reading.action),
+                               .where = host});
+  if (const Advice* advice = view.catalog.advice_for(finding.cause); advice != nullptr) {
+    AdviceSubject known = about(finding, *group.gpus.begin());
+    for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, known));
+  }
+  std::set<int> told;
+  for (const ReadXid* xid : group.xids) {
+    if (xid->meaning->code == 154 || !told.insert(xid->meaning->code).second || told.size() > 4)
+      continue;
+    finding.actions.push_back(
+        {.what = fmt::format("Xid {}, NVIDIA: {}.", xid->meaning->code, xid->meaning->action),
+         .where = host});
+  }
+  if (!group.main->meaning->escalation.empty() && !cleanup)
+    finding.actions.push_back(
+        {.what = fmt::format("Xid {}, NVIDIA's next step: {}.", group.main->meaning->code,
+                             group.main->meaning->escalation),
+         .where = host});
+  if (cleanup)
+    finding.actions.push_back(
+        {.what = fmt::format("Xid {}, if nothing stands before it: {}.", group.main->meaning->code,
+                             group.main->meaning->escalation),
+         .where = host});
+}
+
+// A program's fault is the program's. Faults of unrelated ones on one GPU may be the GPU's.
+void weigh_repeats(const View& view, const Group& group, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
+  std::set<std::string> jobs;
+  for (const PastOffence& past : view.moment.past_offences)
+    if (past.job != view.job.name() && past.cause == group.cause &&
+        std::ranges::find(finding.subject.gpus, past.gpu) != finding.subject.gpus.end())
+      jobs.insert(past.job);
+  if (finding.cause != kProgram) {
+    if (!jobs.empty() && finding.cause != kTeardown)
+      finding.actions.insert(
+          finding.actions.begin(),
+          {.what = fmt::format("This GPU failed {} earlier job{} in the same way: keep it out of "
+                               "scheduling until diagnostics pass.",
+                               jobs.size(), jobs.size() == 1 ? "" : "s"),
+           .where = host});
+    return;
+  }
+  constexpr std::string_view kDiagnose =
+      "Run DCGM diagnostics (level 3) on this GPU, and the programs on another one, before either "
+      "is blamed.";
+  if (jobs.size() >= kFaultsOfJobs) {
+    finding.cause = "gpu.hang";
+    finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+    finding.title +=
+        fmt::format("; programs of {} other jobs faulted on this GPU before", jobs.size());
+    finding.actions.insert(
+        finding.actions.begin(),
+        {.what = std::string(kDiagnose), .where = host, .command = "dcgmi diag -r 3"});
+    return;
+  }
+  std::set<std::int64_t> pids;
+  std::set<const GpuBurst*> bursts(group.bursts.begin(), group.bursts.end());
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  if (bursts.size() < kFaultsOfPrograms || pids.size() < kFaultsOfPrograms) return;
+  finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+  finding.title += fmt::format("; {} processes did, minutes apart", pids.size());
+  finding.actions.push_back({.what = fmt::format("If these were different programs: {}", kDiagnose),
+                             .where = host,
+                             .command = "dcgmi diag -r 3"});
+}
+
+void name_upkeep(const Group& group, Suspicion& suspicion) {
+  Upkeep upkeep = Upkeep::none;
+  for (const ReadXid* xid : group.xids) {
+    if (xid->incident->upkeep == Upkeep::none) return;
+    upkeep = xid->incident->upkeep;
+  }
+  suspicion.finding.part_of_job = false;
+  suspicion.finding.title += upkeep == Upkeep::shutdown ? ", while the host was shut down"
+                                                        : ", while the driver was reloaded";
+}
+
+void gather_evidence(const View& view, const Group& group, Finding& finding) {
+  const auto add = [&](const LineRef& line) {
+    const Evidence evidence = view.evidence(line);
+    if (finding.evidence.size() < kMostLines &&
+        std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
+      finding.evidence.push_back(evidence);
+  };
+  add(group.main->incident->first);
+  for (const ReadXid* xid : group.xids) add(xid->incident->first);
+  if (group.is_root && group.bursts.back()->recovery_told != nullptr)
+    add(group.bursts.back()->recovery_told->last);
+}
+
+Suspicion describe(const View& view, const Group& group, bool old) {
+  std::vector<GpuMembership> memberships;
+  for (const std::string& gpu : group.gpus)
+    memberships.push_back(membership_of(view, group.host, gpu));
+  const GpuMembership& best = *std::ranges::min_element(
+      memberships, {}, [](const GpuMembership& m) { return static_cast<int>(m.kind); });
+
+  Suspicion suspicion;
+  suspicion.since = group.since;
+  suspicion.verdict = verdict_of(group.main->reading);
+  Finding& finding = suspicion.finding;
+  finding.cause = group.cause;
+  finding.severity = group.main->reading.severity;
+  suspicion.stops_job = finding.severity == Severity::critical;
 
   finding.count = 0;
   bool booted_since = false;
-  for (const XidIncident* incident : group.incidents) {
-    finding.count += incident->count;
-    booted_since |= incident->boot < view.job.hardware().boots(incident->source);
-    if (finding.evidence.size() < kMostLines)
-      finding.evidence.push_back(view.evidence(incident->first));
-    if (auto time = incident->last.time.wall()) finding.last_seen = time;
+  for (const ReadXid* xid : group.xids) {
+    if (!xid->inferred) finding.count += xid->incident->count;
+    booted_since |= xid->incident->boot <
+                    view.job.boot_times().boots(xid->incident->source, xid->incident->spoken_host);
+    if (auto time = xid->last.wall(); time && time > finding.last_seen) finding.last_seen = time;
   }
-  finding.confidence = confidence_of(group, membership, booted_since);
+  finding.count = std::max<std::uint64_t>(finding.count, 1);
+  finding.confidence = confidence_of(group, best, booted_since);
+  gather_evidence(view, group, finding);
 
   std::set<std::string> hosts;
   std::set<int> ranks;
-  if (!host.empty()) hosts.insert(host);
-  for (std::size_t index : membership.workers) {
-    const Worker& worker = view.workers.all[index];
-    if (worker.rank >= 0) ranks.insert(worker.rank);
-    if (host.empty() && membership.workers.size() == 1 && !worker.host.empty())
-      hosts.insert(worker.host);
+  if (!group.host.empty()) hosts.insert(group.host);
+  for (const GpuMembership& membership : memberships) {
+    for (std::size_t index : membership.workers) {
+      const Worker& worker = view.workers.all[index];
+      if (worker.rank >= 0) ranks.insert(worker.rank);
+      if (group.host.empty() && membership.workers.size() == 1 && !worker.host.empty())
+        hosts.insert(worker.host);
+    }
   }
-  if (membership.workers.size() == 1)
-    if (const LineRef* line = line_that_ties(view, view.workers.all[membership.workers.front()]))
+  if (memberships.size() == 1 && best.workers.size() == 1)
+    if (const LineRef* line = line_that_ties(view, view.workers.all[best.workers.front()]))
       finding.evidence.push_back(view.evidence(*line));
   const std::string named_host = hosts.empty() ? std::string() : *hosts.begin();
-  finding.subject = {{hosts.begin(), hosts.end()},
-                     {ranks.begin(), ranks.end()},
-                     {gpu_name(named_host, gpu)},
-                     {},
-                     {}};
-  finding.title = fmt::format("{} (Xid {})", title_of(view.catalog, finding, gpu), codes);
-  bool old = starts_before_job(view, first);
-  const bool whose_is_open =
-      membership.kind == Membership::Kind::host_unknown && membership.workers.empty();
-  finding.part_of_job = membership.kind != Membership::Kind::bystander && !whose_is_open && !old;
+  finding.subject = {{hosts.begin(), hosts.end()}, {ranks.begin(), ranks.end()}, {}, {}, {}};
+  for (const std::string& gpu : group.gpus)
+    if (finding.subject.gpus.size() < kMostGpusNamed)
+      finding.subject.gpus.push_back(gpu_name(named_host, gpu));
+  finding.title =
+      fmt::format("{} (Xid {})", title_of(view.catalog, finding, group), codes_of(group));
+  add_actions(view, group, finding);
+  const bool apart = std::ranges::all_of(memberships, [](const GpuMembership& membership) {
+    return membership.kind == GpuMembership::Kind::bystander || membership.is_open();
+  });
+  finding.part_of_job = !apart && !old;
   if (old) finding.title += ", before the job began";
+  name_upkeep(group, suspicion);
+  weigh_repeats(view, group, suspicion);
   return suspicion;
+}
+
+// Lines of a memory error: 48 says that it was, 63 or 64 what becomes of the row, 94 or 95 who had
+// used it. They are one.
+const std::string& class_in(const GpuBurst& burst, const ReadXid& xid) {
+  static const std::string memory(kMemory);
+  const bool remap = xid.reading.cause == kRemap;
+  return remap && std::ranges::any_of(burst.xids,
+                                      [](const ReadXid& x) { return x.reading.cause == kMemory; })
+             ? memory
+             : xid.reading.cause;
+}
+
+bool is_worse(const ReadXid& a, const ReadXid& b) {
+  if (a.reading.echo != b.reading.echo) return b.reading.echo;
+  return a.reading.severity > b.reading.severity;
+}
+
+void add(Group& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) {
+  group.gpus.insert(burst.gpu);
+  group.xids.push_back(&xid);
+  if (group.bursts.empty() || group.bursts.back() != &burst) group.bursts.push_back(&burst);
+  const EventTime& since = is_root ? burst.since : xid.first;
+  if (group.main == nullptr || order_of(since, group.since, true) == Order::before)
+    group.since = since;
+  if (group.main == nullptr || is_worse(xid, *group.main)) group.main = &xid;
+  group.is_root |= is_root;
 }
 
 }  // namespace
 
 std::vector<Suspicion> find_xids(const View& view) {
-  std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
-  for (const XidIncident& incident : view.job.hardware().xids()) {
-    const XidMeaning* meaning = view.catalog.xid(incident.code);
-    if (meaning == nullptr || meaning->cause.empty()) continue;
-    std::string host = view.job.host_of(incident.spoken_host, incident.source);
-    Group& group = groups[{std::move(host), incident.gpu, meaning->cause}];
-    group.incidents.push_back(&incident);
-    if (group.worst == nullptr || meaning->severity > group.worst->severity) group.worst = meaning;
+  // Host, GPU (none for what was only cleaned up there), class.
+  using Key = std::tuple<std::string, std::string, std::string>;
+  const std::vector<GpuBurst> bursts = gpu_bursts(view);
+  std::map<Key, Group> current;
+  std::map<Key, Group> past;  // before the job began
+  for (const GpuBurst& burst : bursts) {
+    const bool old = is_old(view, burst);
+    for (std::size_t i = 0; i < burst.xids.size(); ++i) {
+      const ReadXid& xid = burst.xids[i];
+      const std::string& cause = class_in(burst, xid);
+      if (cause.empty()) continue;
+      const bool of_host = cause == kTeardown && !burst.host.empty();
+      Group& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
+      group.host = burst.host;
+      group.cause = cause;
+      add(group, burst, xid, i == burst.root);
+    }
   }
   std::vector<Suspicion> found;
-  found.reserve(groups.size());
-  for (const auto& [key, group] : groups)
-    found.push_back(describe(view, std::get<0>(key), std::get<1>(key), group));
+  found.reserve(current.size() + past.size());
+  for (const auto& [key, group] : current) found.push_back(describe(view, group, false));
+  // What also happened in the job is told of there.
+  for (const auto& [key, group] : past)
+    if (!current.contains(key)) found.push_back(describe(view, group, true));
   return found;
 }
 

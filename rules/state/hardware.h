@@ -1,4 +1,4 @@
-// Hardware: what the kernels of the job's hosts reported about their GPUs.
+// Hardware: what the kernels of the job's hosts reported about their GPUs and NVSwitches.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/batch.h"
@@ -13,28 +14,63 @@
 
 namespace faultline {
 
-// All reports of one Xid code by one GPU, as far as one host or source tells them: a storm of a
-// hundred thousand lines is one of these.
+// Why a report may mean nothing: somebody was at work on the machine.
+enum class Upkeep { none, driver_reload, shutdown };
+
+// All reports of one Xid code by one GPU in one stretch of them, as far as one source tells: a
+// storm of a hundred thousand lines is one of these.
 struct XidIncident {
   std::string spoken_host;  // named by the lines; empty: whose machine it is depends on the source
   std::uint32_t source = 0;
   std::string gpu;
   int code = 0;
   std::uint64_t count = 0;
-  std::set<std::int64_t> pids;  // the first few
+  std::set<std::int64_t> pids;       // the first few
+  std::vector<std::string> details;  // the first few texts that differ, and the last one
+  std::optional<int> caused_by;      // "caused by previous Xid 31"
   LineRef first;
   LineRef last;
-  std::uint64_t boot = 0;  // how often the source had shown a boot before it
+  std::uint64_t boot = 0;   // how often the host had been seen to start anew before it
+  std::uint64_t burst = 0;  // which of the GPU's stretches; three minutes of silence end one
+  Upkeep upkeep = Upkeep::none;
+};
+
+// The same of an NVSwitch and its SXid code.
+struct SwitchIncident {
+  std::string spoken_host;
+  std::uint32_t source = 0;
+  std::string nvswitch;
+  int code = 0;
+  std::uint64_t count = 0;
+  std::string printed;  // the worst word that its lines had
+  std::set<int> links;  // the first few
+  std::string detail;   // of the first line
+  std::string teller;
+  LineRef first;
+  LineRef last;
+  std::uint64_t boot = 0;
+  Upkeep upkeep = Upkeep::none;
+};
+
+// Kernel lines that a source lacks, by its own account.
+struct LostLines {
+  std::string spoken_host;
+  std::uint32_t source = 0;
+  std::int64_t lines = 0;
+  LineRef last;
 };
 
 class Hardware {
  public:
-  void apply(std::uint32_t source, const Batch& batch, const Event& event);
+  // Whether it is a kernel's fact, of hardware or of its clock.
+  static bool tells_of(const Fact& fact);
+
+  // `host`: named by the line, or empty; `boot`: how often its source has shown it starting anew.
+  void apply(const std::string& host, const Event& event, LineRef line, std::uint64_t boot);
 
   const std::vector<XidIncident>& xids() const { return xids_; }
-
-  // How often the source showed the kernel starting.
-  std::uint64_t boots(std::uint32_t source) const;
+  const std::vector<SwitchIncident>& switch_errors() const { return switch_errors_; }
+  const std::vector<LostLines>& lost_lines() const { return lost_lines_; }
 
   // The GPU's UUID if a line told it; the host as in XidIncident.
   struct Gpu {
@@ -47,18 +83,34 @@ class Hardware {
   const std::vector<Gpu>& gpus() const { return gpus_; }
 
  private:
-  struct Key {
-    std::string host;
-    std::uint32_t source = 0;
-    std::string gpu;
-    int code = 0;
+  // Of one GPU or switch in one source.
+  struct Part {
     std::uint64_t boot = 0;
-    auto operator<=>(const Key&) const = default;
+    std::uint64_t burst = 0;
+    EventTime last;
   };
+  struct Maintenance {
+    Upkeep kind = Upkeep::none;
+    EventTime since;
+    std::uint64_t boot = 0;
+  };
+  using PartKey = std::tuple<std::uint32_t, std::string, std::string>;  // source, host, address
+  using IncidentKey = std::tuple<PartKey, int, std::uint64_t, std::uint64_t>;  // code, boot, burst
 
-  std::map<Key, std::size_t> known_;
+  void apply_xid(const GpuXid& xid, const std::string& host, std::uint64_t boot, LineRef line);
+  void apply_switch(const SwitchError& error, const std::string& host, std::uint64_t boot,
+                    LineRef line);
+  void apply_lost(const LinesLost& lost, const std::string& host, LineRef line);
+  std::uint64_t burst_of(const PartKey& key, std::uint64_t boot, const EventTime& time);
+  Upkeep upkeep_at(const std::string& host, std::uint64_t boot, const LineRef& line) const;
+
+  std::map<PartKey, Part> parts_;
+  std::map<IncidentKey, std::size_t> known_xids_;
   std::vector<XidIncident> xids_;
-  std::map<std::uint32_t, std::uint64_t> boots_;
+  std::map<IncidentKey, std::size_t> known_switch_errors_;
+  std::vector<SwitchIncident> switch_errors_;
+  std::map<std::pair<std::uint32_t, std::string>, Maintenance> maintenance_;  // source, host
+  std::vector<LostLines> lost_lines_;
   std::vector<Gpu> gpus_;
 };
 

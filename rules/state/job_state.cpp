@@ -14,7 +14,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
       [&](const Event& event) {
         progress_.apply(index, origin, batch, event);
         processes_.apply(index, origin, batch, event);
-        hardware_.apply(index, batch, event);
+        apply_kernel(index, batch, event);
         kernel_lines_.apply(index, batch, event);
         nics_.apply(index, batch, event);
         remarks_.apply(index, origin, batch, event);
@@ -27,6 +27,21 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         traffic_.apply(entered, index, batch, run);
       });
   last_activity_ = std::max(last_activity_.value_or(received), received);
+}
+
+void JobState::apply_kernel(std::uint32_t source, const Batch& batch, const Event& event) {
+  if (!Hardware::tells_of(event.fact)) return;
+  const std::string host = short_host(batch.speakers[event.speaker].host);
+  boot_times_.apply(source, host, event);
+  hardware_.apply(host, event, {source, event.line, event.offset, event.time, event.text},
+                  boot_times_.boots(source, host));
+}
+
+EventTime JobState::dated(const LineRef& line) const {
+  return boot_times_.dated(line, [this](std::uint32_t a, std::uint32_t b) {
+    const std::string host = sources_.host_of(a);
+    return !host.empty() && host == sources_.host_of(b);
+  });
 }
 
 }  // namespace faultline

@@ -7,6 +7,7 @@
 
 #include "model/batch.h"
 #include "rules/state/addresses.h"
+#include "rules/state/boot_times.h"
 #include "rules/state/hardware.h"
 #include "rules/state/kernel_lines.h"
 #include "rules/state/nics.h"
@@ -35,10 +36,15 @@ class JobState {
   const Hardware& hardware() const { return hardware_; }
   const KernelLines& kernel_lines() const { return kernel_lines_; }
   const Nics& nics() const { return nics_; }
+  const BootTimes& boot_times() const { return boot_times_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
   const Reports& reports() const { return reports_; }
+
+  // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
+  // out.
+  EventTime dated(const LineRef& line) const;
 
   // When something last arrived.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
@@ -49,6 +55,8 @@ class JobState {
   }
 
  private:
+  void apply_kernel(std::uint32_t source, const Batch& batch, const Event& event);
+
   std::string name_;
   Sources sources_;
   Progress progress_;
@@ -57,6 +65,7 @@ class JobState {
   Hardware hardware_;
   KernelLines kernel_lines_;
   Nics nics_;
+  BootTimes boot_times_;
   Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;

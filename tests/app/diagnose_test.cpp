@@ -132,6 +132,22 @@ TEST_F(Command, AnswersTheSameEveryTime) {
   for (int i = 0; i < 10; ++i) EXPECT_EQ(run("$F diagnose --format json logs").out, first.out);
 }
 
+TEST_F(Command, DatesTheLinesOfAKernelWhoseBootTimeItIsTold) {
+  workshop.write("dmesg.txt",
+                 "[  812.500000] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n");
+  for (const char* time : {"1772670408", "2026-03-05T00:26:48Z"}) {
+    const Outcome outcome =
+        run(std::string("$F diagnose --format json --boot-time ") + time + " dmesg.txt");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_THAT(outcome.out, HasSubstr("\"first_seen\": \"2026-03-05T00:40:19.500Z\""));
+  }
+  EXPECT_THAT(run("$F diagnose --format json dmesg.txt").out,
+              testing::Not(HasSubstr("2026-03-05T00")));
+  const Outcome wrong = run("$F diagnose --boot-time yesterday dmesg.txt");
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("is no time; write"));
+}
+
 TEST_F(Command, LeavesNothingBehind) {
   workshop.write("dmesg.txt", kXid);
   EXPECT_EQ(

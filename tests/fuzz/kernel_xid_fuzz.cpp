@@ -12,7 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool driver = parse_nvrm(text, readings);
   if (!driver && !readings.empty()) std::abort();
   for (const Reading& reading : readings)
-    if (const auto* xid = std::get_if<GpuXid>(&reading.fact); xid && xid->gpu.empty()) std::abort();
+    if (const auto* xid = std::get_if<GpuXid>(&reading.fact);
+        xid && xid->gpu.empty() && xid->xid_line)
+      std::abort();
   parse_boot(text, readings);
   return 0;
 }

@@ -306,6 +306,7 @@ TEST_F(Ingest, NamesTheParameterThatIsWrong) {
       {"job=j&rank=first", "rank must be a whole number"},
       {"job=j&offset=-1", "offset must be a whole number"},
       {"job=j&final=maybe", "final must be true or false"},
+      {"job=j&boot_time=yesterday", "boot_time is no time"},
       {"job=j&hots=n1", "unknown query parameter \\\"hots\\\""},
   };
   for (const Case& c : cases) {

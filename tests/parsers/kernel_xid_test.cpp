@@ -200,9 +200,10 @@ TEST(KernelXid, KnowsAGpuThatIsGoneWithoutAnXid) {
                   "has#012NVRM: " +
                       dead,
                   {gone("0000:18:00.0", dead)}},
-                 {"the first line alone also begins other records",
+                 {"the first line alone also begins other records, and only names the GPU",
                   "NVRM: The NVIDIA GPU 0000:18:00.0",
-                  {}},
+                  {GpuIdentity{.gpu = "0000:18:00.0"}}},
+                 {"the last line alone does not name it", "NVRM: " + dead, {gone("", dead)}},
                  {"an unsupported GPU is not a dead one",
                   "NVRM: The NVIDIA GPU 0000:18:00.0 (PCI ID: 10de:1180)\n"
                   "NVRM: installed in this system is not supported by the\n"
@@ -215,7 +216,7 @@ TEST(KernelXid, KnowsAGpuThatIsGoneWithoutAnXid) {
                   "NVRM: (PCI ID: 10de:2901) installed in this system has\n"
                   "NVRM: " +
                       dead,
-                  {gone(kGpu, dead)}},
+                  {GpuIdentity{.gpu = "0000:18:00.0"}, gone(kGpu, dead)}},
              });
 }
 
@@ -236,6 +237,22 @@ TEST(KernelXid, ReadsWhatIdentifiesAGpu) {
           {"a UUID that was cut off", "NVRM: GPU at PCI:0000:3b:00: GPU-5d0e11aa-0a3c", {}},
           {"no serial number", "NVRM: GPU Board Serial Number: ", {}},
           {"a serial number that is a sentence", "NVRM: GPU Board Serial Number: not set", {}},
+      });
+}
+
+TEST(KernelXid, TellsThatTheDriverWasLoaded) {
+  expect_all(
+      parse_nvrm,
+      {
+          {"the open module",
+           "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build",
+           {GpuDriver{.loaded = true, .version = "580.95.05"}}},
+          {"the other one",
+           "NVRM: loading NVIDIA UNIX x86_64 Kernel Module  535.129.03  Thu Oct 19 18:56:32",
+           {GpuDriver{.loaded = true, .version = "535.129.03"}}},
+          {"cut before its version",
+           "NVRM: loading NVIDIA UNIX x86_64 Ker",
+           {GpuDriver{.loaded = true}}},
       });
 }
 
@@ -261,7 +278,6 @@ TEST(KernelXid, ReadsNoFactFromWhatIsNotOne) {
            "NVRM: GPU4 RPC history (CPU -> GSP):",
            "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:db:00 (printing 1 of "
            "every 30).",
-           "NVRM: loading NVIDIA UNIX Open Kernel Module for x86_64  580.95.05  Release Build",
        }) {
     std::vector<Reading> readings;
     EXPECT_TRUE(parse_nvrm(text, readings)) << text << ": still the kernel's dialect";

@@ -59,11 +59,11 @@ const Catalog& shipped() {
   return catalog;
 }
 
-TEST(Catalog, ShipsTheFourFilesAndNoOthers) {
+TEST(Catalog, ShipsItsFilesAndNoOthers) {
   std::set<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
   EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "settings.yaml",
-                                               "xid.csv"}));
+                                               "sxid.csv", "xid.csv", "xid_details.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -91,8 +91,8 @@ TEST(Catalog, MeansByAWellKnownXidWhatTheFieldMeans) {
       {"a program's illegal access", 13, "software.gpu_memory_fault", Severity::error,
        "kills_process"},
       {"a program's page fault", 31, "software.gpu_memory_fault", Severity::error, "kills_process"},
-      {"command stream: application, driver or PCIe", 32, "gpu.hang", Severity::error,
-       "kills_process"},
+      {"command stream: the program, unless PCIe complains too", 32, "software.gpu_memory_fault",
+       Severity::error, "kills_process"},
       {"a channel stopped; the GPU is healthy", 43, "software.gpu_memory_fault", Severity::warning,
        "kills_process"},
       {"clean-up, never a cause", 45, "gpu.teardown", Severity::warning, "kills_process"},
@@ -284,7 +284,7 @@ TEST(CatalogOverride, RefusesAFolderThatIsNotThere) {
 TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
   EXPECT_EQ(complaint_about("xids.csv", ""),
             "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-            "settings.yaml or xid.csv");
+            "settings.yaml, sxid.csv, xid.csv or xid_details.csv");
 }
 
 TEST(XidFile, IsRefusedWithTheLineAndTheMend) {

@@ -40,6 +40,15 @@ TEST(KernelFramings, GiveTheMessageAndWhatTheyKnowOfItsTime) {
        "6,1,5,-;a\\x09b \\x5cx41 \\xZZ",
        {.text = "a\tb \\x41 \\xZZ", .uptime_us = 5}},
       {"F9 a fragment", "4,7,5,c;" + kText, {.text = kText, .uptime_us = 5}},
+      {"F9 its continuation", "4,8,5,+;" + kText, {.text = kText, .uptime_us = 5}},
+      {"F9 a continuation with a caller",
+       "4,8,5,+,caller=C12;" + kText,
+       {.text = kText, .uptime_us = 5}},
+      {"F10 short-monotonic",
+       "[ 8423.118204] gpu-node-17 kernel: " + kText,
+       {.text = kText, .host = "gpu-node-17", .uptime_us = 8423118204}},
+      {"F4 with a caller", "kern  :warn  : [ 8423.118204] [   T4127] " + kText, uptime},
+      {"F5 with a caller", "<4>[ 8423.118204][ T4127] " + kText, uptime},
       {"F15 dmesg with a caller", "[ 8423.118204] [   T4127] " + kText, uptime},
       {"F15 console with a caller", "[ 8423.118204][ T4127] " + kText, uptime},
       {"F15 in interrupt context", "[ 8423.118204][   C12] " + kText, uptime},
@@ -112,6 +121,13 @@ TEST(KernelFramings, RelativeStampsCountOnFromTheMinute) {
 TEST(KernelFramings, PstoreHeadersAreSwallowed) {
   EXPECT_EQ(unwrap_all({"Panic#1 Part2", "<4>[12345.678901] " + kText, "Oops#3 Part1"}),
             (std::vector<Told>{{.text = kText, .uptime_us = 12345678901}}));
+}
+
+TEST(KernelFramings, PartsOfACrashStayInTheOrderOfTheFileWithTheirUptimes) {
+  EXPECT_EQ(unwrap_all({"Panic#1 Part1", "<4>[  200.000000] last words", "Panic#1 Part2",
+                        "<4>[  100.000000] " + kText}),
+            (std::vector<Told>{{.text = "last words", .uptime_us = 200'000'000},
+                               {.text = kText, .uptime_us = 100'000'000}}));
 }
 
 TEST(KernelFramings, AMessageOfTheKernelHasNoLaunchersLabel) {

@@ -1,0 +1,69 @@
+#include "rules/detectors/xid/membership.h"
+
+#include <set>
+
+namespace faultline {
+namespace {
+
+// Workers whose machine has this name, or may have it.
+std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
+  const std::vector<Worker>& workers = view.workers.all;
+  std::vector<std::size_t> by_own_name;
+  std::vector<std::size_t> by_senders_name;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
+      by_own_name.push_back(i);
+    if (workers[i].sender_host == host) by_senders_name.push_back(i);
+  }
+  // In a container NCCL prints the container's name; then the sender knows the machine's.
+  return by_own_name.empty() ? by_senders_name : by_own_name;
+}
+
+// The same address exists on every machine of a cluster. If the machine is not known, the rank that
+// is waited for settles it.
+void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
+  if (membership.kind != GpuMembership::Kind::host_unknown || membership.workers.size() < 2) return;
+  std::set<std::size_t> behind;
+  for (const Alignment& alignment : view.alignments)
+    for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
+  std::vector<std::size_t> settled;
+  for (std::size_t worker : membership.workers)
+    if (behind.contains(worker)) settled.push_back(worker);
+  membership.workers = settled.size() == 1 ? settled : std::vector<std::size_t>();
+}
+
+}  // namespace
+
+GpuMembership membership_of(const View& view, const std::string& host, const std::string& gpu) {
+  const std::vector<Worker>& workers = view.workers.all;
+  GpuMembership membership;
+  if (workers.empty()) return membership;
+  bool gpus_unknown = false;
+  for (std::size_t i : workers_on(view, host)) {
+    gpus_unknown |= workers[i].gpu.empty();
+    if (workers[i].gpu == gpu) membership.workers.push_back(i);
+  }
+  using Kind = GpuMembership::Kind;
+  // Two ranks on one GPU are possible; two machines of one name are not.
+  std::set<std::string> machines;
+  for (std::size_t i : membership.workers) machines.insert(workers[i].host);
+  if (membership.workers.empty())
+    membership.kind = gpus_unknown ? Kind::gpu_unknown : Kind::bystander;
+  else
+    membership.kind = !host.empty() && machines.size() == 1 && !machines.contains("")
+                          ? Kind::rank
+                          : Kind::host_unknown;
+  settle_by_who_is_behind(view, membership);
+  return membership;
+}
+
+const LineRef* line_that_ties(const View& view, const Worker& worker) {
+  for (std::size_t index : worker.members) {
+    const Member& member = view.member(index);
+    if (member.init && member.init->rank == worker.rank && member.init_line.known())
+      return &member.init_line;
+  }
+  return nullptr;
+}
+
+}  // namespace faultline

@@ -1,0 +1,24 @@
+// Whether and how a GPU that a kernel speaks of belongs to the job.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/detectors/detector.h"
+
+namespace faultline {
+
+struct GpuMembership {
+  enum class Kind { rank, host_unknown, gpu_unknown, no_ranks, bystander };
+  Kind kind = Kind::no_ranks;
+  std::vector<std::size_t> workers;  // indices into View::workers
+
+  bool is_open() const { return kind == Kind::host_unknown && workers.empty(); }
+};
+
+GpuMembership membership_of(const View& view, const std::string& host, const std::string& gpu);
+
+// The line that says which rank a GPU is; nullptr: none does.
+const LineRef* line_that_ties(const View& view, const Worker& worker);
+
+}  // namespace faultline

@@ -1,0 +1,78 @@
+// When the hosts' kernels started, as far as anything tells: their lines are stamped with the
+// seconds since then.
+//
+// A source's lines are told apart into boots, and nothing is concluded from one boot about another.
+// The wall clock at a boot comes from lines that have both stamps, from what the kernel read off
+// its clock, from whoever sent the log; or from the same message in another log of the host.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/line_ref.h"
+
+namespace faultline {
+
+class BootTimes {
+ public:
+  // `host`: as the line names it, or empty. A source may hold the lines of several.
+  void apply(std::uint32_t source, const std::string& host, const Event& event);
+
+  // How often the source has shown the host starting anew.
+  std::uint64_t boots(std::uint32_t source, const std::string& host) const;
+
+  // The line's time; with the wall clock, if the line has only the kernel's and its boot's time is
+  // known. `same_host` tells whether two sources are of one host.
+  using SameHost = std::function<bool(std::uint32_t, std::uint32_t)>;
+  EventTime dated(const LineRef& line, const SameHost& same_host) const;
+
+ private:
+  // The wall clock where the kernel's stood at `uptime_us`.
+  struct Anchor {
+    std::int64_t boot_us = 0;
+    std::int64_t uptime_us = 0;
+    std::int64_t uncertainty_us = 0;
+    bool zone_assumed = false;
+  };
+  struct Boot {
+    std::uint64_t first_line = 0;
+    std::optional<Anchor> first;  // clocks are set after a start, so the nearest one counts
+    std::optional<Anchor> last;
+  };
+  // A message that another log of the host may hold too.
+  struct Shared {
+    std::uint64_t count = 0;
+    EventTime time;
+    std::size_t boot = 0;
+  };
+  struct SourceClock {
+    std::vector<Boot> boots{Boot{}};
+    std::optional<std::int64_t> last_uptime_us;
+    std::map<std::uint64_t, Shared> shared;
+    bool has_wall = false;  // of its shared messages
+  };
+
+  static void begin_boot(SourceClock& clock, std::uint64_t line);
+  static bool is_new_boot(const SourceClock& clock, const EventTime& time);
+  static void learn(SourceClock& clock, const Event& event);
+  static std::size_t boot_at(const SourceClock& clock, std::uint64_t line);
+  using Key = std::pair<std::uint32_t, std::string>;  // source, host
+  SourceClock* clock_of(std::uint32_t source, const std::string& host);
+  // Nothing where the source holds the lines of several hosts: those name theirs and the time.
+  const SourceClock* only_clock_of(std::uint32_t source) const;
+  void tell(std::uint32_t source, const Event& event, std::int64_t boot_us);
+  std::optional<Anchor> anchor_of(std::uint32_t source, const SourceClock& clock, std::size_t boot,
+                                  std::int64_t uptime_us, const SameHost& same_host) const;
+  std::optional<Anchor> anchor_from_others(std::uint32_t source, const SourceClock& clock,
+                                           std::size_t boot, const SameHost& same_host) const;
+
+  std::map<Key, SourceClock> clocks_;
+  std::map<std::uint32_t, std::int64_t> told_;  // by the sender, of the source's last boot
+};
+
+}  // namespace faultline

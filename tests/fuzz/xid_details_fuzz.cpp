@@ -1,0 +1,19 @@
+// Whatever a driver prints behind a code: no crash, and no class that the catalog does not know.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+
+#include "model/cause.h"
+#include "rules/catalog.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace faultline;
+  static const Catalog catalog = load_catalog();
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
+  const XidMeaning* meaning = catalog.xid(data[0]);
+  if (meaning == nullptr) return 0;
+  const XidReading reading = read_xid(catalog, *meaning, text);
+  if (!reading.cause.empty() && cause_class(reading.cause) == nullptr) std::abort();
+  return 0;
+}

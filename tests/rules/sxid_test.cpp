@@ -1,0 +1,160 @@
+// What the kernels say of NVSwitches, in jobs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+EventTime up(double second) {
+  return EventTime::since_boot(static_cast<std::int64_t>(second * 1e6));
+}
+
+void report(Job& job, const std::string& host, int code, double second,
+            const std::string& printed = "", const std::string& detail = "an error",
+            std::optional<int> link = 12, const std::string& nvswitch = "0000:c1:00.0") {
+  job.say(Job::kernel_of(host), Speaker{},
+          SwitchError{.nvswitch = nvswitch,
+                      .code = code,
+                      .printed = printed,
+                      .link = link,
+                      .detail = detail,
+                      .teller = "driver"},
+          fmt::format("SXid {}", code), up(second));
+}
+
+Job running_job() {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 10);
+  return job;
+}
+
+std::string actions_of(const Finding& finding) {
+  std::string all;
+  for (const Action& action : finding.actions) all += action.what + "\n";
+  return all;
+}
+
+TEST(Sxids, EveryCodeGivesItsClassSeverityAndAction) {
+  static const Catalog catalog = load_catalog();
+  ASSERT_EQ(catalog.sxids.size(), 400U);
+  for (const auto& [code, meaning] : catalog.sxids) {
+    SCOPED_TRACE(code);
+    Job job = running_job();
+    report(job, "node-0", code, 100, meaning.printed == "either" ? "Fatal" : meaning.printed);
+    const std::vector<Finding> found = findings_of(job.diagnosis());
+    ASSERT_THAT(causes(found), ElementsAre(meaning.cause));
+    EXPECT_EQ(found[0].severity, meaning.severity);
+    EXPECT_THAT(found[0].title, HasSubstr(fmt::format("SXid {}", code)));
+    EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.action));
+    EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.escalation));
+  }
+}
+
+TEST(Sxids, TheWordNonFatalDoesNotSaveTheJob) {
+  for (const int code : {12028, 11004}) {
+    Job job = running_job();
+    report(job, "node-0", code, 100, "Non-fatal");
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvswitch_error")) << code;
+    EXPECT_THAT(actions_of(diagnosis.root_causes.front()), HasSubstr("Do not trust the word"));
+    EXPECT_EQ(diagnosis.root_causes.front().subject.ranks, ranks(0, 8));
+  }
+}
+
+TEST(Sxids, WhereTheDriverDecidesWhenItPrintsItsWordCounts) {
+  Job fatal = running_job();
+  report(fatal, "node-0", 24007, 100, "Fatal");
+  EXPECT_THAT(causes(fatal.diagnosis().root_causes), ElementsAre("gpu.nvswitch_error"));
+  Job survived = running_job();
+  report(survived, "node-0", 24007, 100, "Non-fatal");
+  EXPECT_EQ(survived.diagnosis().verdict, Verdict::healthy);
+  EXPECT_THAT(causes(survived.diagnosis().observations), ElementsAre("gpu.nvswitch_error"));
+}
+
+TEST(Sxids, WhatNvidiaIgnoresFailsNoJob) {
+  for (const int code : {20001, 22013, 20035, 10005}) {
+    Job job = running_job();
+    report(job, "node-0", code, 100, "Fatal");
+    EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy) << code;
+  }
+}
+
+TEST(Sxids, LinksThatGoWithALostGpuAreItsEcho) {
+  Job job = running_job();
+  job.xid("node-0", Job::gpu_of(3), 79, up(100));
+  for (int link = 30; link < 34; ++link)
+    report(job, "node-0", 20034, 112, "Fatal", "LTSSM Fault Up", link,
+           fmt::format("0000:c{}:00.0", link - 29));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("gpu.nvswitch_error"));
+}
+
+TEST(Sxids, AnEchoIsOneAlsoWhereNoLineNamesTheHost) {
+  Job job;
+  job.xid("", "0000:91:00.0", 79, up(100));
+  report(job, "", 20034, 112, "Fatal", "LTSSM Fault Up", 30);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("gpu.nvswitch_error"));
+}
+
+TEST(Sxids, TheSwitchIsTheOriginOfWhatItsGpusSayInTheSameSecond) {
+  Job job = running_job();
+  job.xid("node-0", Job::gpu_of(3), 74, up(99.4));
+  report(job, "node-0", 24007, 100, "Fatal", "sourcetrack timeout error");
+  for (int rank = 0; rank < 8; ++rank) job.xid("node-0", Job::gpu_of(rank), 45, up(103));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvswitch_error"));
+  EXPECT_THAT(causes(diagnosis.symptoms),
+              testing::UnorderedElementsAre("gpu.nvlink_error", "gpu.teardown"));
+}
+
+TEST(Sxids, RegistersOfAnErrorAreNoFurtherErrors) {
+  Job job = running_job();
+  report(job, "node-0", 12028, 100, "Non-fatal");
+  for (int line = 0; line < 2; ++line)
+    job.say(Job::kernel_of("node-0"), Speaker{},
+            SwitchError{.nvswitch = "0000:c1:00.0",
+                        .code = 12028,
+                        .detail = "Data {0x0}",
+                        .goes_on = true,
+                        .teller = "driver"},
+            "SXid", up(100.0001));
+  EXPECT_EQ(findings_of(job.diagnosis()).front().count, 1U);
+}
+
+TEST(Sxids, ASwitchThatCooledDownAgainIsNoFault) {
+  Job job = running_job();
+  report(job, "node-0", 10004, 100, "", "NVSWITCH Temperature 96C | TSENSE WARN Threshold 95C", {});
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::slow);
+  report(job, "node-0", 10005, 160, "", "Thermal slowdown Disengaged", {});
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Sxids, AShutdownForHeatIsReadOffTheText) {
+  Job job = running_job();
+  report(job, "node-0", 10004, 100, "", "PMGR OVERT Threshold reached. Shutting Down", {});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.thermal"));
+  EXPECT_EQ(diagnosis.root_causes.front().severity, Severity::critical);
+}
+
+TEST(Sxids, ASwitchOfAnotherHostIsABystander) {
+  Job job = running_job();
+  report(job, "node-9", 12028, 100, "Non-fatal");
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+  ASSERT_THAT(causes(diagnosis.observations), ElementsAre("gpu.nvswitch_error"));
+  EXPECT_FALSE(diagnosis.observations.front().part_of_job);
+}
+
+}  // namespace
+}  // namespace faultline

@@ -1,0 +1,240 @@
+// What the kernels say of GPUs, in jobs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::UnorderedElementsAre;
+
+EventTime up(double second) {
+  return EventTime::since_boot(static_cast<std::int64_t>(second * 1e6));
+}
+
+void report(Job& job, const std::string& host, const std::string& gpu, int code, double second,
+            const std::string& detail = "", std::int64_t pid = 0) {
+  GpuXid xid{.gpu = gpu, .code = code, .detail = detail};
+  if (pid != 0) xid.pid = pid;
+  job.say(Job::kernel_of(host), Speaker{}, xid, fmt::format("Xid {} {}", code, detail), up(second));
+}
+
+Job running_job() {
+  Job job;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 10);
+  return job;
+}
+
+std::string actions_of(const Finding& finding) {
+  std::string all;
+  for (const Action& action : finding.actions) all += action.what + "\n";
+  return all;
+}
+
+TEST(Xids, EveryCodeGivesItsClassSeverityAndAction) {
+  static const Catalog catalog = load_catalog();
+  for (const auto& [code, meaning] : catalog.xids) {
+    SCOPED_TRACE(code);
+    Job job = running_job();
+    job.xid("node-0", Job::gpu_of(3), code);
+    const std::vector<Finding> found = findings_of(job.diagnosis());
+    if (meaning.cause.empty()) {
+      EXPECT_THAT(found, IsEmpty());
+      continue;
+    }
+    ASSERT_THAT(causes(found), ElementsAre(meaning.cause));
+    EXPECT_EQ(found[0].severity, meaning.severity);
+    EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.action));
+    EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.escalation));
+    EXPECT_THAT(found[0].title, HasSubstr(fmt::format("Xid {}", code)));
+  }
+}
+
+TEST(Xids, NoProgramsFaultIsAnsweredWithAReplacement) {
+  static const Catalog catalog = load_catalog();
+  for (const auto& [code, meaning] : catalog.xids) {
+    if (!meaning.cause.starts_with("software.")) continue;
+    Job job = running_job();
+    job.xid("node-0", Job::gpu_of(3), code);
+    for (const Finding& finding : findings_of(job.diagnosis())) {
+      EXPECT_THAT(actions_of(finding), Not(HasSubstr("eplace"))) << code;
+      EXPECT_THAT(actions_of(finding), Not(HasSubstr("RMA"))) << code;
+      EXPECT_THAT(actions_of(finding), Not(HasSubstr("swap"))) << code;
+    }
+  }
+}
+
+TEST(Xids, LinesOfOneMemoryErrorAreOneIncidentAndTheDriversAdviceCounts) {
+  Job job = running_job();
+  const std::string gpu = Job::gpu_of(3);
+  report(job, "node-0", gpu, 48, 100,
+         "An uncorrectable double bit error (DBE) has been detected on "
+         "GPU in the framebuffer at partition 7, subpartition 0.");
+  report(job, "node-0", gpu, 63, 100.02,
+         "Row Remapper: New row (0x10c2a7e000) marked for "
+         "remapping, reset gpu to activate.");
+  report(job, "node-0", gpu, 94, 100.03, "Contained: SM (0x1). RST: No, D-RST: No");
+  report(job, "node-0", gpu, 154, 100.04,
+         "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(findings_of(diagnosis)), ElementsAre("gpu.ecc_uncorrectable"));
+  const Finding& finding = diagnosis.root_causes.front();
+  EXPECT_THAT(finding.title, HasSubstr("(Xid 48, 63, 94"));
+  EXPECT_EQ(finding.severity, Severity::critical);
+  EXPECT_THAT(actions_of(finding), HasSubstr("GPU Reset Required"));
+  EXPECT_THAT(actions_of(finding), HasSubstr("WORKFLOW_XID_48"));
+}
+
+TEST(Xids, ATimeoutBeforeAGpuFellOffTheBusIsNoSecondRoot) {
+  for (const int first : {119, 8, 109, 74}) {
+    SCOPED_TRACE(first);
+    Job job = running_job();
+    report(job, "node-0", Job::gpu_of(3), first, 100);
+    report(job, "node-0", Job::gpu_of(3), 79, 160);
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+    EXPECT_EQ(diagnosis.symptoms.size(), 1U);
+  }
+}
+
+TEST(Xids, HoursLaterItIsAnotherEvent) {
+  Job job = running_job();
+  report(job, "node-0", Job::gpu_of(3), 119, 100);
+  report(job, "node-0", Job::gpu_of(3), 79, 9000);
+  EXPECT_THAT(causes(job.diagnosis().root_causes),
+              UnorderedElementsAre("gpu.off_bus", "gpu.gsp_timeout"));
+}
+
+TEST(Xids, AFaultWithinASecondOfTheLossIsItsConsequence) {
+  Job job = running_job();
+  report(job, "node-0", Job::gpu_of(3), 31, 100);
+  report(job, "node-0", Job::gpu_of(3), 79, 100.6);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("gpu.off_bus"));
+}
+
+TEST(Xids, AGpuThatFellAndCleanupOnAllOthersIsOneRootCause) {
+  Job job = running_job();
+  report(job, "node-0", Job::gpu_of(3), 79, 100);
+  for (int rank = 0; rank < 8; ++rank)
+    if (rank != 3)
+      for (int channel = 0; channel < 20; ++channel)
+        report(job, "node-0", Job::gpu_of(rank), 45, 101 + channel,
+               fmt::format("Ch {:08x}", channel));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+  ASSERT_THAT(causes(diagnosis.symptoms), ElementsAre("gpu.teardown"));
+  EXPECT_EQ(diagnosis.symptoms.front().count, 140U);
+  EXPECT_THAT(diagnosis.observations, IsEmpty());
+}
+
+TEST(Xids, AStormIsOneSymptomAndHidesNoneOfTheOthers) {
+  Job job = running_job();
+  const std::vector<int> others{79, 48, 31, 119, 74, 64, 62, 13};
+  for (std::size_t i = 0; i < others.size(); ++i)
+    report(job, "node-1", Job::gpu_of(static_cast<int>(8 + i)), others[i], 50.0 + double(i) * 1000);
+  for (int line = 0; line < 20000; ++line)
+    report(job, "node-0", Job::gpu_of(line % 8), 45, 9000 + line * 0.001,
+           fmt::format("Ch {:08x}", line));
+  const std::vector<Finding> found = findings_of(job.diagnosis());
+  EXPECT_EQ(found.size(), others.size() + 1);
+  EXPECT_EQ(std::ranges::count(causes(found), "gpu.teardown"), 1);
+  EXPECT_LE(job.state.hardware().xids().size(), others.size() + 8);
+}
+
+TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
+  Job job = running_job();
+  job.say(Job::kernel_of("node-0"), Speaker{},
+          GpuXid{.gpu = Job::gpu_of(3), .code = 45, .detail = "channel 0x10", .caused_by = 31},
+          "Xid 45 caused by previous Xid 31", up(100));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("own line is missing"));
+  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.7);
+}
+
+TEST(Xids, ProgramsOfUnrelatedJobsThatFaultOnOneGpuMakeItSuspect) {
+  Job job = running_job();
+  report(job, "node-0", Job::gpu_of(3), 31, 100);
+  const std::string gpu = "node-0/" + Job::gpu_of(3);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("software.gpu_memory_fault"));
+  job.moment.past_offences = {{gpu, "software.gpu_memory_fault", "other-1", {}},
+                              {gpu, "software.gpu_memory_fault", "other-1", {}},
+                              {"node-1/" + Job::gpu_of(3), "software.gpu_memory_fault", "x", {}}};
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("software.gpu_memory_fault"));
+  job.moment.past_offences.push_back({gpu, "software.gpu_memory_fault", "other-2", {}});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.hang"));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.63);
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("2 other jobs"));
+}
+
+TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
+  Job job = running_job();
+  for (int run = 0; run < 4; ++run)
+    report(job, "node-0", Job::gpu_of(3), 31, 1000.0 * run, "", 7000 + run);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("4 processes did"));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.63);
+}
+
+TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
+  for (const Fact& upkeep :
+       {Fact(GpuDriver{.loaded = false}), Fact(HostStopping{.how = "reboot"})}) {
+    Job job = running_job();
+    job.say(Job::kernel_of("node-0"), Speaker{}, upkeep, "upkeep", up(100));
+    report(job, "node-0", Job::gpu_of(3), 79, 101);
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+    EXPECT_THAT(causes(diagnosis.observations), ElementsAre("gpu.off_bus"));
+  }
+  Job job = running_job();
+  job.say(Job::kernel_of("node-0"), Speaker{}, GpuDriver{.loaded = false}, "unload", up(100));
+  job.say(Job::kernel_of("node-0"), Speaker{}, GpuDriver{.loaded = true}, "load", up(130));
+  report(job, "node-0", Job::gpu_of(3), 79, 131);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("gpu.off_bus"));
+}
+
+TEST(Xids, ALinkThatItsOtherEndTookDownIsNotAccusedLoudly) {
+  Job job = running_job();
+  report(job, "node-0", Job::gpu_of(3), 149, 100,
+         "NETIR_LINK_EVT  Fatal   XC1 i0 Link 11 (0x00000086 0x0 0x0 0x0 0x0)");
+  const std::vector<Finding> found = findings_of(job.diagnosis());
+  ASSERT_THAT(causes(found), ElementsAre("gpu.nvlink_error"));
+  EXPECT_LE(found.front().confidence, 0.4);
+  EXPECT_EQ(found.front().severity, Severity::warning);
+}
+
+TEST(Xids, ADeadGpuWhoseRecordWasSplitIntoLinesIsTheOneNamedJustBefore) {
+  const Fact fell = GpuXid{.code = 79, .xid_line = false};
+  Job job = running_job();
+  job.say(Job::kernel_of("node-0"), Speaker{}, fell, "fell", up(9));
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  job.say(Job::kernel_of("node-0"), Speaker{}, GpuIdentity{.gpu = Job::gpu_of(3)}, "named", up(10));
+  job.say(Job::kernel_of("node-1"), Speaker{}, fell, "another host", up(10));
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  job.say(Job::kernel_of("node-0"), Speaker{}, fell, "fell", up(10));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(3));
+}
+
+TEST(Xids, LinesThatWereLostAreAskedFor) {
+  Job job = running_job();
+  job.say(Job::kernel_of("node-0"), Speaker{}, LinesLost{.lines = 123, .teller = "journald"},
+          "Missed 123 kernel messages", up(5));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.missing_evidence.empty());
+  EXPECT_EQ(diagnosis.missing_evidence.front().what, "123 kernel messages of node-0");
+}
+
+}  // namespace
+}  // namespace faultline
