@@ -19,6 +19,7 @@ constexpr std::string_view kXids = "xid.csv";
 constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
+constexpr std::string_view kCounters = "counters.yaml";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
 
@@ -98,6 +99,8 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_advice(file.name, file.text);
   else if (name == kSettings)
     read_settings(file.name, file.text);
+  else if (name == kCounters)
+    read_counters(file.name, file.text);
   else
     return false;
   return true;
@@ -129,6 +132,8 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
   return {.xids = read(texts, kXids, read_xids),
           .settings = read(texts, kSettings, read_settings),
+          .counters =
+              std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
           .causality = read(texts, kCausality, read_causality),
           .advice = read(texts, kAdvice, read_advice),
           .signatures = std::make_shared<const Signatures>(std::move(signatures))};

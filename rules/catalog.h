@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/finding.h"
+#include "rules/counters_catalog.h"
 #include "rules/settings_catalog.h"
 #include "rules/signatures.h"
 
@@ -50,6 +51,7 @@ struct Advice {
 struct Catalog {
   std::map<int, XidMeaning> xids;
   SettingsCatalog settings;
+  std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();

@@ -15,6 +15,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         progress_.apply(index, origin, batch, event);
         processes_.apply(index, origin, batch, event);
         hardware_.apply(index, batch, event);
+        parts_.apply(index, batch, event);
         remarks_.apply(index, origin, batch, event);
         addresses_.apply(index, origin, batch, event);
         setup_.apply(index, origin, batch, event);

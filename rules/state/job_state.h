@@ -8,6 +8,7 @@
 #include "model/batch.h"
 #include "rules/state/addresses.h"
 #include "rules/state/hardware.h"
+#include "rules/state/parts.h"
 #include "rules/state/processes.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
@@ -31,6 +32,7 @@ class JobState {
   const Processes& processes() const { return processes_; }
   const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
+  const Parts& parts() const { return parts_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
@@ -51,6 +53,7 @@ class JobState {
   Processes processes_;
   Traffic traffic_;
   Hardware hardware_;
+  Parts parts_;
   Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;
