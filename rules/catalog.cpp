@@ -19,6 +19,7 @@ constexpr std::string_view kXids = "xid.csv";
 constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
+constexpr std::string_view kConditions = "conditions.yaml";
 constexpr std::string_view kCounters = "counters.yaml";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
@@ -48,8 +49,8 @@ bool is_yaml(const fs::path& path) {
 
 [[noreturn]] void refuse_name(const fs::path& path) {
   throw std::runtime_error(
-      fmt::format("{}: no file of the catalog has this name; use {}, {}, {} or {}", path.string(),
-                  kAdvice, kCausality, kSettings, kXids));
+      fmt::format("{}: no file of the catalog has this name; use {}, {}, {}, {}, {} or {}",
+                  path.string(), kAdvice, kCausality, kConditions, kCounters, kSettings, kXids));
 }
 
 // Files of the folder take the place of those in `texts` that have their name; what is left is
@@ -99,6 +100,8 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_advice(file.name, file.text);
   else if (name == kSettings)
     read_settings(file.name, file.text);
+  else if (name == kConditions)
+    read_conditions(file.name, file.text);
   else if (name == kCounters)
     read_counters(file.name, file.text);
   else
@@ -132,6 +135,7 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
   return {.xids = read(texts, kXids, read_xids),
           .settings = read(texts, kSettings, read_settings),
+          .conditions = read(texts, kConditions, read_conditions),
           .counters =
               std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
           .causality = read(texts, kCausality, read_causality),

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/finding.h"
+#include "rules/conditions_catalog.h"
 #include "rules/counters_catalog.h"
 #include "rules/settings_catalog.h"
 #include "rules/signatures.h"
@@ -51,6 +52,7 @@ struct Advice {
 struct Catalog {
   std::map<int, XidMeaning> xids;
   SettingsCatalog settings;
+  ConditionsCatalog conditions;
   std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;

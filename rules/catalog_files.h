@@ -14,6 +14,7 @@
 namespace faultline {
 
 std::map<int, XidMeaning> read_xids(std::string_view file, std::string_view text);
+ConditionsCatalog read_conditions(std::string_view file, std::string_view text);
 CountersCatalog read_counters(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);

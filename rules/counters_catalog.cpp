@@ -57,8 +57,9 @@ std::vector<Action> actions_of(const YamlFile& file, const YAML::Node& entry) {
 }
 
 CounterClass class_of(const YamlFile& file, const YAML::Node& name, const YAML::Node& entry) {
-  file.require_fields(entry, "a class", {"finding", "says", "actions"});
+  file.require_fields(entry, "a class", {"finding", "names_no_part", "says", "actions"});
   CounterClass of{.name = file.text(name, "a class"),
+                  .names_no_part = is_true(file, entry, "names_no_part"),
                   .says = file.text(file.field(entry, "says"), "says"),
                   .actions = actions_of(file, entry)};
   if (entry["finding"]) {
@@ -80,7 +81,7 @@ CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
                           const std::map<std::string, CounterClass, std::less<>>& classes) {
   file.require_fields(entry, "a counter",
                       {"name", "also", "class", "width", "extended", "widths", "suspect", "faulty",
-                       "siblings", "minus", "alone", "gauge", "means"});
+                       "notable", "siblings", "least", "minus", "alone", "gauge", "means"});
   CounterMeaning counter;
   counter.name = file.text(file.field(entry, "name"), "name");
   const std::string of = file.text(file.field(entry, "class"), "class");
@@ -92,6 +93,8 @@ CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
   read_widths(file, entry, counter);
   if (entry["suspect"]) counter.suspect = number_of(file, entry["suspect"], "suspect");
   if (entry["faulty"]) counter.faulty = number_of(file, entry["faulty"], "faulty");
+  if (entry["notable"]) counter.notable = number_of(file, entry["notable"], "notable");
+  if (entry["least"]) counter.least = number_of(file, entry["least"], "least");
   if (entry["siblings"]) counter.siblings = number_of(file, entry["siblings"], "siblings");
   if (entry["minus"])
     for (const std::string& name : file.texts(entry, "minus"))

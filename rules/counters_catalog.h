@@ -28,7 +28,8 @@ struct CounterWidth {
 struct CounterClass {
   std::string name;     // physical, congestion, …
   std::string finding;  // class of the taxonomy; empty: it accuses nobody
-  std::string says;     // follows the name of the part
+  bool names_no_part = false;  // the port that counts is not the one that is bad
+  std::string says;            // follows the name of the part
   std::vector<Action> actions;
 };
 
@@ -40,7 +41,9 @@ struct CounterMeaning {
   std::map<std::string, CounterWidth, std::less<>> widths;  // by tool
   std::optional<double> suspect;                            // growth per hour, above which …
   std::optional<double> faulty;
+  std::optional<double> notable;   // what one reading must exceed to be mentioned
   double siblings = 0;             // 0: it is judged by itself
+  double least = 0;                // beside siblings: less than that means nothing
   std::vector<std::string> minus;  // normalised
   bool alone = false;
   bool gauge = false;

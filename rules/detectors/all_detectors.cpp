@@ -4,6 +4,7 @@
 #include "rules/detectors/detector.h"
 #include "rules/detectors/duplicate_gpu.h"
 #include "rules/detectors/p2p_mismatch.h"
+#include "rules/detectors/parts.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/rank_missing.h"
 #include "rules/detectors/remarks.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr Detector kDetectors[] = {
     {"xid", find_xids},
+    {"parts", find_part_faults},
     {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},
     {"collective_skipped", find_skipped_collectives},

@@ -186,9 +186,9 @@ bool tells_more(const Movement& a, const Movement& b) {
   return worth(a) > worth(b);
 }
 
-void keep(Movement movement, std::string_view place, std::map<std::string, Movement>& best) {
+void keep(Movement movement, std::map<std::string, Movement>& best) {
   const bool numbered = movement.counter->name.find('#') != std::string::npos;
-  const std::string key = fmt::format("{} {}", place,
+  const std::string key = fmt::format("{} {}", movement.link,
                                       numbered ? CountersCatalog::normalised(movement.spelling)
                                                : movement.counter->name);
   const auto [at, is_new] = best.try_emplace(key, movement);
@@ -214,7 +214,6 @@ std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& ca
   for (auto& [key, series] : all) sort_in_time(series.readings);
   const Falls falls = falls_in(all);
   std::vector<std::pair<std::string, Movement>> moved;
-  std::vector<std::string> places;
   for (const auto& [key, series] : all) {
     if (series.readings.size() >= 2)
       moved.emplace_back(key, movement_of(series, catalog.width_of(*series.counter, series.tool),
@@ -223,13 +222,12 @@ std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& ca
       moved.emplace_back(key, std::move(*once));
     else
       continue;
-    places.push_back(within(*series.record));
+    moved.back().second.link = within(*series.record);
   }
   std::map<std::string, Movement> best;
-  for (std::size_t i = 0; i < moved.size(); ++i) {
-    auto& [key, movement] = moved[i];
+  for (auto& [key, movement] : moved) {
     subtract(moved, movement, key.substr(0, key.rfind(' ') + 1));
-    keep(movement, places[i], best);
+    keep(movement, best);
   }
   std::vector<Movement> movements;
   for (auto& [name, movement] : best) movements.push_back(std::move(movement));

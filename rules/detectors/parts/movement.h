@@ -18,6 +18,7 @@ struct Movement {
   const CounterMeaning* counter = nullptr;
   std::string spelling;  // the tool's
   std::string tool;
+  std::string link;  // which of a GPU's NVLinks
   std::uint64_t growth = 0;
   std::uint64_t value = 0;     // the latest
   bool at_least = false;       // it is full, or was cleared in between
