@@ -59,11 +59,11 @@ const Catalog& shipped() {
   return catalog;
 }
 
-TEST(Catalog, ShipsTheFourFilesAndNoOthers) {
+TEST(Catalog, ShipsItsFilesAndNoOthers) {
   std::set<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
-  EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "settings.yaml",
-                                               "xid.csv"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "conditions.yaml",
+                                               "counters.yaml", "settings.yaml", "xid.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -276,7 +276,7 @@ TEST(CatalogOverride, RefusesAFolderThatIsNotThere) {
 TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
   EXPECT_EQ(complaint_about("xids.csv", ""),
             "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-            "settings.yaml or xid.csv");
+            "conditions.yaml, counters.yaml, settings.yaml or xid.csv");
 }
 
 TEST(XidFile, IsRefusedWithTheLineAndTheMend) {

@@ -136,52 +136,61 @@ void compare(const PartFacts& facts, const std::vector<Told>& all, std::string_v
 // --- Probes -----------------------------------------------------------------------------------------
 
 struct Probe {
-  const PartRecord* record = nullptr;
+  const PartSample* sample = nullptr;
   int bytes = 0;
   bool answered = false;
 };
 
-int number_in(const PartFacts& facts, const PartRecord& record, std::string_view name) {
-  const PartSeries* series = facts.parts().find(record, name);
-  if (series == nullptr) return -1;
+int number_in(const std::string& text) {
   int value = -1;
-  const std::string& text = series->last().value;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
 }
 
+// What else the same report said.
+const PartSample* beside(const PartSeries* series, const PartSample& sample) {
+  if (series == nullptr) return nullptr;
+  const auto found = std::ranges::find(series->samples, sample.line, &PartSample::line);
+  return found == series->samples.end() ? nullptr : &*found;
+}
+
+// Each size that was tried. Where ping says why nothing arrived, that is another matter.
+std::vector<Probe> probes_of(const PartFacts& facts, const PartRecord& record) {
+  std::vector<Probe> probes;
+  const PartSeries* bytes = facts.parts().find(record, "bytes");
+  if (bytes == nullptr) return probes;
+  for (const PartSample& sample : bytes->samples) {
+    const PartSample* received = beside(facts.parts().find(record, "received"), sample);
+    if (received == nullptr || beside(facts.parts().find(record, "error"), sample) != nullptr)
+      continue;
+    probes.push_back({&sample, number_in(sample.value), number_in(received->value) > 0});
+  }
+  return probes;
+}
+
 // Large packets are lost where small ones are answered: something on the way drops them silently.
 void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
-  std::map<std::string, std::vector<Probe>> by_path;
   for (const PartRecord& record : facts.parts().records()) {
-    if (record.tool != "ping" || facts.parts().find(record, "error") != nullptr) continue;
-    const int received = number_in(facts, record, "received");
-    const int bytes = number_in(facts, record, "bytes");
-    if (received < 0 || bytes < 0) continue;
+    if (record.tool != "ping") continue;
+    const std::vector<Probe> probes = probes_of(facts, record);
+    const auto lost = std::ranges::find_if(probes, [](const Probe& probe) {
+      return probe.bytes >= kLargeProbe && !probe.answered;
+    });
+    const bool small_ones_arrive = std::ranges::any_of(
+        probes, [](const Probe& probe) { return probe.bytes < kLargeProbe && probe.answered; });
+    if (lost == probes.end() || !small_ones_arrive) continue;
     const std::string host = facts.view.job.host_of(record.spoken_host, record.source);
-    by_path[fmt::format("{} {}", host, record.name("to"))].push_back({&record, bytes, received > 0});
-  }
-  for (const auto& [path, probes] : by_path) {
-    const Probe* lost = nullptr;
-    bool small_ones_arrive = false;
-    for (const Probe& probe : probes) {
-      if (probe.bytes < kLargeProbe) small_ones_arrive |= probe.answered;
-      if (probe.bytes >= kLargeProbe && !probe.answered) lost = &probe;
-    }
-    if (lost == nullptr || !small_ones_arrive) continue;
-    const std::string host =
-        facts.view.job.host_of(lost->record->spoken_host, lost->record->source);
     Suspicion suspicion;
     suspicion.verdict = Verdict::failed;
-    suspicion.since = lost->record->last->time;
+    suspicion.since = lost->sample->line->time;
     Finding& finding = suspicion.finding;
     finding.cause = "network.mtu_mismatch";
     finding.severity = Severity::error;
     finding.confidence = kBlackHole;
     finding.title = fmt::format("Packets of {} bytes from {} to {} are lost, and small ones arrive",
                                 lost->bytes, host.empty() ? "a host" : host,
-                                lost->record->name("to"));
-    add_line(facts.view, lost->record->last.get(), finding);
+                                record.name("to"));
+    add_line(facts.view, lost->sample->line.get(), finding);
     const Ownership ownership = owner_of_host(facts.view, host);
     add_owner(facts.view, ownership, host, finding.subject);
     if (!ownership.part_of_job()) finding.part_of_job = false;
