@@ -133,14 +133,14 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   std::vector<MessageSignature> signatures;
   if (override_folder) signatures = take_from(*override_folder, texts);
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
-  return {.xids = read(texts, kXids, read_xids),
-          .settings = read(texts, kSettings, read_settings),
-          .conditions = read(texts, kConditions, read_conditions),
-          .counters =
-              std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
-          .causality = read(texts, kCausality, read_causality),
-          .advice = read(texts, kAdvice, read_advice),
-          .signatures = std::make_shared<const Signatures>(std::move(signatures))};
+  return {
+      .xids = read(texts, kXids, read_xids),
+      .settings = read(texts, kSettings, read_settings),
+      .conditions = read(texts, kConditions, read_conditions),
+      .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
+      .causality = read(texts, kCausality, read_causality),
+      .advice = read(texts, kAdvice, read_advice),
+      .signatures = std::make_shared<const Signatures>(std::move(signatures))};
 }
 
 CatalogText read_catalog_text(const fs::path& path) {

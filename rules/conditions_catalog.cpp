@@ -24,7 +24,8 @@ bool matches(std::string_view pattern, std::string_view text) {
   if (next == std::string_view::npos) return text.ends_with(piece);
   // The earliest place leaves most for the rest.
   const std::size_t at = text.find(piece);
-  return at != std::string_view::npos && matches(pattern.substr(next), text.substr(at + piece.size()));
+  return at != std::string_view::npos &&
+         matches(pattern.substr(next), text.substr(at + piece.size()));
 }
 
 std::string normalised_with(std::string_view text, std::string_view kept) {
@@ -48,9 +49,11 @@ std::uint64_t bits_of(const YamlFile& file, const YAML::Node& entry) {
   const std::string text = file.text(entry["bits"], "bits");
   std::uint64_t value = 0;
   const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (!text.starts_with("0x") || error != std::errc() || end != digits.data() + digits.size())
-    file.place(entry["bits"]).refuse(fmt::format("bits \"{}\" is not like 0xe8; write it so", text));
+    file.place(entry["bits"])
+        .refuse(fmt::format("bits \"{}\" is not like 0xe8; write it so", text));
   return value;
 }
 
@@ -92,8 +95,8 @@ void read_test(const YamlFile& file, const YAML::Node& entry, PartCondition& con
   condition.below_max = is_true(file, entry, "below_max");
   if (entry["grows_per_hour"]) condition.grows_per_hour = number_of(file, entry, "grows_per_hour");
   int tests = 0;
-  for (const char* name : {"is", "is_not", "contains", "above", "below", "bits", "below_max",
-                           "grows_per_hour"})
+  for (const char* name :
+       {"is", "is_not", "contains", "above", "below", "bits", "below_max", "grows_per_hour"})
     tests += entry[name] ? 1 : 0;
   if (tests != 1)
     file.place(entry).refuse(
@@ -102,10 +105,12 @@ void read_test(const YamlFile& file, const YAML::Node& entry, PartCondition& con
 }
 
 PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "a condition",
-                      {"id", "kind", "tools", "fields", "is", "is_not", "contains", "above",
-                       "below", "bits", "below_max", "grows_per_hour", "named", "under_load", "before_start", "siblings",
-                       "finding", "severity", "confidence", "impact", "title", "actions"});
+  file.require_fields(
+      entry, "a condition",
+      {"id",         "kind",       "tools",        "fields",   "is",        "is_not",
+       "contains",   "above",      "below",        "bits",     "below_max", "grows_per_hour",
+       "named",      "under_load", "before_start", "siblings", "finding",   "severity",
+       "confidence", "impact",     "title",        "actions"});
   PartCondition condition;
   condition.id = file.text(file.field(entry, "id"), "id");
   condition.kind = file.text(file.field(entry, "kind"), "kind");

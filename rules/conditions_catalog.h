@@ -1,4 +1,5 @@
-// What the field knows of the words and levels that tools print of parts, as data (conditions.yaml).
+// What the field knows of the words and levels that tools print of parts, as data
+// (conditions.yaml).
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,7 @@ double number_of(const YamlFile& file, const YAML::Node& node, std::string_view 
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    file.place(node).refuse(
-        fmt::format("{} \"{}\" is not a number; write one from 0", what, text));
+    file.place(node).refuse(fmt::format("{} \"{}\" is not a number; write one from 0", what, text));
   return value;
 }
 
@@ -37,8 +36,7 @@ CounterWidth width_from(const YamlFile& file, const YAML::Node& node) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
   const std::string_view kind(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (error != std::errc() || bits == 0 || bits > 64 || (kind != "s" && kind != "w" && kind != ""))
-    file.place(node).refuse(
-        fmt::format("width \"{}\" is unknown; write 16s, 32w or 64", text));
+    file.place(node).refuse(fmt::format("width \"{}\" is unknown; write 16s, 32w or 64", text));
   CounterWidth width{.saturates = kind == "s", .wraps = kind == "w"};
   if (bits < 64) width.most = (std::uint64_t{1} << bits) - 1;
   return width;
@@ -144,7 +142,8 @@ const CounterMeaning* CountersCatalog::find(std::string_view spelling) const {
   std::string text = normalised(spelling);
   std::size_t index = index_of(text);
   for (const std::string& prefix : prefixes_)
-    if (index == kNone && text.starts_with(prefix)) index = index_of(text = text.substr(prefix.size()));
+    if (index == kNone && text.starts_with(prefix))
+      index = index_of(text = text.substr(prefix.size()));
   for (const std::string& suffix : suffixes_)
     if (index == kNone && text.ends_with(suffix))
       index = index_of(text = text.substr(0, text.size() - suffix.size()));

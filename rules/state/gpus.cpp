@@ -25,8 +25,8 @@ Named named(const JobState& job, const PartRecord& record) {
   if (gpu.names.host.empty()) gpu.names.host = job.host_of(record.spoken_host, record.source);
   gpu.names.pci = record.name("pci");
   gpu.names.uuid = record.name("uuid");
-  gpu.names.index = record.name(record.kind == "nvlink" && record.name("gpu") != "" ? "gpu"
-                                                                                     : "index");
+  gpu.names.index =
+      record.name(record.kind == "nvlink" && record.name("gpu") != "" ? "gpu" : "index");
   gpu.names.serial = record.name("serial");
   gpu.where = place_of(gpu.names.host, record.source);
   return gpu;

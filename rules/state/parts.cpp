@@ -59,11 +59,10 @@ std::string_view PartRecord::name(std::string_view which) const {
 void Parts::apply(std::uint32_t source, const Batch& batch, const Event& event) {
   const auto* report = std::get_if<PartReport>(&event.fact);
   if (report == nullptr) return;
-  PartRecord* record =
-      record_of(source, short_host(batch.speakers[event.speaker].host), *report);
+  PartRecord* record = record_of(source, short_host(batch.speakers[event.speaker].host), *report);
   if (record == nullptr) return;
-  const auto line = std::make_shared<const LineRef>(LineRef{
-      source, event.line, event.offset, event.time, event.text.substr(0, kLongestLine)});
+  const auto line = std::make_shared<const LineRef>(
+      LineRef{source, event.line, event.offset, event.time, event.text.substr(0, kLongestLine)});
   record->last = line;
   for (const NamedValue& value : report->values) add(*record, value, line);
 }

@@ -23,7 +23,8 @@ struct PartSample {
 };
 
 // What one tool said of one quantity, in the order of time where times tell it, else as it came. Of
-// many samples the first and the latest are kept, and of equal ones in a row the first and the last.
+// many samples the first and the latest are kept, and of equal ones in a row the first and the
+// last.
 struct PartSeries {
   Word name = kNoWord;  // as the tool spells it
   std::vector<PartSample> samples;

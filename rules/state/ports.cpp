@@ -62,7 +62,8 @@ std::vector<std::string> keys_of(const End& end) {
     keys.push_back(fmt::format("device {} {} {}", host, names.device, port_or_first(names.port)));
   if (!names.netdev.empty() && !host.empty())
     keys.push_back(fmt::format("netdev {} {}", host, names.netdev));
-  if (!names.pci.empty() && !host.empty()) keys.push_back(fmt::format("pci {} {}", host, names.pci));
+  if (!names.pci.empty() && !host.empty())
+    keys.push_back(fmt::format("pci {} {}", host, names.pci));
   for (const std::string& guid : {names.guid, end.node_guid})
     if (!guid.empty() && !names.port.empty())
       keys.push_back(fmt::format("guid {} {}", guid, names.port));

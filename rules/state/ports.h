@@ -1,6 +1,6 @@
 // The network ports of a job's hosts and of the switches they are cabled to, each put together from
-// what all tools said of it. One tool knows a port by device, another by GUID, LID, interface or PCI
-// address; a report that names two of these ties them together.
+// what all tools said of it. One tool knows a port by device, another by GUID, LID, interface or
+// PCI address; a report that names two of these ties them together.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct NetworkPort {
   std::string pci;
   std::string guid;
   std::string lid;
-  std::string node;  // as the fabric calls it: "gpu-7 mlx5_1", "MF0;leaf01:MQM9700/U1"
+  std::string node;           // as the fabric calls it: "gpu-7 mlx5_1", "MF0;leaf01:MQM9700/U1"
   bool by_lid_alone = false;  // whose it is was taken from where the tool ran
   std::vector<const PartRecord*> records;
   std::size_t peer = kNoPort;           // the other end of its cable

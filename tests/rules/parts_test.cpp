@@ -27,10 +27,16 @@ PartReport ibstat(const std::string& device, const std::string& lid, const std::
                   const std::string& rate = "400") {
   return {.tool = "ibstat",
           .kind = "port",
-          .names = {{"device", device}, {"node_guid", guid}, {"port", "1"}, {"lid", lid},
+          .names = {{"device", device},
+                    {"node_guid", guid},
+                    {"port", "1"},
+                    {"lid", lid},
                     {"guid", guid}},
-          .values = {{"CA type", "MT4129"}, {"State", state}, {"Physical state", physical},
-                     {"Rate", rate}, {"Link layer", "InfiniBand"}}};
+          .values = {{"CA type", "MT4129"},
+                     {"State", state},
+                     {"Physical state", physical},
+                     {"Rate", rate},
+                     {"Link layer", "InfiniBand"}}};
 }
 
 PartReport perfquery(const std::string& lid, const Named& values,
@@ -40,10 +46,8 @@ PartReport perfquery(const std::string& lid, const Named& values,
 
 PartReport counters_of(const std::string& device, const Named& values,
                        const std::string& tool = "sysfs") {
-  return {.tool = tool,
-          .kind = "port",
-          .names = {{"device", device}, {"port", "1"}},
-          .values = values};
+  return {
+      .tool = tool, .kind = "port", .names = {{"device", device}, {"port", "1"}}, .values = values};
 }
 
 // A switch's port, and what it is cabled to.
@@ -51,19 +55,23 @@ PartReport cable(const std::string& port, const std::string& guid, const std::st
                  const std::string& device, const Named& values = {}) {
   return {.tool = "iblinkinfo",
           .kind = "link",
-          .names = {{"node", "MF0;leaf01:MQM9700/U1"}, {"guid", "0xb83fd2030011e000"},
-                    {"port", port}, {"peer_guid", guid}, {"peer_port", "1"},
-                    {"peer_node", host + " " + device}, {"peer_host", host},
+          .names = {{"node", "MF0;leaf01:MQM9700/U1"},
+                    {"guid", "0xb83fd2030011e000"},
+                    {"port", port},
+                    {"peer_guid", guid},
+                    {"peer_port", "1"},
+                    {"peer_node", host + " " + device},
+                    {"peer_host", host},
                     {"peer_device", device}},
           .values = values.empty() ? Named{{"state", "Active"}, {"phys_state", "LinkUp"}} : values};
 }
 
 PartReport switch_port(const std::string& port, const Named& values) {
-  return {.tool = "ibqueryerrors",
-          .kind = "port",
-          .names = {{"node", "MF0;leaf01:MQM9700/U1"}, {"guid", "0xb83fd2030011e000"},
-                    {"port", port}},
-          .values = values};
+  return {
+      .tool = "ibqueryerrors",
+      .kind = "port",
+      .names = {{"node", "MF0;leaf01:MQM9700/U1"}, {"guid", "0xb83fd2030011e000"}, {"port", port}},
+      .values = values};
 }
 
 PartReport gpu(const std::string& pci, const Named& values,
@@ -97,12 +105,14 @@ const Finding* find(const std::vector<Finding>& findings, const std::string& cau
   return found == findings.end() ? nullptr : &*found;
 }
 
-// --- Counters ---------------------------------------------------------------------------------------
+// --- Counters
+// ---------------------------------------------------------------------------------------
 
 TEST(PortCounters, OfTwoSnapshotsAnHourApartGiveTheRate) {
   Job job = running_job();
   job.part("node-1", ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"), at(0), "ibstat.txt");
-  job.part("node-1", perfquery("37", {{"SymbolErrorCounter", "100"}, {"PortXmitData", "5"}}), at(0));
+  job.part("node-1", perfquery("37", {{"SymbolErrorCounter", "100"}, {"PortXmitData", "5"}}),
+           at(0));
   job.part("node-1", perfquery("37", {{"SymbolErrorCounter", "2500"}, {"PortXmitData", "9"}}),
            at(kHour));
   const Diagnosis diagnosis = job.diagnosis();
@@ -122,8 +132,10 @@ TEST(PortCounters, OfTwoSnapshotsAnHourApartGiveTheRate) {
 
 TEST(PortCounters, ThatAreLargeAndDoNotMoveAreHealthy) {
   Job job = running_job();
-  const Named large{{"symbol_error", "65535"}, {"link_downed", "255"},
-                    {"port_rcv_errors", "48211"}, {"excessive_buffer_overrun_errors", "15"}};
+  const Named large{{"symbol_error", "65535"},
+                    {"link_downed", "255"},
+                    {"port_rcv_errors", "48211"},
+                    {"excessive_buffer_overrun_errors", "15"}};
   job.part("node-1", counters_of("mlx5_3", large), at(0));
   job.part("node-1", counters_of("mlx5_3", large), at(kHour));
   const Diagnosis diagnosis = job.diagnosis();
@@ -149,8 +161,9 @@ TEST(PortCounters, ThatBecameFullRoseByAtLeastThat) {
   job.part("node-1", counters_of("mlx5_3", {{"symbol_error", "65535"}}), at(kHour));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(diagnosis.root_causes.size(), 1U);
-  EXPECT_THAT(diagnosis.root_causes.front().title,
-              HasSubstr("symbol_error rose by at least 5535 in 1.0 h (5535 per hour), and is full"));
+  EXPECT_THAT(
+      diagnosis.root_causes.front().title,
+      HasSubstr("symbol_error rose by at least 5535 in 1.0 h (5535 per hour), and is full"));
 }
 
 TEST(PortCounters, ThatWereClearedRoseByWhatTheyShowSince) {
@@ -202,8 +215,8 @@ TEST(PortCounters, WithoutTimesRoseByTheDifferenceWhicheverCameFirst) {
 
 TEST(PortCounters, OfRequestsThatWereDroppedWithTheirConnectionMeanNothing) {
   Job job = running_job();
-  job.part("node-1", counters_of("mlx5_3", {{"resp_cqe_error", "11"}, {"resp_cqe_flush_error", "0"}}),
-           at(0));
+  job.part("node-1",
+           counters_of("mlx5_3", {{"resp_cqe_error", "11"}, {"resp_cqe_flush_error", "0"}}), at(0));
   job.part("node-1",
            counters_of("mlx5_3", {{"resp_cqe_error", "1009"}, {"resp_cqe_flush_error", "998"}}),
            at(kHour));
@@ -215,8 +228,12 @@ TEST(PortCounters, ThatRoseBeforeTheJobBeganAreThePast) {
   job.join_all(16);
   for (int rank = 0; rank < 16; ++rank)
     job.say(Job::source_of(rank), Job::speaker_of(rank),
-            CommunicatorInit{.communicator = 0x77, .rank = rank, .nranks = 16,
-                             .gpu = Job::gpu_of(rank), .communicator_id = "later", .complete = true},
+            CommunicatorInit{.communicator = 0x77,
+                             .rank = rank,
+                             .nranks = 16,
+                             .gpu = Job::gpu_of(rank),
+                             .communicator_id = "later",
+                             .complete = true},
             "init", at(10 * kHour));
   job.part("node-1", counters_of("mlx5_3", {{"symbol_error", "100"}}), at(0));
   job.part("node-1", counters_of("mlx5_3", {{"symbol_error", "60000"}}), at(kHour));
@@ -252,12 +269,14 @@ TEST(PortCounters, ThatRiseSlowlyAreAWarningAndNotWhyARankIsBehind) {
   EXPECT_LE(errors->confidence, 0.4);
 }
 
-// --- Both ends of a link ----------------------------------------------------------------------------
+// --- Both ends of a link
+// ----------------------------------------------------------------------------
 
 TEST(Links, WithErrorsAtOneEndNameThatEnd) {
   Job job = running_job();
   job.part("mgmt", cable("2", "0x946dae0300a1b2d3", "node-1", "mlx5_1"), at(0), "iblinkinfo.txt");
-  job.part("node-1", counters_of("mlx5_1", {{"symbol_error", "0"}, {"port_rcv_errors", "0"}}), at(0));
+  job.part("node-1", counters_of("mlx5_1", {{"symbol_error", "0"}, {"port_rcv_errors", "0"}}),
+           at(0));
   job.part("node-1", counters_of("mlx5_1", {{"symbol_error", "0"}, {"port_rcv_errors", "9000"}}),
            at(kHour));
   job.part("mgmt", switch_port("2", {{"SymbolErrorCounter", "412"}}), at(0), "ibqueryerrors.txt");
@@ -345,7 +364,8 @@ TEST(Links, ThatAllWaitAlikeAreBusy) {
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
 }
 
-// --- Joining ------------------------------------------------------------------------------------------
+// --- Joining
+// ------------------------------------------------------------------------------------------
 
 TEST(Ports, AreJoinedOverDeviceGuidLidInterfaceAndPci) {
   Job job;
@@ -394,7 +414,8 @@ TEST(Ports, OfALidThatNobodyExplainsAreThoseOfTheHostThatWasAsked) {
   EXPECT_TRUE(ports.all()[0].by_lid_alone);
 }
 
-// --- State of ports -----------------------------------------------------------------------------------
+// --- State of ports
+// -----------------------------------------------------------------------------------
 
 TEST(PortState, DownWhereTheOtherHostsHaveItUpIsACause) {
   Job job;
@@ -447,9 +468,9 @@ TEST(PortState, WithoutASubnetManagerIsSaidSo) {
 TEST(PortState, SlowerThanItsSiblingsIsAWarning) {
   Job job = running_job();
   for (int device = 0; device < 8; ++device)
-    job.part("node-1",
-             ibstat(fmt::format("mlx5_{}", device), fmt::format("{}", 20 + device),
-                    fmt::format("0x20{}", device), "Active", "LinkUp", device == 5 ? "200" : "400"));
+    job.part("node-1", ibstat(fmt::format("mlx5_{}", device), fmt::format("{}", 20 + device),
+                              fmt::format("0x20{}", device), "Active", "LinkUp",
+                              device == 5 ? "200" : "400"));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_errors"));
   EXPECT_EQ(diagnosis.root_causes.front().title,
@@ -493,7 +514,8 @@ TEST(PortState, ADeviceThatOnlyOneHostLacksIsMissing) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-3/mlx5_2"));
 }
 
-// --- MTU, paths, hosts --------------------------------------------------------------------------------
+// --- MTU, paths, hosts
+// --------------------------------------------------------------------------------
 
 PartReport netdev(const std::string& name, const std::string& mtu,
                   const std::string& state = "UP") {
@@ -599,7 +621,8 @@ TEST(Bandwidth, FarUnderTheRateOfTheLinkIsLow) {
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
-// --- GPUs -----------------------------------------------------------------------------------------------
+// --- GPUs
+// -----------------------------------------------------------------------------------------------
 
 struct GpuCase {
   const char* why;
@@ -610,47 +633,59 @@ struct GpuCase {
 
 TEST(GpuConditions, AreToldFromTheirHealthyTwins) {
   const GpuCase cases[] = {
-      {"uncorrectable errors", "gpu.ecc_uncorrectable",
+      {"uncorrectable errors",
+       "gpu.ecc_uncorrectable",
        {{"ECC Errors / Volatile / DRAM Uncorrectable", "1"}},
        {{"ECC Errors / Volatile / DRAM Uncorrectable", "0"},
         {"ECC Errors / Volatile / DRAM Correctable", "214"},
         {"ECC Errors / Aggregate / DRAM Uncorrectable", "3"}}},
-      {"a remapping is pending", "gpu.row_remap",
+      {"a remapping is pending",
+       "gpu.row_remap",
        {{"Remapped Rows / Pending", "Yes"}},
        {{"Remapped Rows / Pending", "No"}, {"Remapped Rows / Uncorrectable Error", "2"}}},
-      {"a remapping failed", "gpu.row_remap",
+      {"a remapping failed",
+       "gpu.row_remap",
        {{"Remapped Rows / Remapping Failure Occurred", "Yes"}},
        {{"Remapped Rows / Remapping Failure Occurred", "No"}}},
-      {"pages wait to be retired", "gpu.row_remap",
+      {"pages wait to be retired",
+       "gpu.row_remap",
        {{"Retired Pages / Pending Page Blacklist", "Yes"}},
-       {{"Retired Pages / Pending Page Blacklist", "No"},
-        {"Retired Pages / Double Bit ECC", "5"}}},
-      {"slowed by its power supply", "gpu.thermal",
+       {{"Retired Pages / Pending Page Blacklist", "No"}, {"Retired Pages / Double Bit ECC", "5"}}},
+      {"slowed by its power supply",
+       "gpu.thermal",
        {{"Clocks Event Reasons / HW Slowdown / HW Power Brake Slowdown", "Active"},
         {"Utilization / Gpu", "100 %"}},
        {{"Clocks Event Reasons / HW Slowdown / HW Power Brake Slowdown", "Not Active"},
         {"Clocks Event Reasons / SW Power Cap", "Active"},
         {"Utilization / Gpu", "100 %"}}},
-      {"slowed by heat", "gpu.thermal",
+      {"slowed by heat",
+       "gpu.thermal",
        {{"Clocks Throttle Reasons / HW Thermal Slowdown", "Active"}, {"Utilization / Gpu", "98 %"}},
        {{"Clocks Throttle Reasons / HW Thermal Slowdown", "Active"}, {"Utilization / Gpu", "0 %"}}},
-      {"a narrow PCIe link", "pcie.degraded",
+      {"a narrow PCIe link",
+       "pcie.degraded",
        {{"PCI / GPU Link Info / Link Width / Current", "8x"},
         {"PCI / GPU Link Info / Link Width / Max", "16x"}},
        {{"PCI / GPU Link Info / Link Width / Current", "16x"},
         {"PCI / GPU Link Info / Link Width / Max", "16x"}}},
-      {"a slow PCIe link under load", "pcie.degraded",
+      {"a slow PCIe link under load",
+       "pcie.degraded",
        {{"PCI / GPU Link Info / PCIe Generation / Current", "1"},
-        {"PCI / GPU Link Info / PCIe Generation / Max", "5"}, {"Utilization / Gpu", "100 %"}},
+        {"PCI / GPU Link Info / PCIe Generation / Max", "5"},
+        {"Utilization / Gpu", "100 %"}},
        {{"PCI / GPU Link Info / PCIe Generation / Current", "1"},
-        {"PCI / GPU Link Info / PCIe Generation / Max", "5"}, {"Utilization / Gpu", "0 %"}}},
-      {"outside its fabric", "gpu.nvswitch_error",
+        {"PCI / GPU Link Info / PCIe Generation / Max", "5"},
+        {"Utilization / Gpu", "0 %"}}},
+      {"outside its fabric",
+       "gpu.nvswitch_error",
        {{"Fabric / State", "In Progress"}},
        {{"Fabric / State", "Completed"}, {"Fabric / Status", "Success"}}},
-      {"not on an NVSwitch", "gpu.nvswitch_error",
+      {"not on an NVSwitch",
+       "gpu.nvswitch_error",
        {{"Fabric / Status", "System not yet initialized"}},
        {{"Fabric / State", "N/A"}, {"Fabric / Status", "N/A"}}},
-      {"asks for a reset", "gpu.hang",
+      {"asks for a reset",
+       "gpu.hang",
        {{"GPU Recovery Action", "Reset"}},
        {{"GPU Recovery Action", "None"},
         {"GPU Reset Status / Reset Required", "Requested functionality has been deprecated"}}},
@@ -724,7 +759,8 @@ TEST(GpuConditions, AreSurerWhereAnEarlierSampleWasClean) {
 PartReport nvlink(int gpu, int link, const Named& values) {
   return {.tool = "nvidia-smi-nvlink",
           .kind = "nvlink",
-          .names = {{"index", std::to_string(gpu)}, {"uuid", fmt::format("GPU-{}", gpu)},
+          .names = {{"index", std::to_string(gpu)},
+                    {"uuid", fmt::format("GPU-{}", gpu)},
                     {"link", std::to_string(link)}},
           .values = values};
 }
@@ -733,9 +769,9 @@ TEST(NvLinks, ThatAreInactiveOnOneGpuAloneAreFaulty) {
   Job job = running_job();
   for (int gpu = 0; gpu < 4; ++gpu)
     for (int link = 0; link < 6; ++link)
-      job.part("node-1",
-               nvlink(gpu, link,
-                      {{"Status", gpu == 3 && link == 5 ? "<inactive>" : "26.562 GB/s"}}));
+      job.part(
+          "node-1",
+          nvlink(gpu, link, {{"Status", gpu == 3 && link == 5 ? "<inactive>" : "26.562 GB/s"}}));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvlink_error"));
   // NCCL counts this GPU as nvidia-smi does.
@@ -747,8 +783,7 @@ TEST(NvLinks, ThatAreInactiveOnAllGpusAreNotWired) {
   Job job = running_job();
   for (int gpu = 0; gpu < 4; ++gpu)
     for (int link = 0; link < 6; ++link)
-      job.part("node-1",
-               nvlink(gpu, link, {{"Status", link >= 4 ? "<inactive>" : "26.562 GB/s"}}));
+      job.part("node-1", nvlink(gpu, link, {{"Status", link >= 4 ? "<inactive>" : "26.562 GB/s"}}));
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
 }
 
@@ -761,7 +796,8 @@ TEST(NvLinks, ThatRecoverAgainAndAgainAreNamed) {
   EXPECT_THAT(diagnosis.root_causes.front().title,
               HasSubstr("link 1: Recovery Errors rose by 499 in 1.0 h"));
   Job healthy = running_job();
-  healthy.part("node-1", nvlink(3, 1, {{"Recovery Errors", "500"}, {"CRC Errors", "90000"}}), at(0));
+  healthy.part("node-1", nvlink(3, 1, {{"Recovery Errors", "500"}, {"CRC Errors", "90000"}}),
+               at(0));
   healthy.part("node-1", nvlink(3, 1, {{"Recovery Errors", "500"}, {"CRC Errors", "90000"}}),
                at(kHour));
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);

@@ -10,9 +10,9 @@
 namespace faultline {
 namespace {
 
-constexpr double kFarUnder = 0.8;       // of the rate, of one adapter's test
-constexpr double kFarUnderTcp = 0.5;    // of the rate: TCP has costs of its own
-constexpr double kOneStream = 25;       // Gbit/s: more than that one core does not always carry
+constexpr double kFarUnder = 0.8;     // of the rate, of one adapter's test
+constexpr double kFarUnderTcp = 0.5;  // of the rate: TCP has costs of its own
+constexpr double kOneStream = 25;     // Gbit/s: more than that one core does not always carry
 constexpr double kSmallMessage = 65536;
 constexpr double kSure = 0.65;
 constexpr double kSureOfTcp = 0.45;
@@ -73,12 +73,13 @@ Suspicion describe(const PartFacts& facts, const Measured& measured, std::string
   finding.cause = "performance.bandwidth_low";
   finding.severity = Severity::warning;
   finding.confidence = confidence;
-  finding.title = fmt::format("{} measured {:.1f} Gb/s over a link of {:.0f} Gb/s", what,
-                              measured.gbits, rate);
+  finding.title =
+      fmt::format("{} measured {:.1f} Gb/s over a link of {:.0f} Gb/s", what, measured.gbits, rate);
   add_line(facts.view, measured.line, finding);
   finding.actions.push_back(
-      {.what = "Measure other pairs, too, to tell which end is slow; then compare its PCIe link, its "
-               "port's rate and its error counters with those of the others.",
+      {.what =
+           "Measure other pairs, too, to tell which end is slow; then compare its PCIe link, its "
+           "port's rate and its error counters with those of the others.",
        .where = measured.host,
        .command = "ib_write_bw -d <device> --report_gbits <host>; ibstat; perfquery -x"});
   return suspicion;

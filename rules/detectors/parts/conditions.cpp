@@ -12,12 +12,12 @@
 namespace faultline {
 namespace {
 
-constexpr double kAtWork = 10;         // percent
-constexpr double kSawItCome = 0.15;    // added: an earlier sample shows that it was not so
+constexpr double kAtWork = 10;       // percent
+constexpr double kSawItCome = 0.15;  // added: an earlier sample shows that it was not so
 constexpr double kMostConfidence = 0.95;
-constexpr double kLoadUnknown = 0.6;   // times
-constexpr double kNoSiblings = 0.7;    // times
-constexpr double kSoBefore = 0.5;      // times: it was so before the job, which ran with it
+constexpr double kLoadUnknown = 0.6;  // times
+constexpr double kNoSiblings = 0.7;   // times
+constexpr double kSoBefore = 0.5;     // times: it was so before the job, which ran with it
 constexpr double kLeastHours = 1.0 / 6;
 constexpr double kHoursIfUnknown = 24;
 
@@ -55,8 +55,8 @@ struct Hit {
   std::string field;
   std::string max;
   double confidence = 0;
-  bool before_job = false;      // its latest sample is
-  bool so_before_job = false;   // an earlier sample said the same before the job
+  bool before_job = false;     // its latest sample is
+  bool so_before_job = false;  // an earlier sample said the same before the job
 };
 
 class Conditions {
@@ -85,8 +85,9 @@ class Conditions {
                        const std::string& field) {
     return condition.kind == record.kind &&
            (condition.tools.empty() || is_one_of(condition.tools, record.tool)) &&
-           std::ranges::all_of(condition.named,
-                               [&](const auto& name) { return record.name(name.first) == name.second; }) &&
+           std::ranges::all_of(
+               condition.named,
+               [&](const auto& name) { return record.name(name.first) == name.second; }) &&
            matches_any(condition.fields, field);
   }
 
@@ -185,8 +186,10 @@ class Conditions {
       const bool met = is_met(hit, series->last().value);
       const bool same_gpu = other->name("index") == hit.record->name("index") &&
                             other->name("uuid") == hit.record->name("uuid");
-      if (same_gpu) ++(met ? alike_here : fine_here);
-      else if (other->name("link") == link) ++(met ? alike : fine);
+      if (same_gpu)
+        ++(met ? alike_here : fine_here);
+      else if (other->name("link") == link)
+        ++(met ? alike : fine);
     }
     if (fine + alike > 0) return fine > alike;
     hit.confidence *= kNoSiblings;
@@ -197,7 +200,8 @@ class Conditions {
   const ConditionsCatalog& catalog_;
 };
 
-// --- What is said of a part --------------------------------------------------------------------------
+// --- What is said of a part
+// --------------------------------------------------------------------------
 
 struct About {
   std::string part;
@@ -245,7 +249,8 @@ Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const Abou
   finding.title = title_of(first, about);
   std::set<std::string> others;
   for (const Hit& hit : hits) {
-    if (const std::string title = title_of(hit, about); title != finding.title) others.insert(title);
+    if (const std::string title = title_of(hit, about); title != finding.title)
+      others.insert(title);
     add_line(facts.view, hit.series->last().line.get(), finding);
   }
   if (!others.empty())
@@ -312,7 +317,8 @@ void suspect_ports(const PartFacts& facts, const Conditions& conditions, Suspici
     for (const PartRecord* record : port.records)
       for (Hit& hit : conditions.met_by(*record, {})) hits.push_back(std::move(hit));
     for (const auto& [finding, alike] : by_finding(std::move(hits))) {
-      Suspicion suspicion = begun(facts, alike, {.part = port.label(), .host = port.host, .gpu = ""});
+      Suspicion suspicion =
+          begun(facts, alike, {.part = port.label(), .host = port.host, .gpu = ""});
       lay_on_ports(facts, {&port}, suspicion);
       found.push_back(std::move(suspicion));
     }
@@ -323,7 +329,8 @@ std::string path_name(const std::string& host, const PartRecord& record) {
   const std::string_view to = record.name("to");
   const std::string_view port = record.name("port");
   return fmt::format("{} to {}{}{}", host.empty() ? "a host" : host,
-                     to.empty() ? record.name("to_address") : to, port.empty() ? "" : " port ", port);
+                     to.empty() ? record.name("to_address") : to, port.empty() ? "" : " port ",
+                     port);
 }
 
 void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
@@ -380,10 +387,10 @@ Suspicions suspect_nvlinks(const PartFacts& facts) {
     finding.severity = faulty ? Severity::error : Severity::warning;
     finding.confidence = faulty ? kFaulty : kSuspect;
     finding.count = links;
-    finding.title = fmt::format("NVLinks of GPU {} on {} have errors: link {}: {}{}", name_of(gpu),
-                                gpu.host.empty() ? "a host that no line names" : gpu.host,
-                                worst->link, in_words(*worst),
-                                links > 1 ? fmt::format("; and {} more", links - 1) : "");
+    finding.title =
+        fmt::format("NVLinks of GPU {} on {} have errors: link {}: {}{}", name_of(gpu),
+                    gpu.host.empty() ? "a host that no line names" : gpu.host, worst->link,
+                    in_words(*worst), links > 1 ? fmt::format("; and {} more", links - 1) : "");
     add_line(facts.view, worst->from, finding);
     add_line(facts.view, worst->to, finding);
     const auto& classes = facts.view.catalog.counters->classes();

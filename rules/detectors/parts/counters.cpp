@@ -36,12 +36,14 @@ double grew(const Movement& movement) {
 }
 
 // What the same counter did on the other ports of hosts.
-std::vector<double> siblings_of(const PartFacts& facts, std::size_t port, const Movement& movement) {
+std::vector<double> siblings_of(const PartFacts& facts, std::size_t port,
+                                const Movement& movement) {
   std::vector<double> all;
   for (std::size_t i = 0; i < facts.moved.size(); ++i) {
     if (i == port || !facts.ports.all()[i].is_host_port()) continue;
     for (const Movement& other : facts.moved[i])
-      if (other.counter == movement.counter && other.hours.has_value() == movement.hours.has_value())
+      if (other.counter == movement.counter &&
+          other.hours.has_value() == movement.hours.has_value())
         all.push_back(grew(other));
   }
   return all;
@@ -111,8 +113,8 @@ bool is_past(const Sign& sign) {
   return std::ranges::all_of(sign.movements, [](const Movement* m) { return m->before_job; });
 }
 
-// What rises slowly slows a job. It is where a hang comes from only if everybody waits, on that host
-// too.
+// What rises slowly slows a job. It is where a hang comes from only if everybody waits, on that
+// host too.
 bool only_slows(const PartFacts& facts, const Sign& sign, const Finding& finding) {
   if (sign.level == Level::faulty || sign.of->finding == "network.link_down") return false;
   return std::ranges::none_of(finding.subject.hosts, [&](const std::string& host) {
@@ -219,7 +221,8 @@ void suspect_ports(const PartFacts& facts, const std::vector<Sign>& signs, Suspi
       by_finding[sign.of->finding + (is_past(sign) ? " past" : "")].push_back(&sign);
   }
   for (auto& [finding, alike] : by_finding) {
-    std::ranges::stable_sort(alike, [](const Sign* a, const Sign* b) { return a->level > b->level; });
+    std::ranges::stable_sort(alike,
+                             [](const Sign* a, const Sign* b) { return a->level > b->level; });
     if (alike.size() > kMostAlike && !is_past(*alike.front())) {
       found.push_back(describe_all(facts, alike));
       continue;
@@ -240,10 +243,9 @@ void suspect_no_part(const PartFacts& facts, const std::vector<Sign>& signs, Sus
     if (sign.of->names_no_part && is_of_job(facts, sign)) by_class[sign.of->name].push_back(&sign);
   for (const auto& [name, alike] : by_class) {
     const Sign& first = *alike.front();
-    const bool link_is_known =
-        std::ranges::any_of(found, [&](const Suspicion& suspicion) {
-          return suspicion.finding.cause == first.of->finding && suspicion.finding.part_of_job;
-        });
+    const bool link_is_known = std::ranges::any_of(found, [&](const Suspicion& suspicion) {
+      return suspicion.finding.cause == first.of->finding && suspicion.finding.part_of_job;
+    });
     if (link_is_known) continue;
     Suspicion suspicion = begun(facts, first);
     Finding& finding = suspicion.finding;
@@ -260,7 +262,8 @@ void suspect_no_part(const PartFacts& facts, const std::vector<Sign>& signs, Sus
   }
 }
 
-// --- One reading ------------------------------------------------------------------------------------
+// --- One reading
+// ------------------------------------------------------------------------------------
 
 struct OneReading {
   const CounterMeaning* counter = nullptr;

@@ -27,7 +27,7 @@ struct PartFacts {
 
 using Suspicions = std::vector<Suspicion>;
 
-Suspicions suspect_counters(const PartFacts& facts);    // what ports count
+Suspicions suspect_counters(const PartFacts& facts);     // what ports count
 Suspicions suspect_port_states(const PartFacts& facts);  // ports that are down or slow
 Suspicions suspect_mtu(const PartFacts& facts);
 Suspicions suspect_conditions(const PartFacts& facts);  // GPUs, and what tools say in a word

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kNearlyFull = 0.75;       // from here on a fall may be a wrap
+constexpr double kNearlyFull = 0.75;         // from here on a fall may be a wrap
 constexpr double kLeastHours = 10.0 / 3600;  // closer samples may be one reading of the adapter
 // A few errors in a few seconds make no rate per hour.
 constexpr double kShortestHours = 1.0 / 6;
@@ -83,8 +83,7 @@ Falls falls_in(const SeriesMap& all) {
   Falls falls;
   for (const auto& [key, series] : all)
     for (std::size_t i = 1; i < series.readings.size(); ++i)
-      if (series.readings[i].value < series.readings[i - 1].value)
-        ++falls[series.readings[i].line];
+      if (series.readings[i].value < series.readings[i - 1].value) ++falls[series.readings[i].line];
   return falls;
 }
 
@@ -104,8 +103,8 @@ void step(const CounterWidth& width, const Reading& from, const Reading& to, int
     movement.growth += to.value - from.value;
     return;
   }
-  const bool may_wrap =
-      width.wraps && static_cast<double>(from.value) > kNearlyFull * static_cast<double>(width.most);
+  const bool may_wrap = width.wraps && static_cast<double>(from.value) >
+                                           kNearlyFull * static_cast<double>(width.most);
   if (may_wrap && fell_together <= 1) {
     movement.growth += width.most - from.value + to.value + 1;
     return;
@@ -117,8 +116,7 @@ void step(const CounterWidth& width, const Reading& from, const Reading& to, int
 std::optional<double> hours_between(const LineRef& from, const LineRef& to) {
   if (!from.time.known() || !to.time.known() || from.time.zone_assumed != to.time.zone_assumed)
     return std::nullopt;
-  const double hours =
-      static_cast<double>(*to.time.wall_us - *from.time.wall_us) / 1e6 / 3600;
+  const double hours = static_cast<double>(*to.time.wall_us - *from.time.wall_us) / 1e6 / 3600;
   return hours >= kLeastHours ? std::optional(hours) : std::nullopt;
 }
 
@@ -188,9 +186,9 @@ bool tells_more(const Movement& a, const Movement& b) {
 
 void keep(Movement movement, std::map<std::string, Movement>& best) {
   const bool numbered = movement.counter->name.find('#') != std::string::npos;
-  const std::string key = fmt::format("{} {}", movement.link,
-                                      numbered ? CountersCatalog::normalised(movement.spelling)
-                                               : movement.counter->name);
+  const std::string key = fmt::format(
+      "{} {}", movement.link,
+      numbered ? CountersCatalog::normalised(movement.spelling) : movement.counter->name);
   const auto [at, is_new] = best.try_emplace(key, movement);
   if (!is_new && tells_more(movement, at->second)) at->second = std::move(movement);
 }
@@ -216,8 +214,8 @@ std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& ca
   std::vector<std::pair<std::string, Movement>> moved;
   for (const auto& [key, series] : all) {
     if (series.readings.size() >= 2)
-      moved.emplace_back(key, movement_of(series, catalog.width_of(*series.counter, series.tool),
-                                          span, falls));
+      moved.emplace_back(
+          key, movement_of(series, catalog.width_of(*series.counter, series.tool), span, falls));
     else if (auto once = since_clear(parts, catalog, series))
       moved.emplace_back(key, std::move(*once));
     else

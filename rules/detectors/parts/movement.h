@@ -20,14 +20,14 @@ struct Movement {
   std::string tool;
   std::string link;  // which of a GPU's NVLinks
   std::uint64_t growth = 0;
-  std::uint64_t value = 0;     // the latest
-  bool at_least = false;       // it is full, or was cleared in between
-  bool full = false;           // it can grow no further
-  bool full_before = false;    // nothing can be told: it was full all the time
+  std::uint64_t value = 0;   // the latest
+  bool at_least = false;     // it is full, or was cleared in between
+  bool full = false;         // it can grow no further
+  bool full_before = false;  // nothing can be told: it was full all the time
   bool cleared = false;
-  bool order_unknown = false;  // nothing tells which sample came first
-  bool before_job = false;     // all of it
-  bool since_clear = false;    // one sample, and the tool says how long it has counted
+  bool order_unknown = false;   // nothing tells which sample came first
+  bool before_job = false;      // all of it
+  bool since_clear = false;     // one sample, and the tool says how long it has counted
   std::optional<double> hours;  // between the samples
   const LineRef* from = nullptr;
   const LineRef* to = nullptr;
@@ -38,8 +38,7 @@ struct Movement {
 
 // Of all counters that these records (of one part) have at least two samples of.
 std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& catalog,
-                                   const JobSpan& span,
-                                   std::span<const PartRecord* const> records);
+                                   const JobSpan& span, std::span<const PartRecord* const> records);
 
 enum class Level { nothing, suspect, faulty };
 

@@ -76,15 +76,16 @@ std::vector<Told> mtus(const PartFacts& facts, std::string_view kind, const Name
 }
 
 // What most hosts have; empty: no value is most.
-std::string usual(const std::map<std::string, std::vector<const Told*>>& by_mtu, std::size_t total) {
+std::string usual(const std::map<std::string, std::vector<const Told*>>& by_mtu,
+                  std::size_t total) {
   for (const auto& [mtu, those] : by_mtu)
     if (those.size() * 2 > total) return mtu;
   return {};
 }
 
 Suspicion describe(const PartFacts& facts, const std::string& interface, bool used,
-                   const std::map<std::string, std::vector<const Told*>>& by_mtu,
-                   std::size_t total, std::string_view of) {
+                   const std::map<std::string, std::vector<const Told*>>& by_mtu, std::size_t total,
+                   std::string_view of) {
   const std::string most = usual(by_mtu, total);
   Suspicion suspicion;
   suspicion.verdict = used ? Verdict::failed : Verdict::slow;
@@ -110,8 +111,9 @@ Suspicion describe(const PartFacts& facts, const std::string& interface, bool us
   finding.title = fmt::format("The {} of {} differs: {}{}", of, interface, fmt::join(odd, "; "),
                               most.empty() ? "" : fmt::format("; {} on the others", most));
   lay_on_ports(facts, ports, suspicion);
-  finding.actions.push_back({.what = "Give the interface the same MTU on all hosts and on the switch "
-                                     "ports between them, and probe the way.",
+  finding.actions.push_back({.what =
+                                 "Give the interface the same MTU on all hosts and on the switch "
+                                 "ports between them, and probe the way.",
                              .command = "ip link; ping -M do -s 8972 <host>"});
   return suspicion;
 }
@@ -133,7 +135,8 @@ void compare(const PartFacts& facts, const std::vector<Told>& all, std::string_v
   }
 }
 
-// --- Probes -----------------------------------------------------------------------------------------
+// --- Probes
+// -----------------------------------------------------------------------------------------
 
 struct Probe {
   const PartSample* sample = nullptr;
@@ -173,9 +176,8 @@ void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
   for (const PartRecord& record : facts.parts().records()) {
     if (record.tool != "ping") continue;
     const std::vector<Probe> probes = probes_of(facts, record);
-    const auto lost = std::ranges::find_if(probes, [](const Probe& probe) {
-      return probe.bytes >= kLargeProbe && !probe.answered;
-    });
+    const auto lost = std::ranges::find_if(
+        probes, [](const Probe& probe) { return probe.bytes >= kLargeProbe && !probe.answered; });
     const bool small_ones_arrive = std::ranges::any_of(
         probes, [](const Probe& probe) { return probe.bytes < kLargeProbe && probe.answered; });
     if (lost == probes.end() || !small_ones_arrive) continue;
@@ -188,8 +190,7 @@ void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
     finding.severity = Severity::error;
     finding.confidence = kBlackHole;
     finding.title = fmt::format("Packets of {} bytes from {} to {} are lost, and small ones arrive",
-                                lost->bytes, host.empty() ? "a host" : host,
-                                record.name("to"));
+                                lost->bytes, host.empty() ? "a host" : host, record.name("to"));
     add_line(facts.view, lost->sample->line.get(), finding);
     const Ownership ownership = owner_of_host(facts.view, host);
     add_owner(facts.view, ownership, host, finding.subject);

@@ -35,8 +35,7 @@ std::set<std::string> nics_used(const View& view, const ProcessKey& process) {
   for (const CommunicatorSetup& communicator : setup->communicators)
     for (const Link& link : communicator.links) devices |= link.devices;
   for (int index = 0; index < kMostDevices; ++index)
-    if ((devices >> index & 1U) != 0)
-      nics.insert(view.job.addresses().device_name(process, index));
+    if ((devices >> index & 1U) != 0) nics.insert(view.job.addresses().device_name(process, index));
   return nics;
 }
 

@@ -1,5 +1,5 @@
-// Ports that are not up, slower than their siblings, or missing. A port that is down on every host is
-// not cabled; one that is down where its siblings are up has lost something.
+// Ports that are not up, slower than their siblings, or missing. A port that is down on every host
+// is not cabled; one that is down where its siblings are up has lost something.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -12,9 +12,9 @@
 namespace faultline {
 namespace {
 
-constexpr double kUsedByJob = 0.85;      // NCCL listed it when the job began
-constexpr double kUpElsewhere = 0.75;    // the same device is up on the job's other hosts
-constexpr double kUpBeside = 0.5;        // the host's other ports of this type are up
+constexpr double kUsedByJob = 0.85;    // NCCL listed it when the job began
+constexpr double kUpElsewhere = 0.75;  // the same device is up on the job's other hosts
+constexpr double kUpBeside = 0.5;      // the host's other ports of this type are up
 constexpr double kSlowerThanSiblings = 0.65;
 constexpr double kCouldBeFaster = 0.65;
 constexpr double kRecovering = 0.7;
@@ -80,8 +80,8 @@ PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_
   state.line = logical.line;
   state.state = words.state_of(logical.value);
   state.physical = words.state_of(physical.value);
-  state.said = physical.known() ? fmt::format("{}, {}", logical.value, physical.value)
-                                : logical.value;
+  state.said =
+      physical.known() ? fmt::format("{}, {}", logical.value, physical.value) : logical.value;
   state.rate = rate_in(rate.value);
   state.rate_line = rate.line;
   return state;
@@ -160,8 +160,8 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, double c
   finding.cause = "network.link_down";
   finding.severity = confidence > kUpBeside ? Severity::critical : Severity::warning;
   finding.confidence = confidence;
-  finding.title = fmt::format("{} is not up ({}): {}", state.port->label(), state.said,
-                              why_down(state));
+  finding.title =
+      fmt::format("{} is not up ({}): {}", state.port->label(), state.said, why_down(state));
   add_line(facts.view, state.line, finding);
   lay_on_ports(facts, {state.port}, suspicion);
   if (facts.span.is_before(state.line->time)) {
@@ -204,13 +204,13 @@ void join_alike(std::vector<Suspicion>&& alike, std::string_view what, Suspicion
 void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
                   std::string_view kind, Suspicions& found) {
   std::map<std::string, std::vector<Suspicion>> by_trouble;
-  const auto initialising = std::ranges::count_if(
-      states, [](const PortState& s) { return s.state == "initialize"; });
+  const auto initialising =
+      std::ranges::count_if(states, [](const PortState& s) { return s.state == "initialize"; });
   for (const PortState& state : states) {
     if (state.state.empty() || state.is_active() || is_virtual(facts, *state.port)) continue;
     double confidence = expectation(facts, states, state, kind);
-    // A cable that is fine leads somewhere: the port is meant to be used. Where all ports of a fabric
-    // are like that, it is their subnet manager that is missing.
+    // A cable that is fine leads somewhere: the port is meant to be used. Where all ports of a
+    // fabric are like that, it is their subnet manager that is missing.
     if (state.state == "initialize")
       confidence = std::max(confidence, initialising > 1 ? kUpElsewhere : kUpBeside + 0.1);
     if (confidence == 0) continue;
@@ -260,18 +260,16 @@ double rate_of_siblings(const std::vector<PortState>& states, const PortState& s
   return 0;
 }
 
-void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states,
-                  Suspicions& found) {
+void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states, Suspicions& found) {
   std::vector<Suspicion> slow;
   for (const PortState& state : states) {
     if (!state.is_active() || state.rate <= 0 || state.rate_line == nullptr) continue;
     const double expected = rate_of_siblings(states, state);
     if (expected == 0) continue;
-    slow.push_back(describe_slow(
-        facts, *state.port, state.rate_line,
-        fmt::format("{} runs at {} Gb/s, and its siblings at {}", state.port->label(), state.rate,
-                    expected),
-        kSlowerThanSiblings));
+    slow.push_back(describe_slow(facts, *state.port, state.rate_line,
+                                 fmt::format("{} runs at {} Gb/s, and its siblings at {}",
+                                             state.port->label(), state.rate, expected),
+                                 kSlowerThanSiblings));
   }
   join_alike(std::move(slow), "are like it", found);
 }
@@ -302,11 +300,11 @@ void suspect_recovering(const PartFacts& facts, const std::vector<PortState>& st
                         Suspicions& found) {
   for (const PortState& state : states) {
     if (state.physical != "recovering" || state.line == nullptr) continue;
-    Suspicion suspicion = describe_slow(
-        facts, *state.port, state.line,
-        fmt::format("{} was seen in the midst of recovering its link ({})", state.port->label(),
-                    state.said),
-        kRecovering);
+    Suspicion suspicion =
+        describe_slow(facts, *state.port, state.line,
+                      fmt::format("{} was seen in the midst of recovering its link ({})",
+                                  state.port->label(), state.said),
+                      kRecovering);
     suspicion.finding.severity = Severity::error;
     suspicion.job_ran_with_it = false;
     found.push_back(std::move(suspicion));
@@ -346,10 +344,11 @@ void suspect_missing(const PartFacts& facts, const std::vector<PortState>& state
     add_owner(facts.view, ownership, host, finding.subject);
     for (const std::string& device : missing)
       finding.subject.nics.push_back(gpu_name(host, device));
-    finding.actions.push_back({.what = "See whether the device is on the bus, and what its driver "
-                                       "says.",
-                               .where = host,
-                               .command = "lspci | grep -i mellanox; dmesg -T | grep mlx5; ibstat"});
+    finding.actions.push_back(
+        {.what = "See whether the device is on the bus, and what its driver "
+                 "says.",
+         .where = host,
+         .command = "lspci | grep -i mellanox; dmesg -T | grep mlx5; ibstat"});
     found.push_back(std::move(suspicion));
   }
 }
