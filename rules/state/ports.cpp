@@ -49,6 +49,11 @@ End end_of(const JobState& job, const PartRecord& record, std::string_view prefi
 
 bool is_all_ports(const End& end) { return end.names.port == "ALL" || end.names.port == "255"; }
 
+// Virtual devices have GUIDs of zeros.
+bool tells_apart(std::string_view guid) {
+  return guid.find_first_not_of("0x:") != std::string_view::npos;
+}
+
 std::string port_or_first(const std::string& port) { return port.empty() ? "1" : port; }
 
 // The names under which others may know it; none: only a LID tells.
@@ -65,7 +70,7 @@ std::vector<std::string> keys_of(const End& end) {
   if (!names.pci.empty() && !host.empty())
     keys.push_back(fmt::format("pci {} {}", host, names.pci));
   for (const std::string& guid : {names.guid, end.node_guid})
-    if (!guid.empty() && !names.port.empty())
+    if (tells_apart(guid) && !names.port.empty())
       keys.push_back(fmt::format("guid {} {}", guid, names.port));
   if (keys.empty() && !names.node.empty())
     keys.push_back(fmt::format("node {} {}", names.node, names.port));

@@ -394,6 +394,13 @@ TEST(Ports, AreJoinedOverDeviceGuidLidInterfaceAndPci) {
   EXPECT_EQ(ports.find_by_device("node-2", "mlx5_3"), nullptr);
 }
 
+TEST(Ports, WithGuidsOfZerosAreNotTheSame) {
+  Job job;
+  job.part("node-1", ibstat("mlx5_3", "", "0x0000000000000000"));
+  job.part("node-2", ibstat("mlx5_3", "", "0x0000000000000000"));
+  EXPECT_EQ(Ports(job.state).all().size(), 2U);
+}
+
 TEST(Ports, OfALidThatTwoHostsHaveStayUnknown) {
   Job job;
   job.part("node-1", ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"));
@@ -690,10 +697,8 @@ TEST(GpuConditions, AreToldFromTheirHealthyTwins) {
        {{"GPU Recovery Action", "None"},
         {"GPU Reset Status / Reset Required", "Requested functionality has been deprecated"}}},
       {"lost", "gpu.off_bus", {{"power.draw", "[GPU is lost]"}}, {{"power.draw", "[N/A]"}}},
-      {"failed DCGM", "gpu.hang", {}, {}},
   };
   for (const GpuCase& one : cases) {
-    if (one.sick.empty()) continue;
     Job sick = running_job();
     sick.part("node-1", gpu(Job::gpu_of(11), one.sick));
     const Diagnosis diagnosis = sick.diagnosis();
@@ -731,6 +736,23 @@ TEST(GpuConditions, OfCsvAreThoseOfTheReport) {
                               {"pcie.link.width.current", "16"},
                               {"pcie.link.width.max", "16"}},
                              "nvidia-smi-csv"));
+  EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(GpuConditions, OfDcgmAreKeyedToTheGpuByItsNumber) {
+  const auto diag = [](const std::string& result) {
+    return PartReport{.tool = "dcgmi-diag",
+                      .kind = "gpu",
+                      .names = {{"index", "3"}},
+                      .values = {{"GPU Memory", result}, {"Persistence Mode", "Fail"}}};
+  };
+  Job job = running_job();
+  job.part("node-1", diag("Fail"));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.ecc_uncorrectable"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(11));
+  Job healthy = running_job();
+  healthy.part("node-1", diag("Pass"));
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
