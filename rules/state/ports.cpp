@@ -41,9 +41,9 @@ End end_of(const JobState& job, const PartRecord& record, std::string_view prefi
   end.node_guid = named(record, prefix, "node_guid");
   const std::string ran_on = job.host_of(record.spoken_host, record.source);
   end.where = ran_on.empty() ? fmt::format("source {}", record.source) : ran_on;
-  // Who names a node speaks of the fabric; who names a device without one, of the machine it is on.
+  // Who speaks of the fabric names a device only with its host; else it is of the machine itself.
   const bool local = !names.device.empty() || !names.netdev.empty() || !names.pci.empty();
-  if (names.host.empty() && names.node.empty() && prefix.empty() && local) names.host = ran_on;
+  if (names.host.empty() && prefix.empty() && local) names.host = ran_on;
   return end;
 }
 
@@ -60,8 +60,7 @@ std::string port_or_first(const std::string& port) { return port.empty() ? "1" :
 std::vector<std::string> keys_of(const End& end) {
   const NetworkPort& names = end.names;
   // Machines without a name are told apart by where their reports came from.
-  const bool local = names.node.empty();
-  const std::string host = names.host.empty() && local ? end.where : names.host;
+  const std::string host = names.host.empty() ? end.where : names.host;
   std::vector<std::string> keys;
   if (!names.device.empty() && !host.empty())
     keys.push_back(fmt::format("device {} {} {}", host, names.device, port_or_first(names.port)));

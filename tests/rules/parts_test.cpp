@@ -394,6 +394,20 @@ TEST(Ports, AreJoinedOverDeviceGuidLidInterfaceAndPci) {
   EXPECT_EQ(ports.find_by_device("node-2", "mlx5_3"), nullptr);
 }
 
+TEST(Ports, OfAHostThatNeverNamedItselfToTheFabricAreItsOwn) {
+  Job job;
+  job.part("node-1", {.tool = "sysfs",
+                      .kind = "port",
+                      .names = {{"device", "mlx5_3"},
+                                {"port", "1"},
+                                {"node", "MT4129 ConnectX7   Mellanox Technologies"}},
+                      .values = {{"state", "4: ACTIVE"}}});
+  job.part("node-1", ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"));
+  const Ports ports(job.state);
+  ASSERT_EQ(ports.all().size(), 1U);
+  EXPECT_EQ(ports.all()[0].label(), "node-1/mlx5_3:1");
+}
+
 TEST(Ports, WithGuidsOfZerosAreNotTheSame) {
   Job job;
   job.part("node-1", ibstat("mlx5_3", "", "0x0000000000000000"));
@@ -576,6 +590,21 @@ TEST(Mtu, APathThatLosesLargePacketsAloneIsABlackHole) {
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
+TEST(Mtu, ARouterThatAsksForFragmentsIsHeardAmongOtherErrors) {
+  Job job = running_job();
+  job.part("node-0", {.tool = "ping",
+                      .kind = "path",
+                      .names = {{"to", "node-1"}},
+                      .values = {{"bytes", "8972(9000)"},
+                                 {"error", "Frag needed and DF set (mtu = 1500)"},
+                                 {"error", "local error: message too long, mtu=1500"},
+                                 {"received", "0"}}});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.mtu_mismatch"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("node-0 to node-1"));
+  EXPECT_EQ(diagnosis.root_causes.front().severity, Severity::error);
+}
+
 TEST(Paths, RefusedMeanSomethingOnlyBeforeTheJobRan) {
   const PartReport refused{.tool = "nc",
                            .kind = "path",
@@ -746,6 +775,12 @@ TEST(GpuConditions, OfDcgmAreKeyedToTheGpuByItsNumber) {
                       .names = {{"index", "3"}},
                       .values = {{"GPU Memory", result}, {"Persistence Mode", "Fail"}}};
   };
+  Job remap = running_job();
+  remap.part("node-1", {.tool = "dcgmi-diag",
+                        .kind = "gpu",
+                        .names = {{"index", "3"}},
+                        .values = {{"Page Retirement/Row Remap", "Fail"}}});
+  EXPECT_THAT(causes(remap.diagnosis().root_causes), ElementsAre("gpu.row_remap"));
   Job job = running_job();
   job.part("node-1", diag("Fail"));
   const Diagnosis diagnosis = job.diagnosis();

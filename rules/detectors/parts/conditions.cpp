@@ -53,6 +53,7 @@ struct Hit {
   const PartRecord* record = nullptr;
   const PartSeries* series = nullptr;
   std::string field;
+  std::string value;
   std::string max;
   double confidence = 0;
   bool before_job = false;     // its latest sample is
@@ -102,7 +103,8 @@ class Conditions {
     const std::vector<PartSample>& samples = hit.series->samples;
     const PartSample& last = samples.back();
     hit.confidence = condition.confidence;
-    if (condition.grows_per_hour ? !grows(*hit.condition, samples) : !is_met(hit, last.value))
+    hit.value = last.value;
+    if (condition.grows_per_hour ? !grows(condition, samples) : !is_met_last(hit, samples))
       return false;
     if (condition.under_load && !works(hit)) return false;
     if (condition.before_start && job_got_to_work()) return false;
@@ -117,6 +119,16 @@ class Conditions {
       hit.confidence = std::min(hit.confidence + kSawItCome, kMostConfidence);
     if (hit.so_before_job) hit.confidence *= kSoBefore;
     return true;
+  }
+
+  // By any value of the latest report: some tools name several of one kind.
+  bool is_met_last(Hit& hit, const std::vector<PartSample>& samples) const {
+    for (auto sample = samples.rbegin();
+         sample != samples.rend() && sample->line == samples.back().line; ++sample) {
+      hit.value = sample->value;
+      if (is_met(hit, hit.value)) return true;
+    }
+    return false;
   }
 
   bool is_met(Hit& hit, const std::string& value) const {
@@ -223,7 +235,7 @@ std::string title_of(const Hit& hit, const About& about) {
       {"{host}", host},
       {"{gpu}", about.gpu},
       {"{field}", hit.field},
-      {"{value}", hit.series->last().value},
+      {"{value}", hit.value},
       {"{max}", hit.max},
       {"{link}", hit.record->name("link")}};
   for (const auto& [what, by] : words) replace_all(text, what, by);
