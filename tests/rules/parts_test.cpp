@@ -213,6 +213,18 @@ TEST(PortCounters, WithoutTimesRoseByTheDifferenceWhicheverCameFirst) {
   EXPECT_LT(diagnosis.root_causes.front().confidence, 0.6);
 }
 
+TEST(PortCounters, OfAnInterfaceAreNotThoseOfANvLink) {
+  Job job = running_job();
+  for (int time : {0, kHour})
+    job.part("node-1",
+             {.tool = "ip-link",
+              .kind = "netdev",
+              .names = {{"netdev", "eth0"}},
+              .values = {{"RX / errors", time == 0 ? "3" : "90000"}, {"state", "UP"}}},
+             at(time));
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
 TEST(PortCounters, OfRequestsThatWereDroppedWithTheirConnectionMeanNothing) {
   Job job = running_job();
   job.part("node-1",

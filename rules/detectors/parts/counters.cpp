@@ -60,7 +60,9 @@ Level level_among_siblings(const PartFacts& facts, std::size_t port, const Movem
 }
 
 Level judged(const PartFacts& facts, std::size_t port, const Movement& movement) {
-  if (movement.counter->of->finding.empty()) return Level::nothing;
+  const CounterClass& of = *movement.counter->of;
+  // Some words of NVLinks, "RX errors", are those of interfaces, too.
+  if (of.finding.empty() || of.name == "nvlink") return Level::nothing;
   if (movement.counter->siblings > 0) return level_among_siblings(facts, port, movement);
   return level_of(movement);
 }
