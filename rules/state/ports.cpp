@@ -181,7 +181,8 @@ std::string NetworkPort::label() const {
   if (!device.empty()) return fmt::format("{}{} of an unknown host", device, of);
   if (!netdev.empty()) return fmt::format("{} of an unknown host", netdev);
   if (!guid.empty()) return fmt::format("GUID {}{}", guid, number);
-  return fmt::format("LID {}{}", lid, number);
+  if (!lid.empty()) return fmt::format("LID {}{}", lid, number);
+  return "a port that nothing names";
 }
 
 Ports::Ports(const JobState& job) {
