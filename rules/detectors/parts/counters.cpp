@@ -35,36 +35,41 @@ double grew(const Movement& movement) {
   return movement.rate().value_or(static_cast<double>(movement.growth));
 }
 
-// What the same counter did on the other ports of hosts.
-std::vector<double> siblings_of(const PartFacts& facts, std::size_t port,
-                                const Movement& movement) {
-  std::vector<double> all;
-  for (std::size_t i = 0; i < facts.moved.size(); ++i) {
-    if (i == port || !facts.ports.all()[i].is_host_port()) continue;
-    for (const Movement& other : facts.moved[i])
-      if (other.counter == movement.counter &&
-          other.hours.has_value() == movement.hours.has_value())
-        all.push_back(grew(other));
+// What each counter did on the ports of all hosts, in ascending order.
+class Siblings {
+ public:
+  explicit Siblings(const PartFacts& facts) {
+    for (std::size_t i = 0; i < facts.moved.size(); ++i)
+      if (facts.ports.all()[i].is_host_port())
+        for (const Movement& movement : facts.moved[i])
+          if (movement.counter->siblings > 0) grown_[key_of(movement)].push_back(grew(movement));
+    for (auto& [key, grown] : grown_) std::ranges::sort(grown);
   }
-  return all;
-}
 
-Level level_among_siblings(const PartFacts& facts, std::size_t port, const Movement& movement) {
-  const CounterMeaning& counter = *movement.counter;
-  if (static_cast<double>(movement.growth) < counter.least) return Level::nothing;
-  std::vector<double> others = siblings_of(facts, port, movement);
-  if (others.size() < kLeastSiblings) return Level::nothing;
-  const auto middle = others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2);
-  std::ranges::nth_element(others, middle);
-  return grew(movement) > counter.siblings * *middle ? Level::suspect : Level::nothing;
-}
+  Level level_of(const Movement& movement) const {
+    const CounterMeaning& counter = *movement.counter;
+    const auto known = grown_.find(key_of(movement));
+    if (static_cast<double>(movement.growth) < counter.least || known == grown_.end() ||
+        known->second.size() <= kLeastSiblings)
+      return Level::nothing;
+    const double middle = known->second[known->second.size() / 2];
+    return grew(movement) > counter.siblings * middle ? Level::suspect : Level::nothing;
+  }
 
-Level judged(const PartFacts& facts, std::size_t port, const Movement& movement) {
+ private:
+  // Rates are compared with rates, and growth without times with its like.
+  using Key = std::pair<const CounterMeaning*, bool>;
+  static Key key_of(const Movement& movement) {
+    return {movement.counter, movement.hours.has_value()};
+  }
+  std::map<Key, std::vector<double>> grown_;
+};
+
+Level judged(const Siblings& siblings, const Movement& movement) {
   const CounterClass& of = *movement.counter->of;
   // Some words of NVLinks, "RX errors", are those of interfaces, too.
   if (of.finding.empty() || of.name == "nvlink") return Level::nothing;
-  if (movement.counter->siblings > 0) return level_among_siblings(facts, port, movement);
-  return level_of(movement);
+  return movement.counter->siblings > 0 ? siblings.level_of(movement) : level_of(movement);
 }
 
 bool is_graver(const Movement* a, const Movement* b) {
@@ -72,11 +77,12 @@ bool is_graver(const Movement* a, const Movement* b) {
 }
 
 std::vector<Sign> signs_of(const PartFacts& facts) {
+  const Siblings siblings(facts);
   std::vector<Sign> signs;
   for (std::size_t port = 0; port < facts.moved.size(); ++port) {
     std::map<std::string, Sign> by_finding;
     for (const Movement& movement : facts.moved[port]) {
-      const Level level = judged(facts, port, movement);
+      const Level level = judged(siblings, movement);
       if (level == Level::nothing) continue;
       const CounterClass* of = movement.counter->of;
       Sign& sign = by_finding[of->finding + (of->names_no_part ? of->name : "")];
