@@ -21,6 +21,7 @@ constexpr double kCleared = 0.9;       // times
 constexpr double kOnceOnly = 0.7;      // times: one reading, since a clear that may be long ago
 constexpr std::size_t kMostTold = 3;
 constexpr std::size_t kMostAlike = 4;  // ports with one trouble: more of them are told as one
+constexpr std::size_t kMostNamed = 64;
 constexpr std::size_t kLeastSiblings = 3;
 
 // What one port counts that is a sign of one class of fault.
@@ -195,7 +196,8 @@ Suspicion describe_all(const PartFacts& facts, const std::vector<const Sign*>& a
   Suspicion suspicion = begun(facts, *alike.front());
   Finding& finding = suspicion.finding;
   std::vector<const NetworkPort*> ports;
-  for (const Sign* sign : alike) ports.push_back(&facts.ports.all()[sign->port]);
+  for (const Sign* sign : alike)
+    if (ports.size() < kMostNamed) ports.push_back(&facts.ports.all()[sign->port]);
   finding.title = fmt::format("{} {}: {}; and {} other ports like it", ports.front()->label(),
                               alike.front()->of->says, told(*alike.front()), alike.size() - 1);
   finding.count = alike.size();
@@ -207,10 +209,11 @@ Suspicion describe_all(const PartFacts& facts, const std::vector<const Sign*>& a
 
 const Sign* at_other_end(const PartFacts& facts, const std::vector<Sign>& signs, const Sign& sign) {
   const std::size_t peer = facts.ports.all()[sign.port].peer;
+  if (peer == kNoPort) return nullptr;
   const auto found = std::ranges::find_if(signs, [&](const Sign& other) {
     return other.port == peer && other.of->finding == sign.of->finding && !other.of->names_no_part;
   });
-  return peer == kNoPort || found == signs.end() ? nullptr : &*found;
+  return found == signs.end() ? nullptr : &*found;
 }
 
 // Of a link with signs at both ends, the host's end tells.
