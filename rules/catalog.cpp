@@ -21,6 +21,8 @@ constexpr std::string_view kSxids = "sxid.csv";
 constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
+constexpr std::string_view kConditions = "conditions.yaml";
+constexpr std::string_view kCounters = "counters.yaml";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
 
@@ -48,9 +50,10 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  throw std::runtime_error(
-      fmt::format("{}: no file of the catalog has this name; use {}, {}, {}, {}, {} or {}",
-                  path.string(), kAdvice, kCausality, kSettings, kSxids, kXids, kXidDetails));
+  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions, kCounters,
+                                               kSettings, kSxids,     kXids};
+  throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
+                                       path.string(), fmt::join(all_but_last, ", "), kXidDetails));
 }
 
 // Files of the folder take the place of those in `texts` that have their name; what is left is
@@ -104,6 +107,10 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_advice(file.name, file.text);
   else if (name == kSettings)
     read_settings(file.name, file.text);
+  else if (name == kConditions)
+    read_conditions(file.name, file.text);
+  else if (name == kCounters)
+    read_counters(file.name, file.text);
   else
     return false;
   return true;
@@ -144,13 +151,16 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   std::vector<MessageSignature> signatures;
   if (override_folder) signatures = take_from(*override_folder, texts);
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
-  return {.xids = read(texts, kXids, read_xids),
-          .sxids = read(texts, kSxids, read_sxids),
-          .xid_details = read(texts, kXidDetails, read_xid_details),
-          .settings = read(texts, kSettings, read_settings),
-          .causality = read(texts, kCausality, read_causality),
-          .advice = read(texts, kAdvice, read_advice),
-          .signatures = std::make_shared<const Signatures>(std::move(signatures))};
+  return {
+      .xids = read(texts, kXids, read_xids),
+      .sxids = read(texts, kSxids, read_sxids),
+      .xid_details = read(texts, kXidDetails, read_xid_details),
+      .settings = read(texts, kSettings, read_settings),
+      .conditions = read(texts, kConditions, read_conditions),
+      .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
+      .causality = read(texts, kCausality, read_causality),
+      .advice = read(texts, kAdvice, read_advice),
+      .signatures = std::make_shared<const Signatures>(std::move(signatures))};
 }
 
 CatalogText read_catalog_text(const fs::path& path) {

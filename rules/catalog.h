@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "model/finding.h"
+#include "rules/conditions_catalog.h"
+#include "rules/counters_catalog.h"
 #include "rules/settings_catalog.h"
 #include "rules/signatures.h"
 #include "rules/xid_details.h"
@@ -57,6 +59,8 @@ struct Catalog {
   std::map<int, XidMeaning> sxids;
   std::vector<XidDetail> xid_details;  // in the order of their file
   SettingsCatalog settings;
+  ConditionsCatalog conditions;
+  std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();

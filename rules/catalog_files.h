@@ -16,6 +16,8 @@ namespace faultline {
 std::map<int, XidMeaning> read_xids(std::string_view file, std::string_view text);
 std::map<int, XidMeaning> read_sxids(std::string_view file, std::string_view text);
 std::vector<XidDetail> read_xid_details(std::string_view file, std::string_view text);
+ConditionsCatalog read_conditions(std::string_view file, std::string_view text);
+CountersCatalog read_counters(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
 std::map<std::string, Advice, std::less<>> read_advice(std::string_view file,

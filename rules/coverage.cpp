@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "rules/coverage_parts.h"
+
 namespace faultline {
 namespace {
 
@@ -252,7 +254,10 @@ std::vector<std::string> broken_off_sources(const View& view) {
 }
 
 std::vector<Check> checklist_of(const View& view) {
-  return {ranks_joined(view), ranks_in_step(view), calls_are_logged(view), no_gpu_errors(view)};
+  std::vector<Check> checks{ranks_joined(view), ranks_in_step(view), calls_are_logged(view),
+                            no_gpu_errors(view)};
+  for (Check& check : checks_of_parts(view)) checks.push_back(std::move(check));
+  return checks;
 }
 
 std::vector<MissingEvidence> missing_evidence_of(const View& view,

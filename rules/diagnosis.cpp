@@ -314,11 +314,13 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
 }
 
 // Health is said only where something was there to be looked at: ranks that got to work, or the
-// kernel's own log.
+// kernel's own log, or a tool's report.
 bool enough_to_call_healthy(const View& view) {
   const JobState& job = view.job;
   if (view.members.empty())
-    return std::ranges::any_of(job.sources().all(),
+    return std::ranges::any_of(job.parts().records(),
+                               [](const PartRecord& part) { return part.values.size() > 1; }) ||
+           std::ranges::any_of(job.sources().all(),
                                [](const SourceState& s) { return s.dialects.contains("kernel"); });
   return std::ranges::none_of(
              view.members,

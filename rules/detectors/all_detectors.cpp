@@ -5,6 +5,7 @@
 #include "rules/detectors/duplicate_gpu.h"
 #include "rules/detectors/kernel.h"
 #include "rules/detectors/p2p_mismatch.h"
+#include "rules/detectors/parts.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/rank_missing.h"
 #include "rules/detectors/remarks.h"
@@ -20,6 +21,7 @@ constexpr Detector kDetectors[] = {
     {"xid", find_xids},
     {"kernel", find_kernel_faults},
     {"sxid", find_sxids},
+    {"parts", find_part_faults},
     {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},
     {"collective_skipped", find_skipped_collectives},

@@ -17,6 +17,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         apply_kernel(index, batch, event);
         kernel_lines_.apply(index, batch, event);
         nics_.apply(index, batch, event);
+        parts_.apply(index, batch, event);
         remarks_.apply(index, origin, batch, event);
         addresses_.apply(index, origin, batch, event);
         setup_.apply(index, origin, batch, event);

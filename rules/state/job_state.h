@@ -11,6 +11,7 @@
 #include "rules/state/hardware.h"
 #include "rules/state/kernel_lines.h"
 #include "rules/state/nics.h"
+#include "rules/state/parts.h"
 #include "rules/state/processes.h"
 #include "rules/state/progress.h"
 #include "rules/state/remarks.h"
@@ -37,6 +38,7 @@ class JobState {
   const KernelLines& kernel_lines() const { return kernel_lines_; }
   const Nics& nics() const { return nics_; }
   const BootTimes& boot_times() const { return boot_times_; }
+  const Parts& parts() const { return parts_; }
   const Remarks& remarks() const { return remarks_; }
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
@@ -66,6 +68,7 @@ class JobState {
   KernelLines kernel_lines_;
   Nics nics_;
   BootTimes boot_times_;
+  Parts parts_;
   Remarks remarks_;
   AddressBook addresses_;
   Setup setup_;

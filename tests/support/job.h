@@ -163,6 +163,15 @@ class Job {
         time);
   }
 
+  // What a tool says of a part. The host is where it ran; each file is a source of its own.
+  void part(const std::string& host, PartReport report, EventTime time = {},
+            const std::string& file = "tools.txt") {
+    std::string text = report.tool;
+    for (const NamedValue& name : report.names) text += " " + name.value;
+    say({"j", host.empty() ? file : host + "/" + file, host, -1}, Speaker{}, std::move(report),
+        std::move(text), time);
+  }
+
   // What a tool says that looks at the job from outside.
   void report(Fact fact, std::string text, const std::string& source = "ras.txt",
               EventTime time = {}) {

@@ -1,0 +1,72 @@
+// What the field knows of the words and levels that tools print of parts, as data
+// (conditions.yaml).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/finding.h"
+
+namespace faultline {
+
+// Names are compared by their letters and digits; * stands for anything.
+using NamePatterns = std::vector<std::string>;
+bool matches_any(const NamePatterns& patterns, std::string_view normalised_name);
+
+// Letters and digits in lower case, and the / between the steps of a path.
+std::string normalised_field(std::string_view name);
+
+struct PartCondition {
+  std::string id;
+  std::string kind;
+  std::vector<std::string> tools;  // empty: any
+  NamePatterns fields;
+
+  // One of these is what must be so.
+  std::vector<std::string> is;
+  std::vector<std::string> is_not;
+  std::vector<std::string> contains;
+  std::optional<double> above;
+  std::optional<double> below;
+  std::uint64_t bits = 0;
+  bool below_max = false;
+  std::optional<double> grows_per_hour;
+
+  std::map<std::string, std::string> named;  // names that the part must have
+  bool under_load = false;
+  bool before_start = false;  // means something only if the job never got to work
+  bool siblings = false;
+
+  std::string finding;
+  Severity severity = Severity::warning;
+  double confidence = 0;
+  Verdict impact = Verdict::slow;  // healthy: it is only mentioned
+  std::string title;
+  std::vector<Action> actions;
+};
+
+// How tools spell what they say of ports.
+struct PortWords {
+  NamePatterns state, physical, rate, type, layer, could_be, mtu, active_mtu;
+  NamePatterns virtual_interfaces;
+  std::map<std::string, std::string, std::less<>> words;  // "portactive" -> "active"
+
+  // active, initialize, …; empty: a word that means nothing here.
+  std::string state_of(std::string_view value) const;
+};
+
+struct ConditionsCatalog {
+  std::set<std::string, std::less<>> unknown;  // values that say nothing, normalised
+  NamePatterns load;
+  PortWords ports;
+  std::vector<PartCondition> conditions;
+
+  bool says_nothing(std::string_view value) const;
+};
+
+}  // namespace faultline

@@ -1,0 +1,21 @@
+#include "rules/detectors/parts.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "rules/detectors/parts/facts.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_part_faults(const View& view) {
+  if (view.job.parts().records().empty()) return {};
+  const PartFacts facts(view);
+  Suspicions found;
+  for (Suspicions (*look)(const PartFacts&) :
+       {suspect_port_states, suspect_counters, suspect_conditions, suspect_nvlinks, suspect_mtu,
+        suspect_bandwidth})
+    std::ranges::move(look(facts), std::back_inserter(found));
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,68 @@
+// Parts: what tools said of the parts of machines, as they said it. Which of these are one part is
+// worked out when a job is looked at (rules/state/ports.h, rules/state/gpus.h), for what ties them
+// together may come last.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/line_ref.h"
+#include "rules/state/words.h"
+
+namespace faultline {
+
+// The line is that of the report: all of its values share it.
+struct PartSample {
+  std::string value;
+  std::shared_ptr<const LineRef> line;
+};
+
+// What one tool said of one quantity, in the order of time where times tell it, else as it came. Of
+// many samples the first and the latest are kept, and of equal ones in a row the first and the
+// last.
+struct PartSeries {
+  Word name = kNoWord;  // as the tool spells it
+  std::vector<PartSample> samples;
+  const PartSample& last() const { return samples.back(); }
+};
+
+// One part, as one tool knows it.
+struct PartRecord {
+  std::string tool;
+  std::string kind;
+  std::string spoken_host;   // as in XidIncident
+  std::uint32_t source = 0;  // of the first report
+  std::vector<NamedValue> names;
+  std::vector<PartSeries> values;
+  std::shared_ptr<const LineRef> last;  // the latest report
+
+  std::string_view name(std::string_view which) const;  // empty: it is not told
+};
+
+class Parts {
+ public:
+  void apply(std::uint32_t source, const Batch& batch, const Event& event);
+
+  // In the order in which they were seen first.
+  const std::vector<PartRecord>& records() const { return records_; }
+  const std::string& text(Word word) const { return words_.text(word); }
+
+  // nullptr: the record has no such quantity.
+  const PartSeries* find(const PartRecord& record, std::string_view name) const;
+
+ private:
+  PartRecord* record_of(std::uint32_t source, const std::string& host, const PartReport& report);
+  void add(PartRecord& record, const NamedValue& value, const std::shared_ptr<const LineRef>& line);
+
+  Words words_;
+  std::map<std::string, std::size_t> known_;
+  std::vector<PartRecord> records_;
+  std::size_t series_ = 0;
+};
+
+}  // namespace faultline

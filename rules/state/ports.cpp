@@ -1,0 +1,231 @@
+#include "rules/state/ports.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rules/state/joining.h"
+
+namespace faultline {
+namespace {
+
+// By which names one end of a report knows a port.
+struct End {
+  const PartRecord* record = nullptr;
+  NetworkPort names;
+  std::string node_guid;
+  std::string where;  // the host that the tool ran on, or its source
+};
+
+std::string named(const PartRecord& record, std::string_view prefix, std::string_view name) {
+  return std::string(record.name(fmt::format("{}{}", prefix, name)));
+}
+
+bool is_network(const PartRecord& record) {
+  return record.kind == "port" || record.kind == "netdev" || record.kind == "link" ||
+         record.kind == "switch_port";
+}
+
+End end_of(const JobState& job, const PartRecord& record, std::string_view prefix) {
+  End end{.record = &record};
+  NetworkPort& names = end.names;
+  names.device = named(record, prefix, "device");
+  names.port = named(record, prefix, "port");
+  names.netdev = named(record, prefix, "netdev");
+  names.pci = named(record, prefix, "pci");
+  names.guid = named(record, prefix, "guid");
+  names.lid = named(record, prefix, "lid");
+  names.node = named(record, prefix, "node");
+  names.host = short_host(named(record, prefix, "host"));
+  end.node_guid = named(record, prefix, "node_guid");
+  const std::string ran_on = job.host_of(record.spoken_host, record.source);
+  end.where = ran_on.empty() ? fmt::format("source {}", record.source) : ran_on;
+  // Who speaks of the fabric names a device only with its host; else it is of the machine itself.
+  const bool local = !names.device.empty() || !names.netdev.empty() || !names.pci.empty();
+  if (names.host.empty() && prefix.empty() && local) names.host = ran_on;
+  return end;
+}
+
+bool is_all_ports(const End& end) { return end.names.port == "ALL" || end.names.port == "255"; }
+
+// Virtual devices have GUIDs of zeros.
+bool tells_apart(std::string_view guid) {
+  return guid.find_first_not_of("0x:") != std::string_view::npos;
+}
+
+std::string port_or_first(const std::string& port) { return port.empty() ? "1" : port; }
+
+// The names under which others may know it; none: only a LID tells.
+std::vector<std::string> keys_of(const End& end) {
+  const NetworkPort& names = end.names;
+  // Machines without a name are told apart by where their reports came from.
+  const std::string host = names.host.empty() ? end.where : names.host;
+  std::vector<std::string> keys;
+  if (!names.device.empty() && !host.empty())
+    keys.push_back(fmt::format("device {} {} {}", host, names.device, port_or_first(names.port)));
+  if (!names.netdev.empty() && !host.empty())
+    keys.push_back(fmt::format("netdev {} {}", host, names.netdev));
+  if (!names.pci.empty() && !host.empty())
+    keys.push_back(fmt::format("pci {} {}", host, names.pci));
+  for (const std::string& guid : {names.guid, end.node_guid})
+    if (tells_apart(guid) && !names.port.empty())
+      keys.push_back(fmt::format("guid {} {}", guid, names.port));
+  if (keys.empty() && !names.node.empty())
+    keys.push_back(fmt::format("node {} {}", names.node, names.port));
+  return keys;
+}
+
+void fill(std::string& into, const std::string& from) {
+  if (into.empty()) into = from;
+}
+
+void add_end(NetworkPort& port, const End& end) {
+  fill(port.host, end.names.host);
+  fill(port.device, end.names.device);
+  fill(port.port, end.names.port);
+  fill(port.netdev, end.names.netdev);
+  fill(port.pci, end.names.pci);
+  fill(port.guid, end.names.guid);
+  fill(port.node, end.names.node);
+  if (!end.names.lid.empty()) port.lid = end.names.lid;
+}
+
+struct Ends {
+  std::vector<End> all;
+  Joining joining;
+  std::vector<std::pair<std::size_t, std::size_t>> cables;
+  std::vector<std::size_t> by_lid;  // of which nothing else is told
+};
+
+std::size_t add(Ends& ends, End end) {
+  const std::size_t index = ends.joining.add();
+  const std::vector<std::string> keys = keys_of(end);
+  for (const std::string& key : keys) ends.joining.name(index, key);
+  if (keys.empty() && !end.names.lid.empty()) ends.by_lid.push_back(index);
+  ends.all.push_back(std::move(end));
+  return index;
+}
+
+Ends ends_of(const JobState& job) {
+  Ends ends;
+  for (const PartRecord& record : job.parts().records()) {
+    if (!is_network(record)) continue;
+    End end = end_of(job, record, "");
+    if (is_all_ports(end)) continue;
+    const std::size_t index = add(ends, std::move(end));
+    End peer = end_of(job, record, "peer_");
+    peer.record = nullptr;  // what the report says, it says of its first end
+    if (keys_of(peer).empty()) continue;
+    ends.cables.emplace_back(index, add(ends, std::move(peer)));
+  }
+  return ends;
+}
+
+// Ports that a LID may mean: all that have it; of these the ones on the host if there are any.
+std::set<std::size_t> ports_with_lid(Ends& ends, const End& wanted) {
+  std::set<std::size_t> on_host;
+  std::set<std::size_t> anywhere;
+  for (std::size_t i = 0; i < ends.all.size(); ++i) {
+    const NetworkPort& names = ends.all[i].names;
+    if (names.lid != wanted.names.lid || keys_of(ends.all[i]).empty()) continue;
+    if (!wanted.names.port.empty() && !names.port.empty() && names.port != wanted.names.port)
+      continue;
+    anywhere.insert(ends.joining.root(i));
+    if (names.host == wanted.where) on_host.insert(ends.joining.root(i));
+  }
+  return on_host.empty() ? anywhere : on_host;
+}
+
+// Those of which a LID is all that is told: another report may tell whose it is.
+void settle_lids(const JobState& job, Ends& ends) {
+  for (std::size_t index : ends.by_lid) {
+    End& end = ends.all[index];
+    const std::set<std::size_t> meant = ports_with_lid(ends, end);
+    if (meant.size() == 1) {
+      ends.joining.join(index, *meant.begin());
+      continue;
+    }
+    ends.joining.name(index, fmt::format("lid {} {} {}", end.where, end.names.lid, end.names.port));
+    if (!meant.empty()) continue;  // several have it, and none is told
+    end.names.host = job.host_of(end.record->spoken_host, end.record->source);
+    end.names.by_lid_alone = true;
+  }
+}
+
+std::string short_node(std::string_view node) {
+  if (const std::size_t mark = node.find(';'); mark != std::string_view::npos)
+    node.remove_prefix(mark + 1);
+  return std::string(node.substr(0, node.find(':')));
+}
+
+bool same_device(const NetworkPort& port, std::string_view device) {
+  const std::size_t colon = device.find(':');
+  if (port.device != device.substr(0, colon)) return false;
+  return colon == std::string_view::npos || port.port.empty() ||
+         port.port == device.substr(colon + 1);
+}
+
+}  // namespace
+
+std::string NetworkPort::label() const {
+  const std::string of = port.empty() ? std::string() : ":" + port;
+  if (!host.empty()) {
+    if (!device.empty()) return fmt::format("{}/{}{}", host, device, of);
+    if (!netdev.empty()) return fmt::format("{}/{}", host, netdev);
+    if (!pci.empty()) return fmt::format("{}/{}", host, pci);
+    return fmt::format("{}/lid {}", host, lid);
+  }
+  const std::string number = port.empty() ? std::string() : " port " + port;
+  if (!node.empty()) return fmt::format("switch {}{}", short_node(node), number);
+  if (!device.empty()) return fmt::format("{}{} of an unknown host", device, of);
+  if (!netdev.empty()) return fmt::format("{} of an unknown host", netdev);
+  if (!guid.empty()) return fmt::format("GUID {}{}", guid, number);
+  if (!lid.empty()) return fmt::format("LID {}{}", lid, number);
+  return "a port that nothing names";
+}
+
+Ports::Ports(const JobState& job) {
+  Ends ends = ends_of(job);
+  settle_lids(job, ends);
+  std::map<std::size_t, std::size_t> index_of;
+  for (std::size_t i = 0; i < ends.all.size(); ++i) {
+    const auto [at, is_new] = index_of.try_emplace(ends.joining.root(i), all_.size());
+    if (is_new) all_.emplace_back();
+    NetworkPort& port = all_[at->second];
+    add_end(port, ends.all[i]);
+    port.by_lid_alone |= ends.all[i].names.by_lid_alone;
+    if (ends.all[i].record != nullptr) port.records.push_back(ends.all[i].record);
+  }
+  for (const auto& [a, b] : ends.cables) {
+    const std::size_t one = index_of[ends.joining.root(a)];
+    const std::size_t other = index_of[ends.joining.root(b)];
+    if (one == other) continue;
+    all_[one].peer = other;
+    all_[other].peer = one;
+    all_[one].cabling = all_[other].cabling = ends.all[a].record;
+  }
+}
+
+const NetworkPort* Ports::find_by_device(std::string_view host, std::string_view device) const {
+  const auto found = std::ranges::find_if(all_, [&](const NetworkPort& port) {
+    return port.host == host && !port.device.empty() && same_device(port, device);
+  });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+const NetworkPort* Ports::find_by_pci(std::string_view host, std::string_view pci) const {
+  const auto found = std::ranges::find_if(all_, [&](const NetworkPort& port) {
+    return port.host == host && !pci.empty() && port.pci == pci;
+  });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+const NetworkPort* Ports::find_by_netdev(std::string_view host, std::string_view netdev) const {
+  const auto found = std::ranges::find_if(all_, [&](const NetworkPort& port) {
+    return port.host == host && !netdev.empty() && port.netdev == netdev;
+  });
+  return found == all_.end() ? nullptr : &*found;
+}
+
+}  // namespace faultline
