@@ -76,6 +76,9 @@ struct Detector {
 
 std::span<const Detector> all_detectors();
 
+// The line that says which GPU a rank has; nullptr: none does.
+const LineRef* line_that_ties(const View& view, const Worker& worker);
+
 // What detectors share in naming things.
 std::string gpu_name(const std::string& host, const std::string& gpu);  // gpu-node-3/0000:3b:00.0
 Subject subject_of(const View& view, const std::vector<std::size_t>& members);

@@ -107,6 +107,15 @@ Evidence View::evidence(const LineRef& line) const {
           line.text};
 }
 
+const LineRef* line_that_ties(const View& view, const Worker& worker) {
+  for (std::size_t index : worker.members) {
+    const Member& member = view.member(index);
+    if (member.init && member.init->rank == worker.rank && member.init_line.known())
+      return &member.init_line;
+  }
+  return nullptr;
+}
+
 std::string gpu_name(const std::string& host, const std::string& gpu) {
   return fmt::format("{}/{}", host.empty() ? "unknown-host" : host, gpu);
 }

@@ -103,15 +103,6 @@ void add_owner(const View& view, const Ownership& ownership, const std::string& 
     subject.hosts.push_back(host);
 }
 
-const LineRef* line_that_ties(const View& view, const Worker& worker) {
-  for (std::size_t index : worker.members) {
-    const Member& member = view.member(index);
-    if (member.init && member.init->rank == worker.rank && member.init_line.known())
-      return &member.init_line;
-  }
-  return nullptr;
-}
-
 bool crosses_a_stall(const View& view, const std::string& host) {
   bool crosses = false;
   for (const Alignment& alignment : view.alignments) {

@@ -37,9 +37,6 @@ std::set<std::string> hosts_of_job(const View& view);
 void add_owner(const View& view, const Ownership& ownership, const std::string& host,
                Subject& subject);
 
-// The line that ties a GPU to the rank; nullptr: there is none.
-const LineRef* line_that_ties(const View& view, const Worker& worker);
-
 // Whether a communicator of several hosts in which everybody waits has members on this host, and
 // nobody was found late.
 bool crosses_a_stall(const View& view, const std::string& host);

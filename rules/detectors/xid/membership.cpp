@@ -57,13 +57,4 @@ GpuMembership membership_of(const View& view, const std::string& host, const std
   return membership;
 }
 
-const LineRef* line_that_ties(const View& view, const Worker& worker) {
-  for (std::size_t index : worker.members) {
-    const Member& member = view.member(index);
-    if (member.init && member.init->rank == worker.rank && member.init_line.known())
-      return &member.init_line;
-  }
-  return nullptr;
-}
-
 }  // namespace faultline

@@ -18,7 +18,4 @@ struct GpuMembership {
 
 GpuMembership membership_of(const View& view, const std::string& host, const std::string& gpu);
 
-// The line that says which rank a GPU is; nullptr: none does.
-const LineRef* line_that_ties(const View& view, const Worker& worker);
-
 }  // namespace faultline
