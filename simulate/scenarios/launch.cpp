@@ -50,6 +50,7 @@ void version_mismatch(Injection& it) {
   if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
   if (it.version.since(23, 4)) {
     everybody_stops_at(it, InitStop::in_topology);
+    it.involve_rank(0);  // the warning names the two that differ
     const int first = it.ranks_of_host(host).front();
     for (int rank = 0; rank < it.cluster.ranks(); ++rank) {
       const NcclVersion& own = *it.plan.setup_of(rank).version;

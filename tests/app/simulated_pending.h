@@ -2,16 +2,12 @@
 // name begins with it; for twins, nothing is pending.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 namespace faultline {
 
-inline constexpr std::string_view kPending[] = {
-    // The rank queued nothing after the call it left out, which is how one that stopped looks.
-    "collective_skipped_odd_16x8_2_21_plain",
-    // Both ranks of the pair queued on; another that queued less looks like the one that stopped.
-    "p2p_deadlock_16x8_2_18_torchrun",
-};
+inline constexpr std::array<std::string_view, 0> kPending = {};
 
 inline bool is_pending(std::string_view test) {
   if (test.ends_with("_twin")) return false;
