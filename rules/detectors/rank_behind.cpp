@@ -22,7 +22,8 @@ constexpr double kTorn = 0.6;            // the log ends inside a line, so lines
 constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
 constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
 constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
-constexpr double kCircle = 0.5;           // everybody who is waited for waits for somebody else
+constexpr double kDoesNotEnd = 0.75;
+constexpr double kCircle = 0.5;  // everybody who is waited for waits for somebody else
 constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
@@ -152,6 +153,54 @@ Suspicion describe(const View& view, const Alignment& alignment,
   return suspicion;
 }
 
+// Those who are waited for are all ranks of one communicator, and entered the same call there: then
+// none of them stopped, but that call does not end. Within one host, all of them may have stopped
+// together.
+const Alignment* call_that_does_not_end(const View& view, const WorkerSet& origins) {
+  for (const Alignment& alignment : view.alignments) {
+    const Communicator& communicator = view.communicators[alignment.communicator];
+    if (alignment.members.size() != origins.size() || !alignment.in_step() ||
+        alignment.furthest == 0 || alignment.members.size() < 2 ||
+        alignment.members.size() != static_cast<std::size_t>(communicator.nranks))
+      continue;
+    std::set<std::string> hosts;
+    const bool all_are_origins = std::ranges::all_of(alignment.members, [&](std::size_t member) {
+      hosts.insert(view.member(member).host);
+      return origins.contains(view.workers.of_member[member]) && !view.is_torn(member);
+    });
+    if (all_are_origins && hosts.size() > 1) return &alignment;
+  }
+  return nullptr;
+}
+
+Suspicion describe_stall(const View& view, const Alignment& alignment, const WaitFor& relation) {
+  const std::string& communicator = view.communicators[alignment.communicator].id;
+  const Member& any = view.member(alignment.members.front());
+  const std::string label = alignment.label(alignment.furthest - 1);
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = any.last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = fmt::format(
+      "All {} ranks of communicator {} entered {}{}{} and it seems not to end; {} ranks wait for "
+      "them",
+      alignment.members.size(), communicator,
+      any.recent.empty() ? std::string("the same call")
+                         : view.job.progress().signature(any.recent.back().symbol).function,
+      label.empty() ? "" : " ", label, relation.waiting.size());
+  finding.severity = Severity::critical;
+  finding.confidence =
+      view.communicators[alignment.communicator].matched ? kDoesNotEnd : kGuessedMembers;
+  finding.subject = subject_of(view, alignment.members);
+  finding.subject.communicators = {communicator};
+  for (std::size_t i = 0; i < std::min(alignment.members.size(), kMostLines); ++i)
+    if (const LineRef& line = view.member(alignment.members[i]).last_line; line.known())
+      finding.evidence.push_back(view.evidence(line));
+  return suspicion;
+}
+
 // A rank that stopped is late wherever its peers went on. One that is late in one communicator and
 // in step in all others may only have queued fewer calls than the peers that wait as it does.
 bool in_step_elsewhere(const View& view, std::size_t worker) {
@@ -181,6 +230,12 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
       if (relation.is_origin(worker)) culprits.insert(worker);
     if (!culprits.empty()) by_culprits[culprits].push_back(&alignment);
   }
+
+  WorkerSet origins;
+  for (const auto& [workers, alignments] : by_culprits)
+    origins.insert(workers.begin(), workers.end());
+  if (const Alignment* stuck = call_that_does_not_end(view, origins))
+    return {describe_stall(view, *stuck, relation)};
 
   std::vector<Suspicion> found;
   for (const auto& [workers, alignments] : by_culprits) {
