@@ -76,6 +76,9 @@ struct Detector {
 
 std::span<const Detector> all_detectors();
 
+// Workers (indices into view.workers.all) whose machine has this name, or may have it.
+std::vector<std::size_t> workers_of_host(const View& view, const std::string& host);
+
 // The line that says which GPU a rank has; nullptr: none does.
 const LineRef* line_that_ties(const View& view, const Worker& worker);
 

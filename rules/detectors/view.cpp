@@ -107,6 +107,19 @@ Evidence View::evidence(const LineRef& line) const {
           line.text};
 }
 
+std::vector<std::size_t> workers_of_host(const View& view, const std::string& host) {
+  const std::vector<Worker>& workers = view.workers.all;
+  std::vector<std::size_t> by_own_name;
+  std::vector<std::size_t> by_senders_name;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
+      by_own_name.push_back(i);
+    if (workers[i].sender_host == host) by_senders_name.push_back(i);
+  }
+  // In a container NCCL prints the container's name; then the sender knows the machine's.
+  return by_own_name.empty() ? by_senders_name : by_own_name;
+}
+
 const LineRef* line_that_ties(const View& view, const Worker& worker) {
   for (std::size_t index : worker.members) {
     const Member& member = view.member(index);

@@ -1,59 +1,12 @@
-// Output of InfiniBand tools of any bytes, cut anywhere, with a restart anywhere: no crash, the
-// same facts, no report that says nothing, and what is remembered stays small.
-#include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <string>
-#include <string_view>
-
-#include "facts_of_source.h"
-#include "ingest/reader.h"
-
-namespace {
-
-using namespace faultline;
-
-void add_facts(const Batch& batch, FactsOfSource& facts) {
-  for (const Event& event : batch.events) {
-    if (const auto* part = std::get_if<PartReport>(&event.fact)) {
-      if (part->tool.empty() || part->kind.empty() || part->values.empty()) std::abort();
-      for (const NamedValue& name : part->names)
-        if (name.name.empty() || name.value.empty()) std::abort();
-    }
-    facts.add(batch, event);
-  }
-}
-
-}  // namespace
+// Output of InfiniBand tools: see part_reports.h.
+#include "part_reports.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < 2) return 0;
-  const std::size_t piece = 1 + data[0];
-  const bool restart = data[1] % 2 == 0;
-  const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-
-  FactsOfSource whole;
-  Reader undisturbed(Cursor{}, Timestamp{});
-  undisturbed.feed(text);
-  undisturbed.close();
-  add_facts(undisturbed.take(), whole);
-
-  FactsOfSource pieces;
-  Reader reader(Cursor{}, Timestamp{});
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string copy(text.substr(at, piece));
-    reader.feed(copy);
-    at += copy.size();
-    add_facts(reader.take(), pieces);
-    if (!restart) continue;
-    const Cursor cursor = reader.cursor();
-    if (cursor.carry.size() > (std::size_t{32} << 20)) std::abort();
-    reader = Reader(cursor, Timestamp{});
-    if (cursor.offset < at)  // the unfinished line comes again
-      reader.feed(std::string(text.substr(cursor.offset, at - cursor.offset)));
-  }
-  reader.close();
-  add_facts(reader.take(), pieces);
-  if (pieces != whole) std::abort();
+  using namespace faultline;
+  fuzz_part_reports(data, size, [](const PartReport& part) {
+    return !part.kind.empty() && std::ranges::none_of(part.names, [](const NamedValue& name) {
+      return name.value.empty();
+    });
+  });
   return 0;
 }

@@ -239,19 +239,6 @@ KernelPart process_part(const View& view, const KernelSighting& sighting) {
 
 }  // namespace
 
-std::vector<std::size_t> workers_of_host(const View& view, const std::string& host) {
-  const std::vector<Worker>& workers = view.workers.all;
-  std::vector<std::size_t> by_own_name;
-  std::vector<std::size_t> by_senders_name;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
-      by_own_name.push_back(i);
-    if (workers[i].sender_host == host) by_senders_name.push_back(i);
-  }
-  // In a container NCCL prints the container's name; then the sender knows the machine's.
-  return by_own_name.empty() ? by_senders_name : by_own_name;
-}
-
 KernelPart whole_host(const View& view, const std::string& host) {
   KernelPart part = host_part(view, host);
   if (part.standing != Standing::of_the_job) return part;

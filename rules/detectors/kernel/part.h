@@ -31,7 +31,4 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
 // The host with all of the job's ranks on it.
 KernelPart whole_host(const View& view, const std::string& host);
 
-// Workers whose machine has this name, or may have it.
-std::vector<std::size_t> workers_of_host(const View& view, const std::string& host);
-
 }  // namespace faultline

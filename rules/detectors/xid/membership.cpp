@@ -5,20 +5,6 @@
 namespace faultline {
 namespace {
 
-// Workers whose machine has this name, or may have it.
-std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
-  const std::vector<Worker>& workers = view.workers.all;
-  std::vector<std::size_t> by_own_name;
-  std::vector<std::size_t> by_senders_name;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
-      by_own_name.push_back(i);
-    if (workers[i].sender_host == host) by_senders_name.push_back(i);
-  }
-  // In a container NCCL prints the container's name; then the sender knows the machine's.
-  return by_own_name.empty() ? by_senders_name : by_own_name;
-}
-
 // The same address exists on every machine of a cluster. If the machine is not known, the rank that
 // is waited for settles it.
 void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
@@ -39,7 +25,7 @@ GpuMembership membership_of(const View& view, const std::string& host, const std
   GpuMembership membership;
   if (workers.empty()) return membership;
   bool gpus_unknown = false;
-  for (std::size_t i : workers_on(view, host)) {
+  for (std::size_t i : workers_of_host(view, host)) {
     gpus_unknown |= workers[i].gpu.empty();
     if (workers[i].gpu == gpu) membership.workers.push_back(i);
   }
