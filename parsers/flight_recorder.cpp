@@ -129,10 +129,11 @@ class DumpReader {
       read_config(config);
     }
     read_entries(entries);
-    const bool had_entries = dump_.entries > 0;
-    if (had_entries && dump_.unreadable_entries == dump_.entries) return false;
     if (tree_.kind(root) == ValueTree::Kind::dictionary)
       read_status(tree_.member(root, "pg_status"));
+    // Other programs, too, have lists of entries.
+    if (groups_.empty() && dump_.entries > 0 && dump_.unreadable_entries == dump_.entries)
+      return false;
     for (Group& group : groups_) add_details(group);
     return true;
   }

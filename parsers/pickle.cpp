@@ -322,6 +322,9 @@ class PickleReader {
 
   // What waits on the stack goes where it was about to go.
   void salvage() {
+    // An empty container may have been about to be filled.
+    if (!stack_.empty() && tree_.is_container(stack_.back()) && tree_.size(stack_.back()) == 0)
+      tree_.mark_unfinished(stack_.back());
     while (!marks_.empty()) {
       const std::size_t first = marks_.back();
       marks_.pop_back();
