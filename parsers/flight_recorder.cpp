@@ -120,7 +120,8 @@ class DumpReader {
     } else {
       entries = tree_.member(root, "entries");
       const Index config = tree_.member(root, "pg_config");
-      if (entries == kNothing && config == kNothing && tree_.member(root, "pg_status") == kNothing)
+      if (!is(entries, ValueTree::Kind::list) && !is(config, ValueTree::Kind::dictionary) &&
+          !is(tree_.member(root, "pg_status"), ValueTree::Kind::dictionary))
         return false;
       dump_.version = word(tree_.member(root, "version"));
       dump_.library_version = word(tree_.member(root, "comm_lib_version"));
@@ -174,6 +175,10 @@ class DumpReader {
     return EventTime::at(Timestamp(std::chrono::microseconds(us)));
   }
 
+  bool is(Index value, ValueTree::Kind kind) const {
+    return value != kNothing && tree_.kind(value) == kind;
+  }
+
   std::string word(Index value) const {
     return std::string(clipped(tree_.text(value).value_or(""), kMaxNameBytes));
   }
@@ -225,7 +230,7 @@ class DumpReader {
   }
 
   Key key_of(Index key) {
-    if (keys_.empty()) keys_.resize(ValueTree::kMaxValues, Key::not_looked_up);
+    if (keys_.empty()) keys_.resize(tree_.values(), Key::not_looked_up);
     Key& known = keys_[key];
     if (known != Key::not_looked_up) return known;
     known = Key::unknown;

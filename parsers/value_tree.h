@@ -64,6 +64,7 @@ class ValueTree {
   bool unfinished(Index value) const { return values_[value].unfinished; }
 
   Index root() const { return root_; }
+  std::size_t values() const { return values_.size(); }  // in all of it
 
   // How a tree is made. kNothing: it would become too large.
   Index add(Kind kind);
