@@ -15,6 +15,7 @@ namespace {
 // A hostile dump could hold any number of them.
 constexpr std::size_t kMostDumps = std::size_t{1} << 16;
 constexpr std::size_t kMostGroups = std::size_t{1} << 16;
+constexpr std::size_t kMostNameless = 1024;
 constexpr std::size_t kMostEntries = 20'000;  // of one group of one rank
 constexpr std::size_t kMostSymbols = std::size_t{1} << 20;
 constexpr std::size_t kMostStacks = std::size_t{1} << 14;
@@ -238,11 +239,15 @@ std::uint32_t Flight::stack_of(const std::string& stack) {
 }
 
 void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef line) {
-  // Numbers of a group that nothing names cannot be compared with anybody's.
-  if (group.name.empty() && group.signature.empty()) return;
+  if (group.name.empty() && group.signature.empty()) {
+    if (dump.nameless.size() < kMostNameless)
+      dump.nameless.push_back({group.local_id, group.last_enqueued, group.last_completed});
+    return;
+  }
   if (groups_.size() >= kMostGroups || dump.positions.size() >= kMostGroups) return;
   FlightPosition& position = dump.positions.emplace_back();
   position.group = group_of(group);
+  position.local_id = group.local_id;
   position.last_enqueued = group.last_enqueued;
   position.last_started = group.last_started;
   position.last_completed = group.last_completed;
@@ -278,6 +283,7 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
     entry.retired = group.states[i] >= 'A' && group.states[i] <= 'Z';
     dump.timing = dump.timing || entry.progress == FlightProgress::started;
     dump.newest_us = std::max(dump.newest_us, entry.created_us);
+    dump.shows_completed = dump.shows_completed || entry.progress == FlightProgress::completed;
     const std::uint32_t which = group.signature[i];
     if (which >= symbols.size()) continue;
     entry.signature = symbols[which];

@@ -51,7 +51,8 @@ struct FlightOperation {
 
 // One group, as one process knows it.
 struct FlightPosition {
-  std::uint32_t group = 0;  // index into Flight::groups()
+  std::uint32_t group = 0;     // index into Flight::groups()
+  std::int64_t local_id = -1;  // by which the process counts it; -1: not told
   // Where it stands, by the process's own counters; absent: not told.
   std::optional<std::int64_t> last_enqueued;
   std::optional<std::int64_t> last_started;
@@ -62,6 +63,14 @@ struct FlightPosition {
   LineRef line;
 
   const FlightOperation* operation(std::size_t entry) const;  // nullptr: nothing more is known
+};
+
+// The counters of a group whose name the dump does not tell: it has no entries of it. Groups are
+// counted as they are made, so ranks that made the same ones know them by the same number.
+struct FlightCounters {
+  std::int64_t local_id = -1;
+  std::optional<std::int64_t> last_enqueued;
+  std::optional<std::int64_t> last_completed;
 };
 
 // The dump of one process.
@@ -75,8 +84,10 @@ struct FlightDump {
   bool conflict = false;        // its groups have no rank in common
   FlightRecorderDump about;
   std::vector<FlightPosition> positions;
-  bool timing = false;         // something was seen to start: then scheduled means not started
-  std::int64_t newest_us = 0;  // the youngest thing in it; 0: nothing has a time
+  std::vector<FlightCounters> nameless;
+  bool shows_completed = false;  // false: the dump may have left out what was completed
+  bool timing = false;           // something was seen to start: then scheduled means not started
+  std::int64_t newest_us = 0;    // the youngest thing in it; 0: nothing has a time
   LineRef line;
 
   // The global rank. What the sender says or the name tells counts unless the groups forbid it.

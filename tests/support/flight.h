@@ -42,6 +42,9 @@ class Recorder {
     group.last_completed = completed;
   }
 
+  // By which number this process knows it.
+  void local_id(const std::string& name, std::int64_t id) { named(name).local_id = id; }
+
   void record(const std::string& name, const RecordedOperation& said) {
     FlightRecorderGroup& group = named(name);
     const FlightSignature signature{said.operation, said.sizes,  said.sizes,
