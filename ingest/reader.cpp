@@ -289,14 +289,14 @@ class Reader::Impl {
 
   // A dump counts as one line.
   void keep_dump(std::vector<DumpedFact>& facts) {
-    if (!dump_counted_) count_line();
-    dump_counted_ = true;
-    const bool refused = !std::get<FlightRecorderDump>(facts.front().fact).refused.empty();
-    if (refused) {
-      ++batch_.skipped;
-    } else {
-      ++batch_.dialects["flight-recorder"];
-      ++batch_.recognized;
+    if (!std::exchange(dump_counted_, true)) {
+      count_line();
+      if (!std::get<FlightRecorderDump>(facts.front().fact).refused.empty()) {
+        ++batch_.skipped;
+      } else {
+        ++batch_.dialects["flight-recorder"];
+        ++batch_.recognized;
+      }
     }
     const std::uint32_t speaker = calls_.speaker(batch_, {}, 0, -1, -1);
     for (DumpedFact& told : facts)
