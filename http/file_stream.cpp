@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "http/asked_lines.h"
+#include "parsers/flight_recorder.h"
 
 namespace faultline {
 namespace {
@@ -26,6 +27,11 @@ void add(FileReceipt& receipt, const Batch& batch) {
   receipt.skipped += batch.skipped;
   receipt.facts += batch.facts();
   for (const auto& [dialect, lines] : batch.dialects) receipt.dialects[dialect] += lines;
+}
+
+bool is_dump(std::string_view beginning) {
+  const DumpForm form = dump_form(beginning.substr(0, kDumpFormBytes), false);
+  return form == DumpForm::pickle || form == DumpForm::json;
 }
 
 XXH3_state_t* new_state() {
@@ -124,6 +130,7 @@ void FileStream::feed(std::string_view bytes) {
   skip_ -= held;
   receipt_.duplicate_bytes += held;
   bytes.remove_prefix(held);
+  if (filter_ && receipt_.bytes == bytes.size() && is_dump(bytes)) filter_->expect_whole_bodies();
   if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
   read(bytes);
 }

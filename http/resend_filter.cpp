@@ -117,7 +117,7 @@ std::string_view ResendFilter::finish() {
             rest().size() < std::min(size_of(blocks_[candidate.block]), kHeadBytes);
         return candidate.head_matches || (follows && too_short_to_tell);
       });
-  if (!inside_block) return give_up();
+  if (!inside_block || whole_bodies_) return give_up();
   drop(rest().size());
   passes_all_ = true;
   return {};

@@ -38,6 +38,10 @@ class ResendFilter {
   // beginning of that block: a shorter copy of a file that grew.
   std::string_view finish();
 
+  // The body is of a form that means nothing in part: a shorter one is another one, not the
+  // beginning of one that grew.
+  void expect_whole_bodies() { whole_bodies_ = true; }
+
   // The sender has paused. Bytes too few to be recognised by now are new: a stream that has just
   // begun must not wait unseen.
   std::string_view settle();
@@ -72,6 +76,7 @@ class ResendFilter {
   std::uint64_t skipping_ = 0;  // bytes of an overlong line still to pass over
   std::uint64_t duplicate_bytes_ = 0;
   bool passes_all_ = false;
+  bool whole_bodies_ = false;
 };
 
 }  // namespace faultline

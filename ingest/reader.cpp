@@ -10,6 +10,7 @@
 
 #include "ingest/call_collector.h"
 #include "ingest/documents.h"
+#include "ingest/dump_body.h"
 #include "ingest/repeat_filter.h"
 #include "ingest/unwrap.h"
 #include "parsers/nccl_call.h"
@@ -21,11 +22,17 @@ namespace faultline {
 namespace {
 
 // The carry: a byte of flags, the unfinished line with its length, then the wrappers' own memory;
-// inside a document that too with its length, and then the document's.
+// inside a document that too with its length, and then the document's. In the midst of a dump the
+// unfinished line is what there is of it.
 constexpr unsigned char kDiscarding = 1;
 constexpr unsigned char kTailCounted = 2;
 constexpr unsigned char kTailRead = 4;
 constexpr unsigned char kInDocument = 8;
+constexpr unsigned char kInDump = 16;
+constexpr unsigned char kPassingOver = 32;
+
+// Of a dump that breaks off, the most that waits over a restart for its rest.
+constexpr std::size_t kMaxCarriedDump = Reader::kMaxLineBytes;
 
 void append_length(std::string& out, std::uint64_t length) {
   for (int shift = 0; shift < 64; shift += 8)
@@ -89,7 +96,16 @@ class Reader::Impl {
   void set_boot_time(Timestamp boot_time) { boot_us_ = boot_time.time_since_epoch().count(); }
 
   void feed(std::string_view bytes) {
+    if (bytes.empty()) return;
     finished_ = false;
+    if (at_beginning_ && (dump_.open() || DumpBody::may_begin(bytes)))
+      feed_dump(bytes);
+    else
+      feed_lines(bytes);
+  }
+
+  void feed_lines(std::string_view bytes) {
+    at_beginning_ = false;
     if (!tail_.empty() || discarding_) bytes = complete_tail(bytes);
     while (!bytes.empty()) {
       const void* newline = std::memchr(bytes.data(), '\n', bytes.size());
@@ -138,6 +154,10 @@ class Reader::Impl {
     Cursor cursor{taken_, lines_, {}};
     // Bytes of the unfinished line that were already taken; those after them will come again.
     std::uint64_t of_tail = taken_ > line_start_ ? taken_ - line_start_ : 0;
+    if (dump_.open()) {
+      if (of_tail > 0 || dump_.passes_over()) cursor.carry = saved_dump(of_tail);
+      return cursor;
+    }
     std::string wrapping = unwrapper_.save();
     std::string document = documents_.save();
     if (of_tail == 0 && !discarding_ && wrapping.empty() && document.empty()) return cursor;
@@ -163,6 +183,11 @@ class Reader::Impl {
   void finish(LineEnd end) {
     finished_ = true;
     batch_.end = SourceEnd::whole;
+    read_dumps(true);
+    if (dump_.size() > 0) {
+      batch_.end = SourceEnd::torn;
+      return;
+    }
     if (tail_.empty() && !discarding_) return;
     if (!tail_counted_) count_line();
     tail_counted_ = true;
@@ -179,6 +204,10 @@ class Reader::Impl {
     std::uint64_t length = read_length(carry.substr(1));
     carry.remove_prefix(9);
     if (length > carry.size()) return;
+    if ((flags & (kInDump | kPassingOver)) != 0) {
+      restore_dump(flags, carry.substr(0, length));
+      return;
+    }
     tail_ = carry.substr(0, length);
     discarding_ = flags & kDiscarding;
     tail_counted_ = flags & kTailCounted;
@@ -192,6 +221,7 @@ class Reader::Impl {
     wrapping = std::min<std::uint64_t>(wrapping, carry.size());
     unwrapper_.restore(carry.substr(0, wrapping));
     documents_.restore(carry.substr(wrapping));
+    at_beginning_ = tail_.empty() && !discarding_ && carry.empty();
     // Of a line too long to keep, only that it had begun is remembered.
     if (discarding_) discarded_ = 1;
     line_start_ -= std::min<std::uint64_t>(tail_.size() + discarded_, line_start_);
@@ -199,13 +229,14 @@ class Reader::Impl {
 
   // Everything up to here is in the batch being filled, or in an earlier one.
   std::uint64_t readable() const {
-    return finished_ ? line_start_ + tail_.size() + discarded_ : std::max(line_start_, taken_);
+    return finished_ ? line_start_ + dump_.size() + tail_.size() + discarded_
+                     : std::max(line_start_, taken_);
   }
 
   void begin_batch() {
     batch_ = Batch{};
     batch_.from_offset = batch_.to_offset = taken_;
-    batch_.first_line = tail_counted_ ? lines_ : lines_ + 1;
+    batch_.first_line = tail_counted_ || dump_counted_ ? lines_ : lines_ + 1;
     calls_.reset();
     repeats_.reset();
     last_frame_.clear();
@@ -219,6 +250,75 @@ class Reader::Impl {
   void count_line() {
     ++lines_;
     ++batch_.lines;
+  }
+
+  void feed_dump(std::string_view bytes) {
+    if (dump_.passes_over()) {
+      line_start_ += bytes.size();
+      return;
+    }
+    dump_.add(bytes);
+    dump_read_ = false;
+    read_dumps(false);
+  }
+
+  // What is held becomes facts, or turns out to be lines. all: nothing follows for now.
+  void read_dumps(bool all) {
+    using What = DumpBody::Step::What;
+    while (dump_.size() > 0 && !dump_read_) {
+      DumpBody::Step step = dump_.next(all);
+      if (step.what == What::wait) return;
+      if (step.what == What::text) {
+        const std::string text = dump_.take();
+        feed_lines(text);
+        return;
+      }
+      keep_dump(step.facts);
+      if (step.what == What::dump) {
+        line_start_ += step.bytes;
+        dump_.drop(step.bytes);
+        dump_counted_ = false;
+      } else if (step.what == What::broken_off && dump_.size() <= kMaxCarriedDump) {
+        dump_read_ = true;
+      } else {
+        line_start_ += dump_.size();
+        dump_.pass_over();
+      }
+    }
+  }
+
+  // A dump counts as one line.
+  void keep_dump(std::vector<DumpedFact>& facts) {
+    if (!std::exchange(dump_counted_, true)) {
+      count_line();
+      if (!std::get<FlightRecorderDump>(facts.front().fact).refused.empty()) {
+        ++batch_.skipped;
+      } else {
+        ++batch_.dialects["flight-recorder"];
+        ++batch_.recognized;
+      }
+    }
+    const std::uint32_t speaker = calls_.speaker(batch_, {}, 0, -1, -1);
+    for (DumpedFact& told : facts)
+      keep_fact(std::move(told.fact), speaker, told.time, {lines_, line_start_, told.text});
+  }
+
+  std::string saved_dump(std::uint64_t length) const {
+    unsigned char flags = dump_.passes_over() ? kPassingOver : kInDump;
+    if (dump_counted_) flags |= kTailCounted;
+    if (dump_read_) flags |= kTailRead;
+    const std::string_view held = dump_.held().substr(0, length);
+    std::string carry(1, static_cast<char>(flags));
+    append_length(carry, held.size());
+    return carry.append(held);
+  }
+
+  void restore_dump(unsigned char flags, std::string_view held) {
+    dump_.add(held);
+    if ((flags & kPassingOver) != 0) dump_.pass_over();
+    dump_counted_ = flags & kTailCounted;
+    dump_read_ = flags & kTailRead;
+    line_start_ -= std::min<std::uint64_t>(held.size(), line_start_);
   }
 
   // The beginning of a line came earlier: joins what belongs to it, returns what follows it.
@@ -523,6 +623,7 @@ class Reader::Impl {
   std::shared_ptr<const Noteworthy> noteworthy_;
   Unwrapper unwrapper_;
   Documents documents_;
+  DumpBody dump_;
   CallCollector calls_;
   RepeatFilter repeats_;
   std::vector<Reading> readings_;
@@ -539,6 +640,9 @@ class Reader::Impl {
   bool tail_counted_ = false;
   bool tail_read_ = false;
   bool finished_ = false;
+  bool at_beginning_ = true;   // of the source, of a body, or behind a dump
+  bool dump_counted_ = false;  // the dump in hand, as a line
+  bool dump_read_ = false;     // all that has come of it
   LineEnd line_end_ = LineEnd::there;
 
   Batch batch_;

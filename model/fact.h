@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "model/facts/flight.h"
 #include "model/facts/kernel.h"
 #include "model/facts/nccl.h"
 #include "model/facts/part.h"
@@ -19,7 +20,7 @@ using Fact =
     std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
                  SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
                  GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport, SwitchError, GpuDriver,
-                 HostStopping, ClockReading, LinesLost>;
+                 HostStopping, ClockReading, LinesLost, FlightRecorderDump, FlightRecorderGroup>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

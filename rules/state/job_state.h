@@ -8,6 +8,7 @@
 #include "model/batch.h"
 #include "rules/state/addresses.h"
 #include "rules/state/boot_times.h"
+#include "rules/state/flight.h"
 #include "rules/state/hardware.h"
 #include "rules/state/kernel_lines.h"
 #include "rules/state/nics.h"
@@ -43,6 +44,7 @@ class JobState {
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
   const Reports& reports() const { return reports_; }
+  const Flight& flight() const { return flight_; }
 
   // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
   // out.
@@ -73,6 +75,7 @@ class JobState {
   AddressBook addresses_;
   Setup setup_;
   Reports reports_;
+  Flight flight_;
   std::optional<Timestamp> last_activity_;
 };
 

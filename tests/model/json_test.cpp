@@ -236,6 +236,16 @@ TEST(FactJson, GivesBackEveryKindOfFact) {
                  .kind = "port",
                  .names = {{"lid", "37"}, {"port", "1"}},
                  .values = {{"SymbolErrorCounter", "65535"}, {"odd \xff", ""}}},
+      FlightRecorderDump{.form = "pickle", .version = "2.10", .entries = 7, .broken_off = true},
+      FlightRecorderGroup{.name = "0",
+                          .members = "0-7",
+                          .last_enqueued = 12,
+                          .signatures = {{.operation = "nccl:send 0->1", .point_to_point = true}},
+                          .signature = {0, 0},
+                          .states = "Cs",
+                          .sequence = {9, 1},
+                          .details = {{.entry = 1, .stack = 0, .timeout_ms = 600000}},
+                          .stacks = {"f (a.py:1)\ng (b.py:2)"}},
   };
   for (const Fact& fact : facts) {
     const std::string text = fact_to_json(fact);

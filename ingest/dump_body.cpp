@@ -1,0 +1,89 @@
+#include "ingest/dump_body.h"
+
+#include <fmt/format.h>
+
+namespace faultline {
+namespace {
+
+// A pickle that is to be refused should not be held for long; looking is reading from its
+// beginning, so it is done seldom.
+constexpr std::size_t kFirstLook = 4096;
+constexpr std::size_t kLookGrowth = 8;
+
+constexpr std::size_t kMaxMegabytes = DumpBody::kMaxBytes >> 20;
+
+}  // namespace
+
+bool DumpBody::may_begin(std::string_view bytes) {
+  return dump_form(bytes.substr(0, kDumpFormBytes), false) != DumpForm::none;
+}
+
+void DumpBody::add(std::string_view bytes) { held_ += bytes; }
+
+void DumpBody::drop(std::size_t bytes) {
+  held_.erase(0, bytes);
+  form_ = DumpForm::unsure;
+  extent_ = JsonExtent();
+  next_look_ = 0;
+}
+
+std::string DumpBody::take() {
+  std::string text = std::move(held_);
+  held_.clear();
+  drop(0);
+  return text;
+}
+
+void DumpBody::pass_over() {
+  held_ = std::string();
+  passing_over_ = true;
+}
+
+DumpBody::Step DumpBody::next(bool all) {
+  if (passing_over_) return {};
+  const std::string_view beginning = std::string_view(held_).substr(0, kDumpFormBytes);
+  if (form_ == DumpForm::unsure) form_ = dump_form(beginning, all);
+  if (form_ == DumpForm::unsure) return {};
+  if (form_ == DumpForm::none) return {.what = Step::What::text};
+  if (form_ == DumpForm::json) return next_json(all);
+
+  if (!all && held_.size() < std::max(next_look_, kFirstLook)) return {};
+  next_look_ = held_.size() * kLookGrowth;
+  if (held_.size() > kMaxBytes) {
+    Step step{.what = Step::What::refused};
+    step.facts.push_back(
+        refused_dump("pickle", fmt::format("it is larger than {} MB", kMaxMegabytes)));
+    return step;
+  }
+  DumpReading reading = read_dump_pickle(held_, all);
+  if (reading.outcome == DumpReading::Outcome::incomplete) return {};
+  const auto& dump = std::get<FlightRecorderDump>(reading.facts.front().fact);
+  Step step{.what = dump.broken_off         ? Step::What::broken_off
+                    : !dump.refused.empty() ? Step::What::refused
+                                            : Step::What::dump,
+            .bytes = reading.consumed};
+  step.facts = std::move(reading.facts);
+  return step;
+}
+
+DumpBody::Step DumpBody::next_json(bool all) {
+  extent_.look_at(held_);
+  if (extent_.hopeless() || held_.size() > kMaxBytes) return {.what = Step::What::text};
+  if (!extent_.complete() && !all) return {};
+  Step step{.what = Step::What::dump, .bytes = held_.size()};
+  if (extent_.complete()) {
+    step.bytes = extent_.end();
+    DumpReading reading = read_dump_json(std::string_view(held_).substr(0, step.bytes), false);
+    if (reading.outcome == DumpReading::Outcome::other) return {.what = Step::What::text};
+    step.facts = std::move(reading.facts);
+    return step;
+  }
+  step.what = Step::What::broken_off;
+  const std::string mended = extent_.mended(held_);
+  if (!mended.empty()) step.facts = read_dump_json(mended, true).facts;
+  if (step.facts.empty())
+    step.facts.push_back(refused_dump("json", "it breaks off before its first entry ends"));
+  return step;
+}
+
+}  // namespace faultline

@@ -1,0 +1,61 @@
+// The dump that a source consists of, if it is one: held until it is whole, for it means nothing
+// line by line. What turns out to be text is given back to be read as lines.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "parsers/flight_recorder.h"
+#include "parsers/json_tree.h"
+
+namespace faultline {
+
+class DumpBody {
+ public:
+  // Of one dump. Thousands of entries with their stacks take two megabytes.
+  static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
+  // Whether bytes at the beginning of a source may belong to a dump.
+  static bool may_begin(std::string_view bytes);
+
+  bool open() const { return !held_.empty() || passing_over_; }
+  bool passes_over() const { return passing_over_; }  // until the source ends
+  std::size_t size() const { return held_.size(); }
+  std::string_view held() const { return held_; }
+
+  void add(std::string_view bytes);
+
+  struct Step {
+    enum class What {
+      wait,        // more has to come
+      dump,        // `bytes` of what is held are a dump; drop them
+      broken_off,  // all of it is the beginning of one; more may come later
+      refused,     // and whatever follows is no text either
+      text,
+    };
+    What what = What::wait;
+    std::size_t bytes = 0;
+    std::vector<DumpedFact> facts;
+  };
+
+  // all: nothing follows for now.
+  Step next(bool all);
+
+  void drop(std::size_t bytes);
+  std::string take();
+  void pass_over();
+
+ private:
+  Step next_json(bool all);
+
+  std::string held_;
+  DumpForm form_ = DumpForm::unsure;
+  JsonExtent extent_;
+  std::size_t next_look_ = 0;
+  bool passing_over_ = false;
+};
+
+}  // namespace faultline

@@ -1,0 +1,82 @@
+// Where the ranks of a job stand to each other, by the dumps of their Flight Recorders: by group,
+// in which operation they are stuck, and who is missing there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "rules/state/flight.h"
+
+namespace faultline {
+
+// How a rank stands to one operation of a group.
+enum class FlightStanding : std::uint8_t {
+  no_dump,      // or one that was not read: nothing is known, and that may have a reason
+  unknown,      // its dump does not reach so far, or does not tell
+  not_entered,  // it has a dump, and had not called it
+  entered,      // called, and no end of it seen
+  started,      // so, and its GPU was seen to begin; told only where there is timing
+  finished,
+};
+
+struct FlightStall {
+  struct Rank {
+    int rank = -1;
+    std::size_t dump = SIZE_MAX;  // index into Flight::dumps()
+    FlightStanding standing = FlightStanding::no_dump;
+    bool by_counters = false;  // it has no entry of the operation; what else it says tells
+    // Of those that finished: whether they are stuck in a later one, and how many they finished
+    // before that.
+    bool stuck_later = false;
+    std::uint32_t ahead = 0;
+  };
+
+  std::uint32_t group = 0;
+  std::uint32_t sequence = 0;   // of the first collective that somebody entered and did not finish
+  std::uint32_t signature = 0;  // as most of them called it
+  std::int64_t since_us = 0;    // when the first of them called it, by its clock; 0: not told
+  std::vector<Rank> ranks;      // the group's members
+
+  std::vector<int> with(FlightStanding standing) const;
+};
+
+// A collective of one number that ranks called in different ways.
+struct FlightMismatch {
+  struct Camp {
+    std::uint32_t signature = 0;
+    std::vector<int> ranks;
+  };
+  std::uint32_t group = 0;
+  std::uint32_t sequence = 0;
+  std::vector<Camp> camps;  // largest first
+};
+
+// A Send or Recv that did not end. The peer has the other half of it waiting as well, or not.
+struct FlightPeerWait {
+  std::uint32_t group = 0;
+  int rank = -1;
+  int peer = -1;
+  bool sends = false;
+  bool peer_posted = false;
+  bool peer_has_dump = false;
+  std::size_t dump = SIZE_MAX;
+  std::uint32_t entry = 0;
+};
+
+struct FlightAlignment {
+  std::vector<FlightStall> stalls;  // one for a group at most; that of the earliest call first
+  std::vector<FlightMismatch> mismatches;  // the first of each group
+  std::vector<FlightPeerWait> peer_waits;  // the first of each pair of ranks and direction
+
+  // Ranks that others wait for and that wait for nobody: it began with them.
+  std::vector<int> never_entered;
+  // Ranks that entered everything, and whose GPU did not do what their peers' GPUs did.
+  std::vector<int> unfinished;
+  bool circular = false;  // everybody who is waited for waits as well
+};
+
+FlightAlignment align(const Flight& flight);
+
+}  // namespace faultline

@@ -1,0 +1,355 @@
+#include "rules/state/flight.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <limits>
+
+#include "model/ranks.h"
+
+namespace faultline {
+namespace {
+
+// A hostile dump could hold any number of them.
+constexpr std::size_t kMostDumps = std::size_t{1} << 16;
+constexpr std::size_t kMostGroups = std::size_t{1} << 16;
+constexpr std::size_t kMostNameless = 1024;
+constexpr std::size_t kMostEntries = 20'000;  // of one group of one rank
+constexpr std::size_t kMostSymbols = std::size_t{1} << 20;
+constexpr std::size_t kMostStacks = std::size_t{1} << 14;
+
+// Columns hold differences; added up as unsigned numbers, for a hostile one may hold any.
+class Sum {
+ public:
+  explicit Sum(const std::vector<std::int64_t>& column) : column_(column) {}
+  std::int64_t next() {
+    if (at_ < column_.size()) sum_ += static_cast<std::uint64_t>(column_[at_++]);
+    return static_cast<std::int64_t>(sum_);
+  }
+
+ private:
+  const std::vector<std::int64_t>& column_;
+  std::size_t at_ = 0;
+  std::uint64_t sum_ = 0;
+};
+
+std::uint32_t clamped(std::int64_t number) {
+  return static_cast<std::uint32_t>(
+      std::clamp<std::int64_t>(number, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+FlightProgress progress_of(char state) {
+  switch (state) {
+    case 's':
+    case 'S':
+      return FlightProgress::scheduled;
+    case 'r':
+    case 'R':
+      return FlightProgress::started;
+    case 'c':
+    case 'C':
+      return FlightProgress::completed;
+    default:
+      return FlightProgress::unknown;
+  }
+}
+
+// Before 2.0 only the name tells.
+bool is_point_to_point(const FlightSignature& signature) {
+  return signature.point_to_point || signature.operation.find(":send ") != std::string::npos ||
+         signature.operation.find(":recv ") != std::string::npos ||
+         signature.operation.ends_with(":recvAnySource");
+}
+
+// The member that "nccl:send 1->2" is said by: the first number is its own rank in the group.
+std::optional<std::size_t> own_place(std::string_view operation) {
+  for (const std::string_view word : {":send ", ":recv "}) {
+    const std::size_t at = operation.find(word);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = operation.substr(at + word.size());
+    std::size_t place = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), place);
+    const std::string_view arrow(end, static_cast<std::size_t>(rest.data() + rest.size() - end));
+    if (error == std::errc() && (arrow.starts_with("->") || arrow.starts_with("<-"))) return place;
+  }
+  return std::nullopt;
+}
+
+// Members of a batch never show what became of them; the entry that closes the batch does.
+class Batches {
+ public:
+  Batches(std::vector<FlightEntry>& entries, const std::vector<std::int64_t>& collective,
+          const std::vector<std::int64_t>& p2p)
+      : entries_(entries), collective_(collective), p2p_(p2p) {}
+
+  void resolve(std::size_t place, bool closes) {
+    if (closes) {
+      close(place);
+      begin_ = place + 1;
+      return;
+    }
+    // A run of members shares one number.
+    if (begin_ < place && !alike(place - 1, place)) begin_ = place;
+    if (begin_ < place) entries_[place - 1].role = entries_[place].role = FlightRole::batched;
+  }
+
+ private:
+  bool alike(std::size_t a, std::size_t b) const {
+    if (entries_[a].point_to_point != entries_[b].point_to_point) return false;
+    return entries_[a].point_to_point ? p2p_[a] == p2p_[b] : collective_[a] == collective_[b];
+  }
+
+  void close(std::size_t place) {
+    const bool of_p2p =
+        begin_ < place && entries_[begin_].point_to_point && p2p_[begin_] == p2p_[place];
+    const bool of_collectives = begin_ < place && !entries_[begin_].point_to_point &&
+                                collective_[begin_] == collective_[place];
+    // Its members may have left the ring; then its number in the other count tells.
+    if (of_p2p || (!of_collectives && p2p_[place] > 0)) {
+      entries_[place].role = FlightRole::batch_end;
+      entries_[place].sequence = clamped(p2p_[place]);
+    }
+    if (!of_p2p && !of_collectives) return;
+    for (std::size_t i = begin_; i < place; ++i) {
+      entries_[i].role = FlightRole::batched;
+      entries_[i].progress = entries_[place].progress;
+      entries_[i].retired = entries_[place].retired;
+    }
+  }
+
+  std::vector<FlightEntry>& entries_;
+  const std::vector<std::int64_t>& collective_;
+  const std::vector<std::int64_t>& p2p_;
+  std::size_t begin_ = 0;  // of the run that may be a batch
+};
+
+}  // namespace
+
+const FlightOperation* FlightPosition::operation(std::size_t entry) const {
+  const auto found = std::ranges::find(operations, entry, &FlightOperation::entry);
+  return found == operations.end() ? nullptr : &*found;
+}
+
+const FlightPosition* FlightDump::position(std::uint32_t group) const {
+  const auto found = std::ranges::find(positions, group, &FlightPosition::group);
+  return found == positions.end() ? nullptr : &*found;
+}
+
+int FlightDump::rank() const {
+  const auto possible = [&](int rank) {
+    return rank >= 0 && (any_rank || conflict || std::ranges::binary_search(candidates, rank));
+  };
+  if (possible(said_rank)) return said_rank;
+  if (possible(named_rank)) return named_rank;
+  return !conflict && candidates.size() == 1 ? candidates.front() : -1;
+}
+
+void Flight::apply(std::uint32_t source, const Source& origin, const Event& event) {
+  if (const auto* about = std::get_if<FlightRecorderDump>(&event.fact)) {
+    begin(source, origin, *about, {source, event.line, event.offset, event.time, event.text});
+  } else if (const auto* group = std::get_if<FlightRecorderGroup>(&event.fact)) {
+    const auto current = current_.find(source);
+    if (current == current_.end()) return;
+    add(dumps_[current->second], *group,
+        {source, event.line, event.offset, event.time, event.text});
+  }
+}
+
+void Flight::begin(std::uint32_t source, const Source& origin, const FlightRecorderDump& about,
+                   LineRef line) {
+  FlightDump dump;
+  dump.source = source;
+  dump.host = origin.host;
+  dump.said_rank = origin.rank;
+  dump.named_rank = rank_in_name(origin.name);
+  dump.about = about;
+  if (line.time.known()) dump.newest_us = *line.time.wall_us;
+  dump.line = std::move(line);
+
+  // The same one, now that more of it has come; or the next one of the same process.
+  const auto current = current_.find(source);
+  if (current != current_.end()) {
+    const FlightDump& before = dumps_[current->second];
+    const bool same = before.line.offset == dump.line.offset;
+    const bool next =
+        before.rank() >= 0 && (before.rank() == origin.rank || before.rank() == dump.named_rank);
+    const bool says_less = !about.refused.empty() && before.about.refused.empty();
+    if (same || (next && !says_less)) {
+      dumps_[current->second] = std::move(dump);
+      return;
+    }
+  }
+  if (dumps_.size() >= kMostDumps) {
+    current_.erase(source);
+    return;
+  }
+  current_[source] = dumps_.size();
+  dumps_.push_back(std::move(dump));
+}
+
+std::uint32_t Flight::group_of(const FlightRecorderGroup& group) {
+  // A name may be given again to other ranks.
+  const std::pair key{group.name.empty() ? fmt::format("#{}", group.local_id) : group.name,
+                      group.members};
+  const auto [known, is_new] =
+      group_index_.try_emplace(key, static_cast<std::uint32_t>(groups_.size()));
+  if (!is_new) {
+    FlightGroup& there = groups_[known->second];
+    if (there.description.empty()) there.description = group.description;
+    return known->second;
+  }
+  FlightGroup& added = groups_.emplace_back();
+  added.name = group.name;
+  added.description = group.description;
+  if (group.name.empty()) added.local_id = group.local_id;
+  added.members = ranks_of(group.members);
+  return known->second;
+}
+
+std::uint32_t Flight::symbol_of(const FlightSignature& signature) {
+  const std::string key = fmt::format(
+      "{}\n{}\n{}\n{}\n{}\n{}", signature.operation, signature.input_sizes, signature.output_sizes,
+      signature.input_dtypes, signature.output_dtypes, signature.point_to_point ? 1 : 0);
+  const auto known = symbols_.find(key);
+  if (known != symbols_.end()) return known->second;
+  if (signatures_.size() >= kMostSymbols) {
+    // More than fit: without sizes, which then nobody compares.
+    if (signature.input_sizes.empty() && signature.output_sizes.empty()) return 0;
+    FlightSignature bare = signature;
+    bare.input_sizes.clear();
+    bare.output_sizes.clear();
+    return symbol_of(bare);
+  }
+  const auto symbol = static_cast<std::uint32_t>(signatures_.size());
+  signatures_.push_back(signature);
+  symbols_.emplace(key, symbol);
+  return symbol;
+}
+
+std::uint32_t Flight::stack_of(const std::string& stack) {
+  const auto known = stack_index_.find(stack);
+  if (known != stack_index_.end()) return known->second;
+  if (stacks_.size() >= kMostStacks) return 0;
+  const auto symbol = static_cast<std::uint32_t>(stacks_.size());
+  stacks_.push_back(stack);
+  stack_index_.emplace(stack, symbol);
+  return symbol;
+}
+
+void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef line) {
+  if (group.name.empty() && group.signature.empty()) {
+    if (dump.nameless.size() < kMostNameless)
+      dump.nameless.push_back({group.local_id, group.last_enqueued, group.last_completed});
+    return;
+  }
+  if (groups_.size() >= kMostGroups || dump.positions.size() >= kMostGroups) return;
+  FlightPosition& position = dump.positions.emplace_back();
+  position.group = group_of(group);
+  position.local_id = group.local_id;
+  position.last_enqueued = group.last_enqueued;
+  position.last_started = group.last_started;
+  position.last_completed = group.last_completed;
+  position.line = std::move(line);
+  dump.timing = dump.timing || group.last_started.value_or(-1) >= 0;
+
+  std::vector<std::uint32_t> symbols;
+  std::vector<bool> closes;
+  for (const FlightSignature& signature : group.signatures) {
+    symbols.push_back(symbol_of(signature));
+    closes.push_back(signature.operation.ends_with("coalesced") &&
+                     signature.input_sizes.size() <= 2);
+  }
+
+  const std::size_t count = std::min(group.signature.size(), group.states.size());
+  std::vector<FlightEntry> entries(count);
+  std::vector<std::int64_t> collective(count);
+  std::vector<std::int64_t> p2p(count);
+  Sum sequence(group.sequence);
+  Sum p2p_sequence(group.p2p_sequence);
+  Sum record(group.record);
+  Sum created(group.created_us);
+  Batches batches(entries, collective, p2p);
+  const std::vector<int>& members = groups_[position.group].members;
+  std::optional<int> self;
+  for (std::size_t i = 0; i < count; ++i) {
+    FlightEntry& entry = entries[i];
+    collective[i] = sequence.next();
+    p2p[i] = p2p_sequence.next();
+    entry.record = clamped(record.next());
+    entry.created_us = created.next();
+    entry.progress = progress_of(group.states[i]);
+    entry.retired = group.states[i] >= 'A' && group.states[i] <= 'Z';
+    dump.timing = dump.timing || entry.progress == FlightProgress::started;
+    dump.newest_us = std::max(dump.newest_us, entry.created_us);
+    dump.shows_completed = dump.shows_completed || entry.progress == FlightProgress::completed;
+    const std::uint32_t which = group.signature[i];
+    if (which >= symbols.size()) continue;
+    entry.signature = symbols[which];
+    const FlightSignature& signature = group.signatures[which];
+    entry.point_to_point = is_point_to_point(signature);
+    // Before 2.0 there is one count for both.
+    const bool own_count = entry.point_to_point && p2p[i] > 0;
+    if (entry.point_to_point) entry.role = FlightRole::p2p;
+    entry.sequence = clamped(own_count ? p2p[i] : collective[i]);
+    batches.resolve(i, closes[which]);
+    if (!self && entry.point_to_point)
+      if (const auto place = own_place(signature.operation); place && *place < members.size())
+        self = members[*place];
+  }
+
+  const std::size_t forgotten = count - std::min(count, kMostEntries);
+  entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(forgotten));
+  entries.shrink_to_fit();
+  position.entries = std::move(entries);
+  position.forgotten = forgotten;
+  for (const FlightDetail& detail : group.details) {
+    if (detail.entry < forgotten || detail.entry >= count) continue;
+    const bool has_stack =
+        detail.stack >= 0 && static_cast<std::size_t>(detail.stack) < group.stacks.size();
+    position.operations.push_back(
+        {.entry = static_cast<std::uint32_t>(detail.entry - forgotten),
+         .stack = has_stack ? stack_of(group.stacks[static_cast<std::size_t>(detail.stack)]) : 0,
+         .timeout_ms = detail.timeout_ms.value_or(0),
+         .started_us = detail.started_us.value_or(0),
+         .completed_us = detail.completed_us.value_or(0),
+         .thread = detail.thread});
+    dump.timing = dump.timing || detail.started_us.has_value();
+  }
+
+  // Who wrote this is a member of every group in it.
+  if (members.empty() || dump.conflict) return;
+  const std::vector<int> one = self ? std::vector<int>{*self} : std::vector<int>();
+  const std::vector<int>& possible = self ? one : members;
+  if (std::exchange(dump.any_rank, false)) {
+    dump.candidates = possible;
+  } else {
+    std::vector<int> common;
+    std::ranges::set_intersection(dump.candidates, possible, std::back_inserter(common));
+    dump.candidates = std::move(common);
+  }
+  dump.conflict = dump.candidates.empty();
+}
+
+std::multimap<int, std::size_t> Flight::latest() const {
+  std::multimap<int, std::size_t> latest;
+  for (std::size_t i = 0; i < dumps_.size(); ++i) {
+    const FlightDump& dump = dumps_[i];
+    if (!dump.about.refused.empty()) continue;
+    const int rank = dump.rank();
+    const auto known = rank < 0 ? latest.end() : latest.find(rank);
+    if (known == latest.end()) {
+      latest.emplace(rank, i);
+      continue;
+    }
+    // A whole one before one that breaks off, of the same moment.
+    const FlightDump& other = dumps_[known->second];
+    const std::pair here{dump.newest_us, !dump.about.broken_off};
+    const std::pair there{other.newest_us, !other.about.broken_off};
+    if (here >= there) known->second = i;
+  }
+  return latest;
+}
+
+}  // namespace faultline

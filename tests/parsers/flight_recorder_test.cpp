@@ -1,0 +1,240 @@
+#include "parsers/flight_recorder.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "fixture.h"
+#include "model/json.h"
+
+namespace faultline {
+namespace {
+
+using namespace std::string_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Outcome = DumpReading::Outcome;
+
+struct Dump {
+  FlightRecorderDump head;
+  std::vector<FlightRecorderGroup> groups;
+
+  const FlightRecorderGroup* named(const std::string& name) const {
+    for (const FlightRecorderGroup& group : groups)
+      if (group.name == name) return &group;
+    return nullptr;
+  }
+  const FlightRecorderGroup* with_id(std::int64_t id) const {
+    for (const FlightRecorderGroup& group : groups)
+      if (group.local_id == id) return &group;
+    return nullptr;
+  }
+};
+
+Dump dump_of(const std::vector<DumpedFact>& facts) {
+  Dump dump;
+  for (const DumpedFact& told : facts) {
+    if (const auto* head = std::get_if<FlightRecorderDump>(&told.fact)) dump.head = *head;
+    if (const auto* group = std::get_if<FlightRecorderGroup>(&told.fact))
+      dump.groups.push_back(*group);
+  }
+  return dump;
+}
+
+Dump dump_in(const std::string& name) {
+  const std::string bytes = fixture("flight_recorder/" + name);
+  const DumpForm form = dump_form(std::string_view(bytes).substr(0, kDumpFormBytes), true);
+  EXPECT_EQ(form, name.ends_with(".json") ? DumpForm::json : DumpForm::pickle);
+  const DumpReading reading =
+      form == DumpForm::json ? read_dump_json(bytes, false) : read_dump_pickle(bytes, true);
+  EXPECT_EQ(reading.outcome, Outcome::read);
+  EXPECT_EQ(reading.consumed, bytes.size());
+  return dump_of(reading.facts);
+}
+
+constexpr std::int64_t kStart = 1741142831123456;
+
+void expect_the_newest_version(const Dump& dump, bool with_frames) {
+  EXPECT_EQ(dump.head.version, "2.10");
+  EXPECT_EQ(dump.head.library_version, "2.27.5");
+  EXPECT_EQ(dump.head.entries, 6U);
+  EXPECT_EQ(dump.head.unreadable_entries, 0U);
+  EXPECT_TRUE(dump.head.has_entries);
+  EXPECT_EQ(dump.head.has_stacks, with_frames);
+  EXPECT_FALSE(dump.head.broken_off);
+  EXPECT_EQ(dump.head.refused, "");
+  ASSERT_EQ(dump.groups.size(), 3U);
+
+  const FlightRecorderGroup* world = dump.named("0");
+  ASSERT_NE(world, nullptr);
+  EXPECT_EQ(world->description, "default_pg");
+  EXPECT_EQ(world->members, "0-7");
+  EXPECT_EQ(world->local_id, 0);
+  EXPECT_EQ(world->last_enqueued, 304);
+  EXPECT_EQ(world->last_started, 303);
+  EXPECT_EQ(world->last_completed, 302);
+  EXPECT_EQ(world->states, "CCCrs");
+  EXPECT_THAT(world->sequence, ElementsAre(300, 1, 1, 1, 1));
+  EXPECT_THAT(world->record, ElementsAre(70000, 1, 1, 2, 1));
+  EXPECT_THAT(world->created_us, ElementsAre(kStart, 2'000'000, 2'000'000, 4'000'000, 2'000'000));
+  EXPECT_THAT(world->duration_us, ElementsAre(1500, 1500, 1500, -1, -1));
+  ASSERT_EQ(world->signatures.size(), 1U);
+  EXPECT_EQ(world->signatures[0].operation, "nccl:all_reduce");
+  EXPECT_EQ(world->signatures[0].input_sizes, "[[8192,64],[]]");
+  EXPECT_EQ(world->signatures[0].input_dtypes, "Float,Long");
+  EXPECT_FALSE(world->signatures[0].point_to_point);
+  // The last that completed, and those that did not.
+  ASSERT_EQ(world->details.size(), 3U);
+  EXPECT_EQ(world->details[0].entry, 2U);
+  EXPECT_EQ(world->details[0].completed_us, kStart + 4'000'009);
+  EXPECT_EQ(world->details[1].entry, 3U);
+  EXPECT_EQ(world->details[1].thread, "pt_autograd_6");
+  EXPECT_EQ(world->details[1].timeout_ms, 600'000);
+  EXPECT_EQ(world->details[1].operation_id, 304);
+  EXPECT_EQ(world->details[1].started_us, kStart + 8'000'001);
+  EXPECT_EQ(world->details[1].completed_us, std::nullopt);
+  EXPECT_EQ(world->details[2].started_us, std::nullopt);
+  if (with_frames) {
+    ASSERT_EQ(world->details[1].stack, 1);
+    EXPECT_EQ(world->stacks[1],
+              "all_reduce (/opt/torch/distributed_c10d.py:2800)\ntrain_step (/job/train.py:135)");
+  }
+
+  const FlightRecorderGroup* pipeline = dump.named("12");
+  ASSERT_NE(pipeline, nullptr);
+  EXPECT_EQ(pipeline->members, "1 5");
+  EXPECT_EQ(pipeline->local_id, 2);
+  EXPECT_EQ(pipeline->last_enqueued, 41);
+  EXPECT_EQ(pipeline->states, "s");
+  EXPECT_THAT(pipeline->sequence, ElementsAre(3));
+  EXPECT_THAT(pipeline->p2p_sequence, ElementsAre(41));
+  EXPECT_EQ(pipeline->signatures[0].operation, "nccl:send 1->0");
+  EXPECT_TRUE(pipeline->signatures[0].point_to_point);
+
+  // Of a group without entries its number is all there is.
+  const FlightRecorderGroup* nameless = dump.with_id(1);
+  ASSERT_NE(nameless, nullptr);
+  EXPECT_EQ(nameless->name, "");
+  EXPECT_EQ(nameless->last_completed, 9);
+}
+
+TEST(FlightRecorder, TheNewestVersionIsReadFromEveryProtocol) {
+  for (const char* name : {"torch_v2.10.pickle", "v2.10_p2.pickle", "v2.10_p3.pickle",
+                           "v2.10_p4.pickle", "v2.10_p5.pickle"}) {
+    SCOPED_TRACE(name);
+    expect_the_newest_version(dump_in(name), true);
+  }
+}
+
+TEST(FlightRecorder, JsonSaysTheSame) {
+  expect_the_newest_version(dump_in("saved_v2.10.json"), true);
+  expect_the_newest_version(dump_in("torch_v2.10.json"), false);
+}
+
+TEST(FlightRecorder, EveryVersionIsReadAsFarAsItGoes) {
+  for (const std::string version :
+       {"1.0", "1.1", "1.4", "2.0", "2.2", "2.3", "2.4", "2.5", "2.7", "2.9", "2.10"}) {
+    for (int protocol = 2; protocol <= 5; ++protocol) {
+      SCOPED_TRACE(version + " " + std::to_string(protocol));
+      const Dump dump = dump_in(fmt::format("v{}_p{}.pickle", version, protocol));
+      EXPECT_EQ(dump.head.version, version);
+      EXPECT_EQ(dump.head.entries, 6U);
+      EXPECT_EQ(dump.head.unreadable_entries, 0U);
+      const FlightRecorderGroup* world = dump.with_id(0);
+      ASSERT_NE(world, nullptr);
+      EXPECT_THAT(world->sequence, ElementsAre(300, 1, 1, 1, 1));
+      EXPECT_EQ(world->states.size(), 5U);
+      const bool has_status = version != "1.0" && version != "1.1" && version != "1.4" &&
+                              version != "2.0" && version != "2.2";
+      EXPECT_EQ(world->last_enqueued.has_value(), has_status);
+      const FlightRecorderGroup* pipeline = dump.with_id(2);
+      ASSERT_NE(pipeline, nullptr);
+      EXPECT_EQ(pipeline->signatures[0].operation, "nccl:send 1->0");
+    }
+  }
+}
+
+TEST(FlightRecorder, TheFirstNightlyBuildsWroteABareList) {
+  for (int protocol = 2; protocol <= 5; ++protocol) {
+    const Dump dump = dump_in(fmt::format("vlist_p{}.pickle", protocol));
+    EXPECT_EQ(dump.head.version, "");
+    EXPECT_EQ(dump.head.entries, 6U);
+    ASSERT_EQ(dump.groups.size(), 2U);
+    EXPECT_EQ(dump.groups[0].states, "cccrs");
+  }
+}
+
+TEST(FlightRecorder, EntriesMayLackNearlyEverything) {
+  const Dump dump = dump_in("example.pickle");
+  EXPECT_EQ(dump.head.entries, 2U);
+  EXPECT_EQ(dump.head.unreadable_entries, 2U);  // no number in the group's sequence
+  ASSERT_EQ(dump.groups.size(), 1U);
+  EXPECT_EQ(dump.groups[0].last_completed, 300);
+}
+
+TEST(FlightRecorder, CutAnywhereTheWholeEntriesAreRead) {
+  for (const std::string name : {"torch_v2.10.pickle", "v2.10_p2.pickle", "v2.10_p4.pickle"}) {
+    const std::string whole = fixture("flight_recorder/" + name);
+    std::uint64_t before = 0;
+    for (std::size_t size = 2; size < whole.size(); ++size) {
+      const std::string cut = whole.substr(0, size);
+      EXPECT_EQ(read_dump_pickle(cut, false).outcome, Outcome::incomplete);
+      const DumpReading reading = read_dump_pickle(cut, true);
+      ASSERT_EQ(reading.outcome, Outcome::read);
+      const Dump dump = dump_of(reading.facts);
+      EXPECT_TRUE(dump.head.broken_off);
+      EXPECT_GE(dump.head.entries, before);
+      EXPECT_EQ(dump.head.unreadable_entries, 0U);
+      before = dump.head.entries;
+    }
+    EXPECT_EQ(before, 6U) << name;
+  }
+}
+
+TEST(FlightRecorder, WhyAPickleWasRefusedIsAFact) {
+  const Dump code = dump_of(read_dump_pickle("\x80\x02"
+                                             "cos\nsystem\n",
+                                             true)
+                                .facts);
+  EXPECT_THAT(code.head.refused, HasSubstr("GLOBAL"));
+  const Dump other = dump_of(read_dump_pickle("\x80\x02]K\x01"
+                                              "a.",
+                                              true)
+                                 .facts);
+  EXPECT_THAT(other.head.refused, HasSubstr("no dump"));
+}
+
+TEST(FlightRecorder, ARecorderThatIsOffIsToldFromARankThatDidNothing) {
+  const std::string bytes =
+      "\x80\x02}(X\x07\x00\x00\x00versionX\x03\x00\x00\x00"
+      "2.9X\x07\x00\x00\x00"
+      "entries](eu."s;
+  const Dump dump = dump_of(read_dump_pickle(bytes, true).facts);
+  EXPECT_EQ(dump.head.refused, "");
+  EXPECT_EQ(dump.head.entries, 0U);
+  EXPECT_TRUE(dump.groups.empty());
+}
+
+TEST(FlightRecorder, ADumpIsKnownByItsBeginning) {
+  EXPECT_EQ(dump_form("\x80\x02}", false), DumpForm::pickle);
+  EXPECT_EQ(dump_form("\x80", false), DumpForm::unsure);
+  EXPECT_EQ(dump_form("(dp0\nVversion\np1\n", false), DumpForm::pickle);
+  EXPECT_EQ(dump_form("", false), DumpForm::unsure);
+  EXPECT_EQ(dump_form(R"({"comm_lib_version":"2.27.5","entries":[)", false), DumpForm::json);
+  EXPECT_EQ(dump_form("{\n  \"version\": \"2.5\",\n", false), DumpForm::unsure);
+  EXPECT_EQ(dump_form("{\n  \"version\": \"2.5\",\n  \"pg_config\": {", false), DumpForm::json);
+  EXPECT_EQ(dump_form("{\n  \"version\": \"2.5\",\n", true), DumpForm::none);
+  EXPECT_EQ(dump_form(R"([{"frames":[{"name":"f","filename":"a.py")", false), DumpForm::json);
+  // Logs, and other tools' JSON.
+  EXPECT_EQ(dump_form("node1:17:17 [0] NCCL INFO Bootstrap", false), DumpForm::none);
+  EXPECT_EQ(dump_form("[rank0]:[E305 02:47:11.010634557 ProcessGroup", false), DumpForm::none);
+  EXPECT_EQ(dump_form("{\"version\":\"1.1\",\"host\":\"web\"}\n{\"ver", false), DumpForm::none);
+  EXPECT_EQ(dump_form("{\n\"nccl_versions\":1", false), DumpForm::none);
+  EXPECT_EQ(dump_form("{\"start\":{\"connected\":[", false), DumpForm::none);
+}
+
+}  // namespace
+}  // namespace faultline
