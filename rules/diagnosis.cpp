@@ -384,6 +384,11 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   if (const JobReport* report = job.reports().latest(); report && view.workers.all.empty()) {
     diagnosis.ranks.expected = report->largest;
     diagnosis.ranks.seen = report->seen;
+  } else if (view.workers.all.empty()) {
+    for (const FlightGroup& group : job.flight().groups())
+      if (!group.members.empty())
+        diagnosis.ranks.expected = std::max(diagnosis.ranks.expected, group.members.back() + 1);
+    diagnosis.ranks.seen = static_cast<int>(job.flight().latest().size());
   }
   diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;

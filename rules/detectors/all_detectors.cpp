@@ -3,6 +3,7 @@
 #include "rules/detectors/configuration.h"
 #include "rules/detectors/detector.h"
 #include "rules/detectors/duplicate_gpu.h"
+#include "rules/detectors/flight.h"
 #include "rules/detectors/kernel.h"
 #include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/parts.h"
@@ -22,6 +23,7 @@ constexpr Detector kDetectors[] = {
     {"kernel", find_kernel_faults},
     {"sxid", find_sxids},
     {"parts", find_part_faults},
+    {"flight", find_flight_faults},
     {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},
     {"collective_skipped", find_skipped_collectives},

@@ -1,0 +1,155 @@
+// Jobs of which nothing is known but the dumps of their Flight Recorders.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+
+#include "flight.h"
+#include "rules/catalog.h"
+#include "rules/diagnosis.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class FlightDiagnosis : public testing::TestWithParam<int> {
+ protected:
+  FlightDiagnosis() {
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    std::iota(all.begin(), all.end(), 0);
+    for (int rank = 0; rank < ranks; ++rank) recorders[rank].group("0", all);
+  }
+
+  void call(int rank, std::int64_t sequence, char state = 'c',
+            const std::string& operation = "nccl:all_reduce", const std::string& sizes = "[[1024]]",
+            const std::string& dtypes = "Float") {
+    recorders[rank].record("0", {.operation = operation,
+                                 .state = state,
+                                 .sequence = sequence,
+                                 .sizes = sizes,
+                                 .dtypes = dtypes,
+                                 .stack = "all_reduce from /x/torch/distributed/d.py:1\n"
+                                          "train_step from /job/train.py:131"});
+  }
+  void all_call(std::int64_t from, std::int64_t to) {
+    for (int rank = 0; rank < ranks; ++rank)
+      for (std::int64_t sequence = from; sequence <= to; ++sequence)
+        call(rank, sequence, 'c', "nccl:all_reduce", sequence % 3 == 0 ? "[[77]]" : "[[1024]]");
+  }
+
+  Diagnosis diagnosis() const {
+    JobState job("j");
+    for (const auto& [rank, recorder] : recorders)
+      job.apply({.job = "j", .name = fmt::format("nccl_trace_rank_{}", rank)}, recorder.batch(),
+                Timestamp{});
+    static const Catalog catalog = load_catalog();
+    return diagnose(job, catalog, {.now = Timestamp{}});
+  }
+
+  Finding only_cause() const {
+    const Diagnosis found = diagnosis();
+    EXPECT_EQ(found.root_causes.size(), 1U) << found.summary;
+    return found.root_causes.empty() ? Finding{} : found.root_causes.front();
+  }
+
+  int ranks = GetParam();
+  const int odd = GetParam() / 2 + 1;
+  std::map<int, Recorder> recorders;
+};
+
+INSTANTIATE_TEST_SUITE_P(Ranks, FlightDiagnosis, testing::Values(4, 64, 512));
+
+TEST_P(FlightDiagnosis, AccusesNobodyWhereAllIsDone) {
+  all_call(1, 20);
+  const Diagnosis found = diagnosis();
+  EXPECT_THAT(found.root_causes, IsEmpty()) << found.summary;
+  EXPECT_EQ(found.ranks.expected, ranks);
+  EXPECT_EQ(found.ranks.seen, ranks);
+}
+
+TEST_P(FlightDiagnosis, NamesTheRankThatNeverEntered) {
+  all_call(1, 20);
+  for (int rank = 0; rank < ranks; ++rank)
+    if (rank != odd) call(rank, 21, 's');
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "collective.rank_behind");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
+  EXPECT_THAT(cause.title, HasSubstr("#21"));
+  ASSERT_FALSE(cause.actions.empty());
+  EXPECT_THAT(cause.actions.front().what, HasSubstr("/job/train.py:131"));
+}
+
+TEST_P(FlightDiagnosis, NamesTheRankThatLeftOneOut) {
+  all_call(1, 17);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::int64_t shift = rank == odd ? 1 : 0;
+    for (std::int64_t sequence = 18; sequence <= 20; ++sequence)
+      call(rank, sequence, 's', "nccl:all_reduce",
+           (sequence + shift) % 3 == 0 ? "[[77]]" : "[[1024]]");
+  }
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "software.collective_skipped");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
+  EXPECT_THAT(cause.title, HasSubstr("left out"));
+}
+
+TEST_P(FlightDiagnosis, NamesTheRankThatCalledOneMore) {
+  all_call(1, 17);
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (rank == odd) call(rank, 18, 's', "nccl:broadcast", "[[5]]");
+    const std::int64_t shift = rank == odd ? 1 : 0;
+    for (std::int64_t sequence = 18; sequence <= 20; ++sequence)
+      call(rank, sequence + shift, 's', "nccl:all_reduce",
+           sequence % 3 == 0 ? "[[77]]" : "[[1024]]");
+  }
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "software.collective_skipped");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
+  EXPECT_THAT(cause.title, HasSubstr("one more"));
+}
+
+TEST_P(FlightDiagnosis, NamesTheRankThatCalledSomethingElse) {
+  struct Case {
+    const char* operation;
+    const char* sizes;
+    const char* dtypes;
+  };
+  for (const Case& it :
+       {Case{"nccl:all_gather", "[[1024]]", "Float"}, Case{"nccl:all_reduce", "[[512]]", "Float"},
+        Case{"nccl:all_reduce", "[[1024]]", "BFloat16"}}) {
+    FlightDiagnosis::recorders.clear();
+    std::vector<int> all(static_cast<std::size_t>(ranks));
+    std::iota(all.begin(), all.end(), 0);
+    for (int rank = 0; rank < ranks; ++rank) recorders[rank].group("0", all);
+    all_call(1, 19);
+    for (int rank = 0; rank < ranks; ++rank)
+      rank == odd ? call(rank, 20, 's', it.operation, it.sizes, it.dtypes) : call(rank, 20, 's');
+    const Finding cause = only_cause();
+    EXPECT_EQ(cause.cause, "software.collective_mismatch") << it.operation;
+    EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
+  }
+}
+
+TEST_P(FlightDiagnosis, NamesTheOneThatLeftNoDumpWhereAllOthersWait) {
+  all_call(1, 20);
+  for (int rank = 0; rank < ranks; ++rank) call(rank, 21, 's');
+  recorders.erase(odd);
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "collective.rank_behind");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
+  EXPECT_LT(cause.confidence, 0.7);
+}
+
+TEST_P(FlightDiagnosis, SaysThatAllEnteredWhereNobodyStandsOut) {
+  all_call(1, 20);
+  for (int rank = 0; rank < ranks; ++rank) call(rank, 21, 'r');
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "collective.stalled");
+}
+
+}  // namespace
+}  // namespace faultline
