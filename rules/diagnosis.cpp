@@ -21,6 +21,7 @@ constexpr double kExplainsNothing =
 constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
 constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
 constexpr double kMostConfidence = 0.98;
+constexpr double kLeastToBlame = 0.5;  // as likely as not
 
 struct Candidate {
   Suspicion suspicion;
@@ -387,6 +388,13 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   }
   diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;
+}
+
+std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis) {
+  std::set<std::string, std::less<>> blamed;
+  for (const Finding& finding : diagnosis.root_causes)
+    if (finding.part_of_job && finding.confidence >= kLeastToBlame) blamed.insert(finding.id);
+  return blamed;
 }
 
 std::vector<Finding> findings_of(const Diagnosis& diagnosis) {

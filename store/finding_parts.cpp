@@ -76,8 +76,7 @@ std::vector<HostFinding> select_findings_of_host(Database& database, std::string
       "JOIN findings ON number = finding WHERE host = ? AND gpu = '' ORDER BY number DESC LIMIT ?",
       host, limit);
   while (row.next())
-    found.push_back(
-        {.stored = stored_finding(database, row, 1), .blamed = row.integer(0) != 0});
+    found.push_back({.stored = stored_finding(database, row, 1), .blamed = row.integer(0) != 0});
   return found;
 }
 

@@ -148,7 +148,8 @@ class Store {
 
   // Of findings that tell of a machine (model/cause.h), across jobs.
   std::vector<std::string> hosts_with_findings();  // sorted
-  std::vector<HostFinding> findings_of_host(std::string_view host, std::size_t limit);  // latest first
+  std::vector<HostFinding> findings_of_host(std::string_view host,
+                                            std::size_t limit);  // latest first
   std::map<std::string, HostTally> tallies(const std::vector<std::string>& hosts);
   // Findings that were blamed and name one GPU and no other; oldest first.
   std::vector<GpuOffence> offences(const std::vector<std::string>& hosts);
