@@ -24,6 +24,9 @@ class Gathering {
     for (const SwitchIncident& incident : job_.hardware().switch_errors()) add(incident);
     for (const KernelLog& log : job_.kernel_lines().logs()) add(log);
     add_gpus();
+    for (const Member& member : job_.progress().members())
+      if (member.init && !member.init->gpu.empty() && !member.host.empty())
+        gpu_of(views_[member.host], member.init->gpu);
     add_ports();
     return std::move(views_);
   }
