@@ -15,6 +15,19 @@ namespace {
 // came.
 constexpr std::chrono::seconds kFresh{1};
 
+// Hosts with GPUs that reported something: the others' pasts do not matter. All of them, if some
+// report names no host.
+std::vector<std::string> hosts_with_reports(const JobState& state) {
+  const std::set<std::string>& all = state.sources().hosts();
+  std::set<std::string> hosts;
+  for (const XidIncident& incident : state.hardware().xids()) {
+    std::string host = state.host_of(incident.spoken_host, incident.source);
+    if (host.empty()) return {all.begin(), all.end()};
+    hosts.insert(std::move(host));
+  }
+  return {hosts.begin(), hosts.end()};
+}
+
 }  // namespace
 
 struct LiveJobs::Job {
@@ -37,7 +50,9 @@ struct LiveJobs::Job {
   std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
   std::vector<PastOffence> offences;
   std::uint64_t offences_version = 0;  // 0: not asked for yet
-  std::size_t offences_hosts = 0;      // how many hosts were asked for; they only become more
+  // How many there were when the store was asked; both only grow.
+  std::size_t offences_hosts = 0;
+  std::size_t offences_reports = 0;
 
   std::mutex hosts_mutex;
   std::shared_ptr<const HostViews> hosts;
@@ -211,13 +226,21 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   std::optional<Timestamp> first_received;
   {
     const std::shared_lock state_lock(job.state_mutex);
-    const std::set<std::string>& known = job.state.sources().hosts();
-    if (job.offences_version == version && job.offences_hosts == known.size()) return job.offences;
-    hosts.assign(known.begin(), known.end());
+    const std::size_t known = job.state.sources().hosts().size();
+    const std::size_t reports = job.state.hardware().xids().size();
+    if (job.offences_version == version && job.offences_hosts == known &&
+        job.offences_reports == reports)
+      return job.offences;
+    hosts = hosts_with_reports(job.state);
+    job.offences_hosts = known;
+    job.offences_reports = reports;
+    job.offences_version = 0;  // until the store has answered
     first_received = job.first_received;
   }
   std::vector<PastOffence> offences;
-  for (GpuOffence& offence : store_.offences(hosts)) {
+  const std::vector<GpuOffence> stored_offences =
+      hosts.empty() ? std::vector<GpuOffence>{} : store_.offences(hosts);
+  for (const GpuOffence& offence : stored_offences) {
     const StoredFinding& stored = offence.stored;
     if (stored.job == job.state.name()) continue;
     PastOffence& past = offences.emplace_back();
@@ -231,7 +254,6 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   }
   job.offences = std::move(offences);
   job.offences_version = version;
-  job.offences_hosts = hosts.size();
   return job.offences;
 }
 
