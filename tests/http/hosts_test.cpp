@@ -220,6 +220,33 @@ TEST_F(HostsTest, AStormIsOneEvent) {
   EXPECT_EQ(told.at("events").at(0).at("last_time"), "2026-03-05T02:00:59Z");
 }
 
+TEST_F(HostsTest, CountersThatMovedAreTracedAcrossJobs) {
+  const auto snapshot = [](const std::string& hour, int symbol_errors) {
+    return fmt::format(
+        "root@gpu-node-3:~# date; perfquery -x 37 1\n"
+        "Thu Mar  5 {}:47:11 UTC 2026\n"
+        "# Port extended counters: Lid 37 port 1 (CapMask: 0x5A00 CapMask2: 0x0000002)\n"
+        "PortSelect:......................1\n"
+        "CounterSelect:...................0x0000\n"
+        "PortXmitData:....................48201943312384\n"
+        "SymbolErrorCounter:..............{}\n"
+        "LinkDownedCounter:...............2\n",
+        hour, symbol_errors);
+  };
+  send("a", "perfquery", snapshot("02", 100));
+  send("b", "perfquery", snapshot("04", 160));
+  const json::object told = host();
+  ASSERT_EQ(told.at("ports").as_array().size(), 1U) << json::serialize(told);
+  const json::value& counters = told.at("ports").at(0).at("counters");
+  ASSERT_THAT(texts(counters, "counter"), ElementsAre("SymbolErrorCounter"));
+  const json::value& symbols = counters.at(0);
+  EXPECT_EQ(symbols.at("class"), "network.link_errors");
+  EXPECT_EQ(symbols.at("first").at("time"), "2026-03-05T02:47:11Z");
+  EXPECT_EQ(symbols.at("last").at("value").to_number<int>(), 160);
+  EXPECT_EQ(symbols.at("delta").to_number<int>(), 60);
+  EXPECT_DOUBLE_EQ(symbols.at("rate_per_hour").to_number<double>(), 30);
+}
+
 TEST_F(HostsTest, TheListIsFilteredByJobAndGpuAndComesInPages) {
   send("a", "dmesg", off_bus("2026-03-01"));
   send("b", "other", off_bus("2026-03-01"), "gpu-node-4");
