@@ -11,6 +11,7 @@
 #include "http/counter_history.h"
 #include "http/handlers.h"
 #include "http/host_story.h"
+#include "http/offences.h"
 #include "http/page.h"
 #include "http/problem.h"
 #include "model/json.h"
@@ -106,7 +107,7 @@ json::object failure_of(const StoredFinding& stored) {
           {"class", finding.cause},
           {"title", finding.title},
           {"confidence", finding.confidence},
-          {"time", to_rfc3339(finding.first_seen.value_or(stored.opened))},
+          {"time", to_rfc3339(time_of(stored))},
           {"finding", finding.id}};
 }
 

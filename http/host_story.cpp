@@ -8,14 +8,11 @@
 #include <set>
 #include <tuple>
 
+#include "http/offences.h"
 #include "model/pci_address.h"
 
 namespace faultline {
 namespace {
-
-Timestamp time_of(const StoredFinding& stored) {
-  return stored.finding.first_seen.value_or(stored.opened);
-}
 
 // Which GPU is meant by an address and, where a job tells it, the UUID.
 class Boards {
@@ -90,6 +87,7 @@ std::vector<GpuStory> gpus_of_host(const std::string& host, const std::vector<Ho
   for (auto& [key, story] : stories) {
     story.gpu = key.first;
     story.uuid = key.second;
+    keep_first_of_each_event(story.failures);
     std::ranges::stable_sort(story.failures, {},
                              [](const GpuOffence* offence) { return time_of(offence->stored); });
     std::vector<Failure> failures;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "http/clock.h"
+#include "http/offences.h"
 #include "http/pace.h"
 
 namespace faultline {
@@ -240,16 +241,19 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   std::vector<PastOffence> offences;
   const std::vector<GpuOffence> stored_offences =
       hosts.empty() ? std::vector<GpuOffence>{} : store_.offences(hosts);
-  for (const GpuOffence& offence : stored_offences) {
-    const StoredFinding& stored = offence.stored;
-    if (stored.job == job.state.name()) continue;
+  std::vector<const GpuOffence*> of_others;
+  for (const GpuOffence& offence : stored_offences)
+    if (offence.stored.job != job.state.name()) of_others.push_back(&offence);
+  keep_first_of_each_event(of_others);
+  for (const GpuOffence* offence : of_others) {
+    const StoredFinding& stored = offence->stored;
     PastOffence& past = offences.emplace_back();
-    past.gpu = offence.host + "/" + offence.gpu;
+    past.gpu = offence->host + "/" + offence->gpu;
     past.cause = stored.finding.cause;
     past.job = stored.job;
-    past.when = stored.finding.first_seen;
+    past.when = stored.finding.last_seen ? stored.finding.last_seen : stored.finding.first_seen;
     past.found_before = first_received && stored.opened < *first_received;
-    past.uuid = uuid_of(offence);
+    past.uuid = uuid_of(*offence);
     if (!stored.finding.evidence.empty()) past.evidence = stored.finding.evidence.front();
   }
   job.offences = std::move(offences);

@@ -21,7 +21,8 @@ constexpr double kExplainsNothing =
 constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
 constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
 constexpr double kMostConfidence = 0.98;
-constexpr double kLeastToBlame = 0.5;  // as likely as not
+// What is known of no rank, or accounts for nothing that stopped the job, is below that.
+constexpr double kLeastToBlame = 0.7;
 
 struct Candidate {
   Suspicion suspicion;

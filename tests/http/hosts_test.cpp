@@ -146,6 +146,28 @@ TEST_F(HostsTest, AGpuThatFailedThreeJobsIsToldOfAndTheFourthJobHearsOfIt) {
   EXPECT_EQ(json::serialize(cause_of("llama-4")), cause_before);
 }
 
+TEST_F(HostsTest, AnEventThatTheLogsOfSeveralJobsTellOfIsOneFailure) {
+  fail("a", off_bus("2026-03-01"));
+  fail("b", off_bus("2026-03-01"));
+  EXPECT_THAT(texts(gpu_of(host()).at("failures"), "job"), ElementsAre("a"));
+  EXPECT_TRUE(gpu_of(host()).at("repeat").is_null());
+  EXPECT_THAT(json::serialize(cause_of("b")), Not(HasSubstr("earlier job")));
+  // A log that goes back to the first event, and has one of its own.
+  fail("c", off_bus("2026-03-01") + off_bus("2026-03-04"));
+  EXPECT_THAT(texts(gpu_of(host()).at("failures"), "job"), ElementsAre("a", "c"));
+  EXPECT_THAT(json::serialize(cause_of("c")), HasSubstr("failed 1 earlier job "));
+}
+
+TEST_F(HostsTest, WithoutClocksEqualLinesAreOneEvent) {
+  const std::string line =
+      "[41280.701551] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has fallen off "
+      "the bus.\n";
+  fail("a", line);
+  fail("b", line);
+  EXPECT_THAT(texts(gpu_of(host()).at("failures"), "job"), ElementsAre("a"));
+  EXPECT_THAT(json::serialize(cause_of("b")), Not(HasSubstr("earlier job")));
+}
+
 TEST_F(HostsTest, ProgramsThatFaultedOnAGpuAreNotCalledItsFailures) {
   fail("a", xid_line("2026-03-01", 31, "Ch 00000010, MMU Fault: ENGINE GRAPHICS"));
   EXPECT_TRUE(gpu_of(host()).at("repeat").is_null());

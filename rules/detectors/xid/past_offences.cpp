@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 
@@ -10,6 +11,8 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostPastLines = 3;  // one of each job
+// A kernel log goes back to earlier jobs: what both tell of so close together is one event.
+constexpr std::chrono::minutes kOneEvent{3};
 
 // The UUID that this job's lines give the GPU; empty: none does.
 std::string uuid_of(const View& view, const std::string& host, const std::string& gpu) {
@@ -21,6 +24,12 @@ std::string uuid_of(const View& view, const std::string& host, const std::string
   return uuid;
 }
 
+bool tells_the_same(const Suspicion& suspicion, const PastOffence& past) {
+  return past.evidence.line != 0 &&
+         std::ranges::find(suspicion.finding.evidence, past.evidence.text, &Evidence::text) !=
+             suspicion.finding.evidence.end();
+}
+
 }  // namespace
 
 std::vector<const PastOffence*> offences_before(const View& view, std::string_view cause,
@@ -28,13 +37,16 @@ std::vector<const PastOffence*> offences_before(const View& view, std::string_vi
   std::vector<const PastOffence*> before;
   const Subject& subject = suspicion.finding.subject;
   const std::string host = subject.hosts.empty() ? "" : subject.hosts.front();
-  const EventTime& since = suspicion.since;
-  const std::optional<Timestamp> now = since.zone_assumed ? std::nullopt : since.wall();
+  const std::optional<Timestamp> now =
+      suspicion.since.zone_assumed ? std::nullopt : suspicion.finding.last_seen;
   for (const PastOffence& past : view.moment.past_offences) {
     if (past.job == view.job.name() || past.cause != cause ||
         std::ranges::find(subject.gpus, past.gpu) == subject.gpus.end())
       continue;
-    if (now && past.when ? *past.when >= *now : !past.found_before) continue;
+    const bool is_earlier = now && past.when
+                                ? *past.when + kOneEvent < *now
+                                : past.found_before && !tells_the_same(suspicion, past);
+    if (!is_earlier) continue;
     const std::string uuid =
         past.uuid.empty() ? "" : uuid_of(view, host, past.gpu.substr(past.gpu.find('/') + 1));
     if (!uuid.empty() && uuid != past.uuid) continue;  // another board in its place
