@@ -32,6 +32,8 @@ Response list_ranks(const Request& request, Services& services);
 Response list_sources(const Request& request, Services& services);
 Response show_diagnosis(const Request& request, Services& services);
 Response list_findings(const Request& request, Services& services);
+Response list_hosts(const Request& request, Services& services);
+Response show_host(const Request& request, Services& services);
 Response show_finding(const Request& request, Services& services);
 Response list_rules(const Request& request, Services& services);
 Response show_openapi(const Request& request, Services& services);

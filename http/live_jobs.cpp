@@ -6,6 +6,7 @@
 #include <set>
 
 #include "http/clock.h"
+#include "http/offences.h"
 #include "http/pace.h"
 
 namespace faultline {
@@ -14,6 +15,19 @@ namespace {
 // A diagnosis depends on the moment it is made; after this long it is made anew even if no line
 // came.
 constexpr std::chrono::seconds kFresh{1};
+
+// Hosts with GPUs that reported something: the others' pasts do not matter. All of them, if some
+// report names no host.
+std::vector<std::string> hosts_with_reports(const JobState& state) {
+  const std::set<std::string>& all = state.sources().hosts();
+  std::set<std::string> hosts;
+  for (const XidIncident& incident : state.hardware().xids()) {
+    std::string host = state.host_of(incident.spoken_host, incident.source);
+    if (host.empty()) return {all.begin(), all.end()};
+    hosts.insert(std::move(host));
+  }
+  return {hosts.begin(), hosts.end()};
+}
 
 }  // namespace
 
@@ -24,20 +38,40 @@ struct LiveJobs::Job {
   std::shared_mutex state_mutex;
   JobState state;
   std::uint64_t version = 0;
+  std::optional<Timestamp> first_received;
 
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
   std::uint64_t cached_version = 0;
   std::uint64_t cached_catalog = 0;  // its version
+  std::uint64_t cached_offences = 0;
   std::set<std::string, std::less<>> cached_live;
   SteadyTime cached_at;
 
+  std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
+  std::vector<PastOffence> offences;
+  std::uint64_t offences_version = 0;  // 0: not asked for yet
+  // How many there were when the store was asked; both only grow.
+  std::size_t offences_hosts = 0;
+  std::size_t offences_reports = 0;
+
+  std::mutex hosts_mutex;
+  std::shared_ptr<const HostViews> hosts;
+  std::uint64_t hosts_version = 0;
+  std::uint64_t hosts_catalog = 0;
+
   // Findings reach the store in the order of the states they were read off.
   std::mutex reconcile_mutex;
-  std::optional<std::pair<int, std::vector<Finding>>>
-      reconciled;                    // by attempt, as the store has them
-  Pace pace;                         // of reconciling
-  std::atomic<bool> is_due = false;  // to be reconciled
+  struct Judged {
+    int attempt = 0;
+    std::vector<Finding> findings;
+    std::set<std::string, std::less<>> blamed;
+    bool operator==(const Judged&) const = default;
+  };
+  std::optional<Judged> reconciled;                        // as the store has it
+  std::set<std::pair<std::string, std::string>> offended;  // GPU and class
+  Pace pace;                                               // of reconciling
+  std::atomic<bool> is_due = false;                        // to be reconciled
 };
 
 LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics)
@@ -81,6 +115,7 @@ void LiveJobs::fold(const Source& source, const Batch& batch, Timestamp received
   const std::shared_ptr<Job> job = find_or_add(source.job);
   const std::unique_lock lock(job->state_mutex);
   job->state.apply(source, batch, received);
+  job->first_received = std::min(job->first_received.value_or(received), received);
   ++job->version;
 }
 
@@ -147,25 +182,30 @@ std::size_t LiveJobs::count() const {
 
 std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::lock_guard cache_lock(job.cache_mutex);
+  const std::uint64_t offences_version = offences_version_;
+  std::vector<PastOffence> offences = past_offences(job);
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
-  Moment moment = moment_of(job);
+  Moment moment = moment_of(job, std::move(offences));
   const std::uint64_t catalog_version = catalog_.version();
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
-      job.cached_catalog == catalog_version && now - job.cached_at < kFresh)
+      job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
+      now - job.cached_at < kFresh)
     return job.cached;
   job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, *catalog_.get(), moment));
   job.cached_version = job.version;
   job.cached_catalog = catalog_version;
+  job.cached_offences = offences_version;
   job.cached_live = std::move(moment.live_sources);
   job.cached_at = now;
   return job.cached;
 }
 
-Moment LiveJobs::moment_of(const Job& job) const {
+Moment LiveJobs::moment_of(const Job& job, std::vector<PastOffence> past_offences) const {
   return {.now = utc_now(),
           .live_sources = open_sources_.live(job.state.name(), steady_now()),
-          .waiting_sources = open_sources_.open(job.state.name())};
+          .waiting_sources = open_sources_.open(job.state.name()),
+          .past_offences = std::move(past_offences)};
 }
 
 std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int attempt) {
@@ -173,9 +213,93 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int 
   if (!job) return nullptr;
   auto latest = diagnose_now(*job);
   if (attempt == 0 || attempt == latest->attempt || attempt > latest->attempts) return latest;
+  std::vector<PastOffence> offences = past_offences(*job);
   const std::shared_lock lock(job->state_mutex);
   return std::make_shared<const Diagnosis>(
-      diagnose(job->state, *catalog_.get(), moment_of(*job), attempt));
+      diagnose(job->state, *catalog_.get(), moment_of(*job, std::move(offences)), attempt));
+}
+
+// Asks the store, so the job's state must not be locked.
+std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
+  const std::lock_guard lock(job.offences_mutex);
+  const std::uint64_t version = offences_version_;
+  std::vector<std::string> hosts;
+  std::optional<Timestamp> first_received;
+  {
+    const std::shared_lock state_lock(job.state_mutex);
+    const std::size_t known = job.state.sources().hosts().size();
+    const std::size_t reports = job.state.hardware().xids().size();
+    if (job.offences_version == version && job.offences_hosts == known &&
+        job.offences_reports == reports)
+      return job.offences;
+    hosts = hosts_with_reports(job.state);
+    job.offences_hosts = known;
+    job.offences_reports = reports;
+    job.offences_version = 0;  // until the store has answered
+    first_received = job.first_received;
+  }
+  std::vector<PastOffence> offences;
+  const std::vector<GpuOffence> stored_offences =
+      hosts.empty() ? std::vector<GpuOffence>{} : store_.offences(hosts);
+  std::vector<const GpuOffence*> of_others;
+  for (const GpuOffence& offence : stored_offences)
+    if (offence.stored.job != job.state.name()) of_others.push_back(&offence);
+  keep_first_of_each_event(of_others);
+  for (const GpuOffence* offence : of_others) {
+    const StoredFinding& stored = offence->stored;
+    PastOffence& past = offences.emplace_back();
+    past.gpu = offence->host + "/" + offence->gpu;
+    past.cause = stored.finding.cause;
+    past.job = stored.job;
+    past.when = stored.finding.last_seen ? stored.finding.last_seen : stored.finding.first_seen;
+    past.found_before = first_received && stored.opened < *first_received;
+    past.uuid = uuid_of(*offence);
+    if (!stored.finding.evidence.empty()) past.evidence = stored.finding.evidence.front();
+  }
+  job.offences = std::move(offences);
+  job.offences_version = version;
+  return job.offences;
+}
+
+std::string LiveJobs::uuid_of(const GpuOffence& offence) {
+  const std::shared_ptr<Job> job = find(offence.stored.job);
+  if (!job) return {};
+  const JobOnHosts known = hosts_of_job(*job);
+  const auto host = known.hosts->find(offence.host);
+  if (host == known.hosts->end()) return {};
+  for (const HostGpu& gpu : host->second.gpus)
+    if (gpu.gpu == offence.gpu) return gpu.uuid;
+  return {};
+}
+
+void LiveJobs::note_offences(Job& job, const Diagnosis& diagnosis,
+                             const std::set<std::string, std::less<>>& blamed) {
+  std::set<std::pair<std::string, std::string>> offended;
+  for (const Finding& finding : diagnosis.root_causes)
+    if (blamed.contains(finding.id) && finding.subject.gpus.size() == 1)
+      offended.emplace(finding.subject.gpus.front(), finding.cause);
+  if (offended == job.offended) return;
+  job.offended = std::move(offended);
+  ++offences_version_;
+}
+
+LiveJobs::JobOnHosts LiveJobs::hosts_of_job(Job& job) {
+  const std::lock_guard lock(job.hosts_mutex);
+  const std::shared_lock state_lock(job.state_mutex);
+  const std::uint64_t catalog_version = catalog_.version();
+  if (!job.hosts || job.hosts_version != job.version || job.hosts_catalog != catalog_version) {
+    job.hosts = std::make_shared<const HostViews>(hosts_of(job.state, *catalog_.get()));
+    job.hosts_version = job.version;
+    job.hosts_catalog = catalog_version;
+  }
+  return {job.state.name(), job.state.last_activity(), job.hosts};
+}
+
+std::vector<LiveJobs::JobOnHosts> LiveJobs::hosts() {
+  std::vector<JobOnHosts> all;
+  for (const std::string& name : names())
+    if (const std::shared_ptr<Job> job = find(name)) all.push_back(hosts_of_job(*job));
+  return all;
 }
 
 std::optional<JobOverview> LiveJobs::overview(std::string_view name) {
@@ -210,9 +334,11 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   const auto before = processor_time();
   const auto diagnosis = diagnose_now(*job);
   job->pace.end(processor_time() - before);
-  std::pair found(diagnosis->attempt, findings_of(*diagnosis));
+  Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), blamed_in(*diagnosis)};
   if (job->reconciled == found) return 0;
-  const std::size_t opened = store_.reconcile_findings(name, found.first, found.second, utc_now());
+  const std::size_t opened =
+      store_.reconcile_findings(name, found.attempt, found.findings, utc_now(), found.blamed);
+  note_offences(*job, *diagnosis, found.blamed);
   job->reconciled = std::move(found);
   return opened;
 }

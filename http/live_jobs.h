@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -20,6 +21,7 @@
 #include "http/metrics.h"
 #include "http/open_sources.h"
 #include "rules/diagnosis.h"
+#include "rules/host_views.h"
 #include "rules/live_catalog.h"
 #include "store/store.h"
 
@@ -59,6 +61,14 @@ class LiveJobs {
   std::optional<JobDetail> detail(std::string_view job);
   std::optional<std::vector<RankView>> ranks(std::string_view job);
 
+  // What every job tells of its hosts, by the jobs' names.
+  struct JobOnHosts {
+    std::string job;
+    std::optional<Timestamp> last_activity;
+    std::shared_ptr<const HostViews> hosts;
+  };
+  std::vector<JobOnHosts> hosts();
+
   // Makes the stored findings of the job what its diagnosis says now; returns how many were opened.
   // Blocks on the disk if they changed.
   std::size_t reconcile(std::string_view job);
@@ -77,13 +87,20 @@ class LiveJobs {
   std::shared_ptr<Job> find_or_add(const std::string& name);
   void fold(const Source& source, const Batch& batch, Timestamp received);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
-  Moment moment_of(const Job& job) const;
+  Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
+  JobOnHosts hosts_of_job(Job& job);
+  std::vector<PastOffence> past_offences(Job& job);
+  std::string uuid_of(const GpuOffence& offence);
+  void note_offences(Job& job, const Diagnosis& diagnosis,
+                     const std::set<std::string, std::less<>>& blamed);
 
   Store& store_;
   const LiveCatalog& catalog_;
   Metrics& metrics_;
   OpenSources open_sources_;
   std::atomic<bool> ready_{false};
+  // Grows when a job's diagnosis blames another GPU than before: what others know of it is old.
+  std::atomic<std::uint64_t> offences_version_{1};
 
   std::mutex in_flight_mutex_;
   std::map<std::pair<std::string, std::string>, std::size_t>

@@ -21,6 +21,8 @@ constexpr double kExplainsNothing =
 constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
 constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
 constexpr double kMostConfidence = 0.98;
+// What is known of no rank, or accounts for nothing that stopped the job, is below that.
+constexpr double kLeastToBlame = 0.7;
 
 struct Candidate {
   Suspicion suspicion;
@@ -392,6 +394,13 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   }
   diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;
+}
+
+std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis) {
+  std::set<std::string, std::less<>> blamed;
+  for (const Finding& finding : diagnosis.root_causes)
+    if (finding.part_of_job && finding.confidence >= kLeastToBlame) blamed.insert(finding.id);
+  return blamed;
 }
 
 std::vector<Finding> findings_of(const Diagnosis& diagnosis) {

@@ -18,7 +18,11 @@ struct PastOffence {
   std::string gpu;    // gpu-node-3/0000:3b:00.0, as findings name it
   std::string cause;  // software.gpu_memory_fault
   std::string job;
-  std::optional<Timestamp> when;
+  std::optional<Timestamp> when;  // by its lines
+  // Where the lines of either job have no time: it was found before anything of this job came.
+  bool found_before = true;
+  std::string uuid;   // of the GPU, as that job knew it: boards are replaced
+  Evidence evidence;  // a line of that job; none: line 0
 };
 
 // The moment a job is looked at. Rules read no clock.
@@ -35,6 +39,9 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
 
 // Everything the diagnosis found, causes first.
 std::vector<Finding> findings_of(const Diagnosis& diagnosis);
+
+// The ids of what the job's trouble is laid at, and not merely suspected of.
+std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis);
 
 // For a terminal or curl: at most 2 KB.
 std::string to_text(const Diagnosis& diagnosis);

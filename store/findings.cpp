@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/json.h"
+#include "store/finding_parts.h"
 
 namespace faultline {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 struct Known {
   std::int64_t number = 0;
   bool open = false;
+  bool blamed = false;
   std::string body;
   bool found = false;  // this time
 };
@@ -22,25 +24,29 @@ std::map<std::string, Known, std::less<>> known_findings(Database& database, std
                                                          int attempt) {
   std::map<std::string, Known, std::less<>> known;
   Query row = database.query(
-      "SELECT id, number, resolved IS NULL, body FROM findings WHERE job = ? AND attempt = ?", job,
-      attempt);
+      "SELECT id, number, resolved IS NULL, blamed, body FROM findings "
+      "WHERE job = ? AND attempt = ?",
+      job, attempt);
   while (row.next())
-    known[std::string(row.text(0))] = {
-        .number = row.integer(1), .open = row.integer(2) != 0, .body = std::string(row.text(3))};
+    known[std::string(row.text(0))] = {.number = row.integer(1),
+                                       .open = row.integer(2) != 0,
+                                       .blamed = row.integer(3) != 0,
+                                       .body = std::string(row.text(4))};
   return known;
 }
 
 std::string body_of(const Finding& finding) { return compact(to_json(finding)); }
 
 void insert(Database& database, std::string_view job, int attempt, const Finding& finding,
-            Timestamp now) {
+            bool blamed, Timestamp now) {
   const std::string body = body_of(finding);
   const bool open = finding.state == FindingState::open;
   database.run(
-      "INSERT INTO findings (job, attempt, id, cause, severity, opened, changed, resolved, body) "
-      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "INSERT INTO findings (job, attempt, id, cause, severity, opened, changed, resolved, body, "
+      "blamed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       job, attempt, finding.id, finding.cause, static_cast<int>(finding.severity), now, now,
-      open ? std::nullopt : std::optional(now), body);
+      open ? std::nullopt : std::optional(now), body, blamed);
+  insert_parts(database, database.last_insert_id(), finding);
 }
 
 // Keeps `changed` as it is when nothing did: who asks what is new gets what is new.
@@ -48,6 +54,10 @@ void update(Database& database, const Known& known, const Finding& finding, Time
   const std::string body = body_of(finding);
   const bool open = finding.state == FindingState::open;
   if (open == known.open && body == known.body) return;
+  if (body != known.body && finding_of(database, known.body).subject != finding.subject) {
+    delete_parts(database, known.number);
+    insert_parts(database, known.number, finding);
+  }
   database.run(
       "UPDATE findings SET cause = ?, severity = ?, changed = ?, body = ? WHERE number = ?",
       finding.cause, static_cast<int>(finding.severity), now, body, known.number);
@@ -58,18 +68,16 @@ void update(Database& database, const Known& known, const Finding& finding, Time
     database.run("UPDATE findings SET resolved = ? WHERE number = ?", now, known.number);
 }
 
-Finding finding_of(const Database& database, std::string_view body) {
-  auto finding = finding_from_json(body);
-  if (!finding)
-    throw StoreError(
-        fmt::format("{}: is damaged ({})", database.file().string(), finding.error().message));
-  return *std::move(finding);
-}
-
 void resolve(Database& database, const Known& known, Timestamp now) {
   Finding finding = finding_of(database, known.body);
   finding.state = FindingState::resolved;
   update(database, known, finding, now);
+}
+
+// Nobody is told of it, so `changed` stays.
+void set_blamed(Database& database, const Known& known, bool blamed) {
+  if (blamed == known.blamed) return;
+  database.run("UPDATE findings SET blamed = ? WHERE number = ?", blamed, known.number);
 }
 
 // What another attempt of the job ran into is over with that attempt.
@@ -90,8 +98,17 @@ std::optional<T> unless_empty(const T& value) {
 
 }  // namespace
 
+Finding finding_of(const Database& database, std::string_view body) {
+  auto finding = finding_from_json(body);
+  if (!finding)
+    throw StoreError(
+        fmt::format("{}: is damaged ({})", database.file().string(), finding.error().message));
+  return *std::move(finding);
+}
+
 std::size_t reconcile(Database& database, std::string_view job, int attempt,
-                      const std::vector<Finding>& found, Timestamp now) {
+                      const std::vector<Finding>& found, Timestamp now,
+                      const std::set<std::string, std::less<>>& blamed) {
   auto known = known_findings(database, job, attempt);
   std::size_t opened = 0;
   std::set<std::string_view> seen;
@@ -102,14 +119,18 @@ std::size_t reconcile(Database& database, std::string_view job, int attempt,
     const bool was_open = match != known.end() && match->second.open;
     if (finding.state == FindingState::open && !was_open) ++opened;
     if (match == known.end()) {
-      insert(database, job, attempt, finding, now);
+      insert(database, job, attempt, finding, blamed.contains(finding.id), now);
     } else {
       update(database, match->second, finding, now);
+      set_blamed(database, match->second, blamed.contains(finding.id));
       match->second.found = true;
     }
   }
-  for (const auto& [id, finding] : known)
-    if (finding.open && !finding.found) resolve(database, finding, now);
+  for (const auto& [id, finding] : known) {
+    if (finding.found) continue;
+    if (finding.open) resolve(database, finding, now);
+    set_blamed(database, finding, false);
+  }
   resolve_other_attempts(database, job, attempt, now);
   return opened;
 }

@@ -46,7 +46,8 @@ void quick_check(Database& database, std::uint64_t max_fully_checked) {
     return;
   }
   for (const char* check : {"PRAGMA quick_check('sqlite_schema')", "PRAGMA quick_check('sources')",
-                            "PRAGMA quick_check('findings')", "PRAGMA quick_check('probe')"})
+                            "PRAGMA quick_check('findings')", "PRAGMA quick_check('finding_parts')",
+                            "PRAGMA quick_check('probe')"})
     expect_sound(database, check);
 }
 

@@ -5,6 +5,7 @@
 
 #include "store/batch_codec.h"
 #include "store/batches.h"
+#include "store/finding_parts.h"
 #include "store/findings.h"
 #include "store/open.h"
 #include "store/sources.h"
@@ -114,13 +115,31 @@ void Store::replay(
 }
 
 std::size_t Store::reconcile_findings(std::string_view job, int attempt,
-                                      const std::vector<Finding>& found, Timestamp now) {
+                                      const std::vector<Finding>& found, Timestamp now,
+                                      const std::set<std::string, std::less<>>& blamed) {
   return impl_->write(
-      [&](Database& database) { return reconcile(database, job, attempt, found, now); });
+      [&](Database& database) { return reconcile(database, job, attempt, found, now, blamed); });
 }
 
 FindingPage Store::findings(const FindingFilter& filter) {
   return impl_->read([&](Database& database) { return select_findings(database, filter); });
+}
+
+std::vector<std::string> Store::hosts_with_findings() {
+  return impl_->read(select_hosts_with_findings);
+}
+
+std::vector<HostFinding> Store::findings_of_host(std::string_view host, std::size_t limit) {
+  return impl_->read(
+      [&](Database& database) { return select_findings_of_host(database, host, limit); });
+}
+
+std::map<std::string, HostTally> Store::tallies(const std::vector<std::string>& hosts) {
+  return impl_->read([&](Database& database) { return select_tallies(database, hosts); });
+}
+
+std::vector<GpuOffence> Store::offences(const std::vector<std::string>& hosts) {
+  return impl_->read([&](Database& database) { return select_offences(database, hosts); });
 }
 
 void Store::probe() {

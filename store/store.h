@@ -4,11 +4,14 @@
 // Throws StoreError when the database is out of reach or refuses; "no such job" is an empty answer.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +86,25 @@ struct FindingPage {
   std::optional<std::uint64_t> next;  // pass as `after` for more
 };
 
+// A finding that is about a host, as far as the host's own story goes.
+struct HostFinding {
+  StoredFinding stored;
+  bool blamed = false;  // by its job's diagnosis
+};
+
+// How many findings a host has, by severity.
+struct HostTally {
+  std::array<std::uint64_t, 4> open{};
+  std::array<std::uint64_t, 4> total{};
+};
+
+// A GPU was blamed for what became of a job.
+struct GpuOffence {
+  std::string host;
+  std::string gpu;  // 0000:3b:00.0
+  StoredFinding stored;
+};
+
 class Store {
  public:
   // Opens or creates the file, checks it, brings its schema up to date. A file that is no database,
@@ -117,9 +139,20 @@ class Store {
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known
   // ones updated, missing ones resolved, those that come back reopened. Returns how many were
   // opened or reopened. Durable when it returns.
+  // blamed: the ids of those that the diagnosis holds responsible. A finding of this attempt that
+  // is missing is blamed no longer; what was blamed in another attempt stays so.
   std::size_t reconcile_findings(std::string_view job, int attempt,
-                                 const std::vector<Finding>& found, Timestamp now);
+                                 const std::vector<Finding>& found, Timestamp now,
+                                 const std::set<std::string, std::less<>>& blamed = {});
   FindingPage findings(const FindingFilter& filter);  // oldest first
+
+  // Of findings that tell of a machine (model/cause.h), across jobs.
+  std::vector<std::string> hosts_with_findings();  // sorted
+  std::vector<HostFinding> findings_of_host(std::string_view host,
+                                            std::size_t limit);  // latest first
+  std::map<std::string, HostTally> tallies(const std::vector<std::string>& hosts);
+  // Findings that were blamed and name one GPU and no other; oldest first.
+  std::vector<GpuOffence> offences(const std::vector<std::string>& hosts);
 
   // For /readyz: throws if a small write does not go through.
   void probe();

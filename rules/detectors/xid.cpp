@@ -11,6 +11,7 @@
 #include "rules/advice.h"
 #include "rules/detectors/xid/bursts.h"
 #include "rules/detectors/xid/membership.h"
+#include "rules/detectors/xid/past_offences.h"
 
 namespace faultline {
 namespace {
@@ -164,19 +165,18 @@ void add_actions(const View& view, const Group& group, Finding& finding) {
 void weigh_repeats(const View& view, const Group& group, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
+  const std::vector<const PastOffence*> before = offences_before(view, group.cause, suspicion);
   std::set<std::string> jobs;
-  for (const PastOffence& past : view.moment.past_offences)
-    if (past.job != view.job.name() && past.cause == group.cause &&
-        std::ranges::find(finding.subject.gpus, past.gpu) != finding.subject.gpus.end())
-      jobs.insert(past.job);
+  for (const PastOffence* past : before) jobs.insert(past->job);
   if (finding.cause != kProgram) {
-    if (!jobs.empty() && finding.cause != kTeardown)
-      finding.actions.insert(
-          finding.actions.begin(),
-          {.what = fmt::format("This GPU failed {} earlier job{} in the same way: keep it out of "
-                               "scheduling until diagnostics pass.",
-                               jobs.size(), jobs.size() == 1 ? "" : "s"),
-           .where = host});
+    if (jobs.empty() || finding.cause == kTeardown) return;
+    add_past_lines(before, finding);
+    finding.actions.insert(
+        finding.actions.begin(),
+        {.what = fmt::format("This GPU failed {} earlier job{} in the same way: keep it out of "
+                             "scheduling until diagnostics pass.",
+                             jobs.size(), jobs.size() == 1 ? "" : "s"),
+         .where = host});
     return;
   }
   constexpr std::string_view kDiagnose =
@@ -187,6 +187,7 @@ void weigh_repeats(const View& view, const Group& group, Suspicion& suspicion) {
     finding.confidence = std::min(finding.confidence, kSeveralPrograms);
     finding.title +=
         fmt::format("; programs of {} other jobs faulted on this GPU before", jobs.size());
+    add_past_lines(before, finding);
     finding.actions.insert(
         finding.actions.begin(),
         {.what = std::string(kDiagnose), .where = host, .command = "dcgmi diag -r 3"});

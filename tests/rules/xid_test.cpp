@@ -176,6 +176,60 @@ TEST(Xids, ProgramsOfUnrelatedJobsThatFaultOnOneGpuMakeItSuspect) {
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("2 other jobs"));
 }
 
+PastOffence fell_off(const std::string& job, std::optional<Timestamp> when = {}) {
+  return {.gpu = "node-0/" + Job::gpu_of(3),
+          .cause = "gpu.off_bus",
+          .job = job,
+          .when = when,
+          .evidence = {.source = "dmesg", .line = 7, .text = "Xid 79 of " + job}};
+}
+
+std::vector<std::string> sources_of(const Finding& finding) {
+  std::vector<std::string> sources;
+  for (const Evidence& line : finding.evidence) sources.push_back(line.source);
+  return sources;
+}
+
+TEST(Xids, AGpuThatFailedEarlierJobsIsSaidToWithALineOfEachOfTheLastThree) {
+  Job job = running_job();
+  report(job, "node-0", Job::gpu_of(3), 79, 100);
+  for (const char* other : {"a", "b", "c", "d", "d"})
+    job.moment.past_offences.push_back(fell_off(other));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), Contains("gpu.off_bus"));
+  const Finding& finding = diagnosis.root_causes.front();
+  EXPECT_THAT(actions_of(finding), HasSubstr("failed 4 earlier jobs"));
+  EXPECT_THAT(sources_of(finding), Contains("job d: dmesg"));
+  EXPECT_THAT(sources_of(finding), Contains("job b: dmesg"));
+  EXPECT_THAT(sources_of(finding), Not(Contains("job a: dmesg")));
+}
+
+TEST(Xids, WhatAGpuDidLaterOrAnotherBoardDidInItsPlaceIsNoPastOffence) {
+  const Timestamp noon = Timestamp(std::chrono::hours(24 * 20000 + 12));
+  Job job = running_job();
+  job.say(Job::kernel_of("node-0"), Speaker{},
+          GpuIdentity{.gpu = Job::gpu_of(3), .uuid = "GPU-new"}, "GPU-new", EventTime::at(noon));
+  job.say(Job::kernel_of("node-0"), Speaker{}, GpuXid{.gpu = Job::gpu_of(3), .code = 79}, "Xid 79",
+          EventTime::at(noon));
+  const auto says_so = [&](PastOffence past) {
+    job.moment.past_offences = {std::move(past)};
+    return actions_of(job.diagnosis().root_causes.front()).find("earlier job") != std::string::npos;
+  };
+  PastOffence past = fell_off("a", noon - std::chrono::hours(1));
+  past.found_before = false;  // its log came later
+  EXPECT_TRUE(says_so(past));
+  past.uuid = "GPU-new";
+  EXPECT_TRUE(says_so(past));
+  past.uuid = "GPU-old";
+  EXPECT_FALSE(says_so(past));
+  EXPECT_FALSE(says_so(fell_off("a", noon + std::chrono::hours(1))));
+  PastOffence undated = fell_off("a");
+  EXPECT_TRUE(says_so(undated));
+  undated.found_before = false;
+  EXPECT_FALSE(says_so(undated));
+  EXPECT_FALSE(says_so(fell_off(job.state.name(), noon - std::chrono::hours(1))));
+}
+
 TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
   Job job = running_job();
   for (int run = 0; run < 4; ++run)

@@ -1,0 +1,53 @@
+// One host across its jobs, put together from what each job's state tells and from the findings in
+// the store.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/live_jobs.h"
+#include "http/repeats.h"
+#include "store/store.h"
+
+namespace faultline {
+
+// A host in one job; the view lives as long as the JobOnHosts it is of.
+struct HostInJob {
+  const LiveJobs::JobOnHosts* job = nullptr;
+  const HostView* view = nullptr;
+};
+
+struct GpuStory {
+  std::string gpu;
+  std::string uuid;  // two boards that stood in one slot are two GPUs
+  std::string serial;
+  std::vector<const GpuOffence*> failures;  // oldest first
+  std::optional<Repeat> repeat;
+  std::vector<const HostGpu*> seen;  // in its jobs
+
+  bool is_called(std::string_view name) const;  // by address, UUID or serial number
+};
+
+// offences: of this host, as the store has them.
+std::vector<GpuStory> gpus_of_host(const std::string& host, const std::vector<HostInJob>& jobs,
+                                   const std::vector<const GpuOffence*>& offences);
+
+struct EventInJob {
+  const std::string* job = nullptr;
+  const HostEvent* event = nullptr;
+};
+
+// Latest first; those without a time last.
+std::vector<EventInJob> events_of_host(const std::vector<HostInJob>& jobs);
+
+// What a page of events goes on after.
+std::string place_of(const EventInJob& event);
+// Where in the list the page after that place begins; nothing if it is no such place.
+std::optional<std::size_t> page_after(const std::vector<EventInJob>& events,
+                                      std::string_view place);
+
+}  // namespace faultline

@@ -1,0 +1,70 @@
+// What the logs of one job tell of one host, read off the job's state; answers about a host put
+// those of all jobs together.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+
+namespace faultline {
+
+// Reports of one thing by one part: a storm of them is one of these.
+struct HostEvent {
+  std::string kind;   // of its facts: gpu_xid, switch_error, remark, host_booted
+  std::string cause;  // class; empty: it is of none
+  std::optional<Severity> severity;
+  std::optional<int> code;  // Xid, SXid
+  std::string signature;    // that knows the line; empty: none
+  std::string part;         // PCI address, device or interface; empty: the host
+  std::uint64_t count = 1;
+  std::optional<Timestamp> first;
+  std::optional<Timestamp> last;
+  std::string source;
+  std::uint64_t line = 0;
+  std::uint64_t offset = 0;
+  std::string text;
+};
+
+struct CounterReading {
+  std::uint64_t value = 0;
+  std::optional<Timestamp> time;
+};
+
+struct CounterSeries {
+  std::string counter;  // canonical; as the tool spells it if it is one of many
+  std::string tool;
+  std::string cause;                     // that its growth may be a sign of; empty: of none
+  std::string link;                      // which of a GPU's NVLinks
+  std::optional<std::uint64_t> full_at;  // it stays there
+  std::vector<CounterReading> readings;  // in the order of time, as far as that is known
+};
+
+struct HostGpu {
+  std::string gpu;  // 0000:3b:00.0; empty: no line tells
+  std::string uuid;
+  std::string serial;
+  std::vector<CounterSeries> counters;
+};
+
+struct HostPort {
+  std::string port;  // mlx5_0:1, eth0
+  std::string device;
+  std::string netdev;
+  std::string pci;
+  std::string guid;
+  std::vector<CounterSeries> counters;
+};
+
+struct HostView {
+  std::vector<HostEvent> events;
+  std::vector<HostGpu> gpus;
+  std::vector<HostPort> ports;
+};
+
+using HostViews = std::map<std::string, HostView>;
+
+}  // namespace faultline
