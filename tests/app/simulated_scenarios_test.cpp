@@ -56,7 +56,8 @@ struct Row {
 
 std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.name; }
 
-Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool twin) {
+Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool twin,
+        simulation::Twin kind = simulation::Twin::usual) {
   Row made;
   made.name = fmt::format("{}_{}_{}{}", scenario.name, large ? "16x8" : "2x8", form.name,
                           twin ? "_twin" : "");
@@ -69,6 +70,8 @@ Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool
   options.wrapper = form.wrapper;
   options.layout = form.layout;
   options.healthy = twin;
+  options.twin = kind;
+  if (kind != simulation::Twin::usual) made.name += fmt::format("_{}", simulation::name_of(kind));
   options.seed = large ? 3 : 1;
   made.options = simulation::checked(options).value();
   return made;
@@ -85,6 +88,10 @@ std::vector<Row> rows() {
       all.push_back(row(scenario, kForms[(number * 4) % kFormCount], false, true));
       all.push_back(row(scenario, kLargeForms[number % std::size(kLargeForms)], true, true));
     }
+    using simulation::Twin;
+    for (const Twin kind : {Twin::old, Twin::bystander, Twin::benign})
+      if (scenario.has(kind))
+        all.push_back(row(scenario, kForms[(number * 2 + 1) % kFormCount], false, true, kind));
     ++number;
   }
   return all;
