@@ -79,7 +79,8 @@ bool take_seconds_of_minute(std::string_view& rest, YearlessTime& time) {
   return true;
 }
 
-// In the year that brings it nearest to reference. 29 February exists only in some years.
+// In the year that brings it nearest to reference, which is when the line was read: it was not
+// written later, whatever clocks and zones make of that. 29 February exists only in some years.
 std::optional<EventTime> with_year(const YearlessTime& time, Timestamp reference) {
   const year about = year_month_day{floor<days>(reference)}.year();
   std::optional<Timestamp> nearest;
@@ -87,6 +88,7 @@ std::optional<EventTime> with_year(const YearlessTime& time, Timestamp reference
     const year_month_day date{about + years{shift}, time.day.month(), time.day.day()};
     if (!date.ok()) continue;
     const Timestamp candidate = sys_days{date} + time.time_of_day;
+    if (candidate > reference + days{2}) continue;
     if (!nearest || abs(candidate - reference) < abs(*nearest - reference)) nearest = candidate;
   }
   if (!nearest) return std::nullopt;

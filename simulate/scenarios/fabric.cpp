@@ -215,6 +215,9 @@ void mtu_mismatch(Injection& it) {
   if (it.twin) return;
   cut(it, path);
   it.blame_host(odd);
+  for (int host = 0; host < it.cluster.hosts(); ++host)
+    if (host == odd || it.cluster.hosts() == 2)
+      it.truth.may_name.nics.push_back(Cluster::host_name(host) + "/eth0");
   if (it.cluster.hosts() == 2) it.involve_everybody();  // nothing tells which of the two is odd
 }
 

@@ -9,14 +9,15 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Before the job, and after the hosts had started.
-constexpr auto kLongAgo = 3h;
+// Before the job in whatever time zone, and after the hosts had started.
+constexpr auto kLongAgo = 30h;
+constexpr auto kUp = 36h;  // at least
 
 void start_hosts(Injection& it) {
   for (int host = 0; host < it.cluster.hosts(); ++host)
     it.plan.hosts.boot(
         it.cluster, Cluster::host_name(host),
-        beginning_of(1) - 8h -
+        beginning_of(1) - kUp -
             std::chrono::seconds(chance(it.job.options.seed, 0xb007, host) % 40'000));
 }
 
@@ -31,7 +32,7 @@ Victim bystander(Injection& it, const Trouble& trouble, Victim victim) {
   if (trouble.whole_host || it.chance.below(2) == 0) {
     victim.index = it.cluster.hosts();
     victim.host = Cluster::host_name(victim.index);
-    it.plan.hosts.boot(it.cluster, victim.host, beginning_of(1) - 8h);
+    it.plan.hosts.boot(it.cluster, victim.host, beginning_of(1) - kUp);
   } else {
     victim.local = it.cluster.gpus_per_host();
   }
