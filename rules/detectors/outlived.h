@@ -1,4 +1,4 @@
-// Faults that would have stopped the job, and did not: it came to its end on the parts that failed.
+// Faults that would have stopped the job, and did not: it came to its end.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace faultline {
 
-// Such a fault was before the job or after it, or harmed others. It is mentioned, and accuses nobody.
+// Such a fault was before the job or after it, or harmed others. It is mentioned, and accuses
+// nobody.
 void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicions);
 
 }  // namespace faultline

@@ -133,6 +133,32 @@ TEST(KernelPcie, APortThatCutOffWhatIsBelowIsToldByTheGpuThatWasLost) {
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("pcie.error"));
 }
 
+TEST(KernelPcie, ThePortOfAGpuThatWasLostAndIsNoRanksIsABystandersToo) {
+  Job job = stalled_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", "0000:f3:00.0"), at(52));
+  job.xid("node-0", "0000:f3:00.0", 79, at(55));
+  expect_no_cause(job.diagnosis(), "pcie.error");
+}
+
+TEST(KernelPcie, AFaultThatTheJobOutlivedAccusesNobody) {
+  Job job = running_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3));
+  job.xid("node-1", Job::gpu_of(5), 79);
+  EXPECT_EQ(job.diagnosis().root_causes.size(), 2U);
+  for (int rank = 0; rank < 16; ++rank) job.end(rank, "world", CommunicatorEnding::destroyed);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_THAT(causes(diagnosis.observations), Contains("gpu.off_bus"));
+}
+
+TEST(KernelHosts, AHostMayBeOneOfTheRanksThatNobodySaw) {
+  Job job;
+  for (int rank = 0; rank < 8; ++rank) job.join(rank, "world", rank, 16);
+  job.kernel("node-1", "Kernel panic - not syncing: Fatal Machine check");
+  EXPECT_THAT(causes(job.diagnosis().root_causes), Contains("host.down"));
+}
+
 TEST(KernelPcie, ACardOfAnotherDriverDoesNotExplainALostGpu) {
   Job job = stalled_job();
   job.kernel("node-0",
