@@ -156,7 +156,11 @@ TEST(KernelHosts, AHostMayBeOneOfTheRanksThatNobodySaw) {
   Job job;
   for (int rank = 0; rank < 8; ++rank) job.join(rank, "world", rank, 16);
   job.kernel("node-1", "Kernel panic - not syncing: Fatal Machine check");
-  EXPECT_THAT(causes(job.diagnosis().root_causes), Contains("host.down"));
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* panic = find(diagnosis.observations, "host.down");
+  ASSERT_NE(panic, nullptr);
+  EXPECT_TRUE(panic->part_of_job);
+  EXPECT_THAT(panic->title, Not(HasSubstr("does not use")));
 }
 
 TEST(KernelPcie, ACardOfAnotherDriverDoesNotExplainALostGpu) {
@@ -227,7 +231,7 @@ TEST(KernelLinks, ALinkThatStaysDownNamesTheNicByTheNameThatNcclHasForIt) {
   job.kernel("node-0", kLinkDown, at(51));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
-  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2:1"));
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("collective.rank_behind"));
 }
 
@@ -301,7 +305,7 @@ TEST(KernelLinks, FirmwareThatFailedIsTheNicsFault) {
              at(51));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.nic_failure"));
-  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2:1"));
 }
 
 TEST(KernelLinks, ALinkThatIsDownInAJobThatRunsAccusesNobody) {
@@ -362,6 +366,15 @@ TEST(KernelOom, AVictimThatIsNoRankNamesTheHostAndOnlyWhereARankStopped) {
   EXPECT_THAT(running.diagnosis().root_causes, IsEmpty());
 }
 
+TEST(KernelOom, AServiceThatIsKilledForItsOwnLimitIsNotTheJobs) {
+  Job job = stalled_job();
+  job.kernel("node-0",
+             "Memory cgroup out of memory: Killed process 62195 (node_exporter) "
+             "total-vm:1240048kB, anon-rss:524288kB",
+             at(52));
+  expect_no_cause(job.diagnosis(), "host.oom_killed");
+}
+
 TEST(KernelOom, AKillOnAHostOfNobodysExplainsNothing) {
   Job job = stalled_job();
   kill_for_memory(job, "node-9", 1003, 55);
@@ -412,6 +425,12 @@ TEST(KernelStorage, AnotherServersAnswerEndsNothing) {
   job.kernel("node-0", kNfsDown, at(52));
   job.kernel("node-0", "nfs: server fs-02.example OK", at(54));
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.storage_stall"));
+}
+
+TEST(KernelStorage, AServerThatWasSilentHoursBeforeTheJobDoesNotHoldItUp) {
+  Job job = stalled_job();
+  job.kernel("node-0", kNfsDown, at(-4 * 3600));
+  expect_no_cause(job.diagnosis(), "host.storage_stall");
 }
 
 TEST(KernelStorage, AServerThatWasSilentBeforeTheJobAndStillIsHoldsItUp) {

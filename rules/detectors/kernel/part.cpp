@@ -150,9 +150,20 @@ bool is_known_gpu(const View& view, const std::string& host, const std::string& 
   });
 }
 
+// Whether lines tell at which addresses all these devices are, and none of them is at this one.
+bool are_elsewhere(const KernelDevices& devices, const std::string& host,
+                   const std::vector<std::string>& listed, const std::string& pci) {
+  if (pci.empty() || listed.empty()) return false;
+  return std::ranges::all_of(listed, [&](const std::string& item) {
+    const KernelDevices::Names* known =
+        devices.nic(host, {.pci = "", .device = item.substr(0, item.find(':')), .netdev = ""});
+    return known != nullptr && !known->pci.empty() && known->pci != pci;
+  });
+}
+
 // Whether the processes of the job on this host use the NIC.
-Standing standing_of_nic(const View& view, const std::string& host, const KernelDevices::Names& nic,
-                         Standing of_host) {
+Standing standing_of_nic(const View& view, const KernelDevices& devices, const std::string& host,
+                         const KernelDevices::Names& nic, Standing of_host) {
   if (of_host == Standing::bystander) return of_host;
   bool told = false;
   for (std::size_t index : workers_of_host(view, host)) {
@@ -162,6 +173,7 @@ Standing standing_of_nic(const View& view, const std::string& host, const Kernel
     if (names_device(rdma, nic) || names_device(sockets, nic)) return Standing::of_the_job;
     // An interface that is not listed may belong to a device that is.
     told |= (!rdma.empty() && !nic.device.empty()) ||
+            (nic.netdev.empty() && are_elsewhere(devices, host, rdma, nic.pci)) ||
             (rdma.empty() && !sockets.empty() && !nic.netdev.empty());
   }
   return told ? Standing::bystander : Standing::perhaps;
@@ -182,7 +194,7 @@ std::string listed_port(const View& view, const std::string& host, const std::st
 }
 
 // An Ethernet name of an RDMA device, and an interface of IPoIB, carry other traffic as well.
-KernelPart nic_part(const View& view, const KernelSighting& sighting,
+KernelPart nic_part(const View& view, const KernelDevices& devices, const KernelSighting& sighting,
                     const KernelDevices::Names& nic) {
   KernelPart part = host_part(view, sighting.host);
   part.name = !nic.device.empty()   ? nic.device
@@ -194,7 +206,7 @@ KernelPart nic_part(const View& view, const KernelSighting& sighting,
   part.key = "nic " + (nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name);
   part.subject.nics = {
       gpu_name(sighting.host, nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name)};
-  part.standing = standing_of_nic(view, sighting.host, nic, part.standing);
+  part.standing = standing_of_nic(view, devices, sighting.host, nic, part.standing);
   if (part.standing == Standing::perhaps) part.confidence *= kPerhaps;
   return part;
 }
@@ -219,7 +231,7 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   if (!address.empty()) {
     if (auto gpu = gpu_part(view, sighting, address)) return *gpu;
     const auto nic = nic_named_by(devices, sighting, address);
-    if (!nic.device.empty() || !nic.netdev.empty()) return nic_part(view, sighting, nic);
+    if (!nic.device.empty() || !nic.netdev.empty()) return nic_part(view, devices, sighting, nic);
   }
   KernelPart part = host_part(view, sighting.host);
   const std::string where = address.empty() ? std::string(sighting.field("bridge")) : address;
@@ -297,7 +309,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
     case Blames::nic: {
       const auto nic = nic_named_by(devices, sighting, std::string(sighting.field("pci")));
       const bool named = !nic.device.empty() || !nic.netdev.empty() || !nic.pci.empty();
-      return named ? nic_part(view, sighting, nic) : host_part(view, sighting.host);
+      return named ? nic_part(view, devices, sighting, nic) : host_part(view, sighting.host);
     }
     default:
       if (sighting.signature->cause == "host.down") return whole_host(view, sighting.host);
