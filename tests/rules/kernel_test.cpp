@@ -274,6 +274,17 @@ TEST(KernelLinks, ANicThatTheJobDoesNotUseIsABystander) {
   EXPECT_FALSE(finding->part_of_job);
 }
 
+TEST(KernelLinks, ANicThatIsAtTheAddressOfNoneOfTheJobsIsABystander) {
+  Job job = job_with_nics();
+  const std::string kFails =
+      "mlx5_core 0000:9f:00.0: poll_health:825:(pid 0): device's health compromised - reached miss "
+      "count";
+  job.kernel("node-0", kFails, at(51));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), Contains("network.nic_failure"));
+  job.kernel("node-0", "mlx5_core 0000:1a:00.0: mlx5_0: registered", at(-86'391));
+  expect_no_cause(job.diagnosis(), "network.nic_failure");
+}
+
 TEST(KernelLinks, AReportOfAToolTeachesWhichDeviceIsAtAnAddress) {
   Job job = stalled_job();
   for (int rank = 0; rank < 16; ++rank) job.setting(rank, "devices", "IB", "mlx5_0:1/IB");

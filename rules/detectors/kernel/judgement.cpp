@@ -35,6 +35,11 @@ enum class Fate {
 // Whether it was before anything that the job did, as far as clocks tell.
 bool before_the_job(const View& view, const std::string& host, const EventTime& time) {
   std::optional<bool> before;
+  // Processes start some time before they have a communicator.
+  for (const ProcessSeen& process : view.job.processes().all())
+    if (view.in_attempt(process.process) &&
+        order_of(time, process.first.time, !host.empty() && process.host == host) == Order::after)
+      return false;
   for (std::size_t index : view.members) {
     const Member& member = view.member(index);
     const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
