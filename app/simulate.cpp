@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   simulation::Options options;
   std::string layout = "per-rank";
+  std::string twin = "usual";
   std::string format = "text";
   fs::path out;
   bool force = false;
@@ -64,6 +65,7 @@ int run_simulate(const Arguments& arguments) {
   }
   simulation::Options wanted = arguments.options;
   wanted.layout = *simulation::layout_named(arguments.layout);
+  wanted.twin = *simulation::twin_named(arguments.twin);
   const Result<simulation::Options> options = simulation::checked(wanted);
   if (!options) return fail(options.error().message);
   if (arguments.out.empty()) return fail("--out DIR is missing: where the logs are to go");
@@ -115,6 +117,9 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
       ->type_name("PERCENT");
   command->add_flag("--torn", options.torn, "Cut lines where stdio's blocks end");
   command->add_flag("--healthy", options.healthy, "The same job without its fault");
+  command->add_option("--twin", arguments->twin, "--healthy, and in which way it comes close to it")
+      ->check(CLI::IsMember({"usual", "old", "bystander", "benign"}))
+      ->capture_default_str();
   command->add_flag("--force", arguments->force, "Write to a folder that is not empty");
   command->add_flag("--list", arguments->list, "List scenarios, NCCL versions and wrappers");
   command->add_option("--format", arguments->format, "How to print the list")

@@ -132,6 +132,14 @@ bool explains(const Catalog& catalog, const Candidate& cause, const Candidate& e
   });
 }
 
+Verdict worse(Verdict a, Verdict b) {
+  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang,    Verdict::failed,
+                                    Verdict::slow,    Verdict::unknown, Verdict::healthy};
+  for (Verdict verdict : kFromWorst)
+    if (a == verdict || b == verdict) return verdict;
+  return Verdict::unknown;
+}
+
 // The same class of the same subject is one finding, whoever found it.
 void join(Candidate& known, Suspicion&& again) {
   constexpr std::size_t kMostLines = 8;
@@ -144,6 +152,8 @@ void join(Candidate& known, Suspicion&& again) {
   finding.confidence = std::max(finding.confidence, again.finding.confidence);
   finding.severity = std::max(finding.severity, again.finding.severity);
   known.suspicion.stops_job |= again.stops_job;
+  known.suspicion.needs_effect &= again.needs_effect;
+  known.suspicion.verdict = worse(known.suspicion.verdict, again.verdict);
 }
 
 std::vector<Candidate> candidates_of(const View& view) {
@@ -271,14 +281,6 @@ auto rank_of(const Finding& finding) {
 
 void sort(std::vector<Finding>& findings) {
   std::ranges::sort(findings, {}, [](const Finding& f) { return rank_of(f); });
-}
-
-Verdict worse(Verdict a, Verdict b) {
-  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang,    Verdict::failed,
-                                    Verdict::slow,    Verdict::unknown, Verdict::healthy};
-  for (Verdict verdict : kFromWorst)
-    if (a == verdict || b == verdict) return verdict;
-  return Verdict::unknown;
 }
 
 // Setting up a communicator has a line for its beginning and one for its end.

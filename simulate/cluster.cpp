@@ -38,6 +38,14 @@ std::string Cluster::pci_address(int local) const {
   return fmt::format("{:04x}:{:02x}:00.0", local / kBusesHere, kBuses[local % kBusesHere]);
 }
 
+std::string Cluster::nic_pci_address(int local) const {
+  return fmt::format("{:04x}:{:02x}:00.0", local / kBusesHere, kBuses[local % kBusesHere] + 1);
+}
+
+std::string Cluster::port_above(int local) const {
+  return fmt::format("{:04x}:{:02x}:01.0", local / kBusesHere, kBuses[local % kBusesHere] - 2);
+}
+
 std::int64_t Cluster::pid(int rank, int attempt) const {
   const std::uint64_t first = chance(options_.seed, 0x9d, host_of(rank), attempt) % 20'000;
   return static_cast<std::int64_t>(first) + 3'000 + std::int64_t{60'000} * (attempt - 1) +

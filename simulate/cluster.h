@@ -31,6 +31,9 @@ class Cluster {
   std::string fabric_address(int host, int nic) const;  // of a NIC, on RoCE
   std::uint64_t bus(int local) const;                   // 0x3b000, as NCCL prints it
   std::string pci_address(int local) const;             // 0000:3b:00.0
+  // Of the NIC beside a GPU, and of the port that both are below.
+  std::string nic_pci_address(int local) const;  // 0000:3c:00.0
+  std::string port_above(int local) const;       // 0000:39:01.0
   std::int64_t pid(int rank, int attempt) const;
 
   const Options& options() const { return options_; }

@@ -48,6 +48,11 @@ int Injection::any_step() {
   return first + chance.index(std::max(1, steps - first - 1));
 }
 
+Timestamp Injection::time_of(Place place) const {
+  return beginning_of(attempt) + kTraining +
+         kCallTime * (program.longest_step() * place.step + place.call);
+}
+
 // A step is walked once from its first call to its last, so edits are kept in that order.
 void Injection::edit(int rank, Place at, int removed, std::vector<Call> calls) {
   std::vector<Edit>& edits = of(rank).edits;

@@ -50,6 +50,9 @@ class Injection {
     return program.written(rank, place.step)[static_cast<std::size_t>(place.call)];
   }
 
+  // When a rank comes to a place, if nothing holds it up.
+  Timestamp time_of(Place place) const;
+
   // Changes.
   RankPlan& of(int rank) { return plan.ranks[rank]; }
   void stop(int rank, Place before) { edit(rank, before, 0, {{.function = Function::halt}}); }

@@ -41,10 +41,12 @@ const RankPlan& Attempt::plan_of(int rank) const {
   return own == plan.ranks.end() ? healthy : own->second;
 }
 
-// 5 March 2026, 02:00; an attempt that hung was given up after half an hour.
-Timestamp Attempt::begin() const {
+Timestamp Attempt::begin() const { return beginning_of(number); }
+
+// One that hung was given up after half an hour.
+Timestamp beginning_of(int attempt) {
   constexpr Timestamp kFirst{std::chrono::seconds{1'772'676'000}};
-  return kFirst + std::chrono::minutes{40} * (number - 1);
+  return kFirst + std::chrono::minutes{40} * (attempt - 1);
 }
 
 }  // namespace faultline::simulation

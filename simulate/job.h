@@ -20,6 +20,13 @@ struct Job {
   Communicators communicators;
 };
 
+// An attempt's beginning: 5 March 2026, 02:00, and later ones.
+Timestamp beginning_of(int attempt);
+// After it, data sets and models are loaded.
+inline constexpr std::chrono::seconds kTraining{30};
+// From one call of a rank to its next.
+inline constexpr std::chrono::microseconds kCallTime{21'000};
+
 struct Attempt {
   // `number` counts from 1. The plan must have been made for the job.
   Attempt(const Job& job, int number, Plan plan);

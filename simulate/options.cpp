@@ -14,6 +14,11 @@ namespace {
 constexpr std::pair<Layout, std::string_view> kLayouts[] = {
     {Layout::per_rank, "per-rank"}, {Layout::per_host, "per-host"}, {Layout::merged, "merged"}};
 
+constexpr std::pair<Twin, std::string_view> kTwins[] = {{Twin::usual, "usual"},
+                                                        {Twin::old, "old"},
+                                                        {Twin::bystander, "bystander"},
+                                                        {Twin::benign, "benign"}};
+
 constexpr int kMostRanks = 65'536;
 constexpr int kMostGpus = 16;
 constexpr int kMostCommunicators = 64;
@@ -21,6 +26,9 @@ constexpr int kMostCommunicators = 64;
 std::optional<std::string> trouble(const Options& options) {
   if (scenario_named(options.scenario) == nullptr)
     return fmt::format("no scenario '{}'; --list names them", options.scenario);
+  if (options.twin != Twin::usual && !scenario_named(options.scenario)->has(options.twin))
+    return fmt::format("scenario '{}' has no twin of the kind '{}'", options.scenario,
+                       name_of(options.twin));
   if (closest_version(options.nccl) == nullptr)
     return fmt::format("--nccl '{}' is no version from 2.7.8 on", options.nccl);
   if (wrapper_named(options.wrapper) == nullptr)
@@ -60,10 +68,19 @@ std::string_view name_of(Layout layout) {
   return kLayouts[static_cast<std::size_t>(layout)].second;
 }
 
+std::optional<Twin> twin_named(std::string_view name) {
+  for (const auto& [twin, its_name] : kTwins)
+    if (its_name == name) return twin;
+  return std::nullopt;
+}
+
+std::string_view name_of(Twin twin) { return kTwins[static_cast<std::size_t>(twin)].second; }
+
 Result<Options> checked(Options options) {
   if (options.tensor_parallel == 0) options.tensor_parallel = std::min(8, options.gpus_per_node);
   if (options.scenario == "healthy_restart") options.attempts = std::max(2, options.attempts);
   if (const auto wrong = trouble(options)) return Error{Error::Kind::invalid_input, *wrong};
+  options.healthy = options.healthy || options.twin != Twin::usual;
   return options;
 }
 

@@ -14,6 +14,12 @@ enum class Layout { per_rank, per_host, merged };
 std::optional<Layout> layout_named(std::string_view name);
 std::string_view name_of(Layout layout);
 
+// How a job without its fault comes close to it: the same lines are older than the job, or of a
+// part that it does not use, or others that look like them and mean nothing.
+enum class Twin { usual, old, bystander, benign };
+std::optional<Twin> twin_named(std::string_view name);
+std::string_view name_of(Twin twin);
+
 struct Options {
   std::string scenario = "healthy";
   int nodes = 2;
@@ -28,6 +34,7 @@ struct Options {
   Layout layout = Layout::per_rank;
   std::uint64_t seed = 1;
   bool healthy = false;     // the scenario's twin: the same job, and nothing happens
+  Twin twin = Twin::usual;  // of a healthy one: of what kind
   bool torn = false;        // processes that share a file cut each other's lines
   double lose_percent = 0;  // of NCCL's lines, by chance
 };

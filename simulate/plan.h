@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simulate/call.h"
+#include "simulate/host_log.h"
 #include "simulate/version.h"
 
 namespace faultline::simulation {
@@ -71,8 +72,9 @@ struct RankPlan {
 struct Plan {
   std::map<int, RankPlan> ranks;
   Setup common;
-  std::map<int, Setup> setups;               // of ranks that are not set up like all others
-  std::map<std::string, std::string> files;  // HOST/dmesg.txt, …
+  std::map<int, Setup> setups;  // of ranks that are not set up like all others
+  HostLogs hosts;
+  std::map<std::string, std::string> files;  // what tools said: HOST/ibstat.txt, …
   bool destroys = true;                      // a job that comes to its end says so
   bool all_to_all = false;                   // mixture of experts
   int replayed_steps = 0;  // the last steps ran as CUDA graphs and printed nothing

@@ -13,8 +13,6 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 constexpr microseconds kSetUpStep{230'000};
-constexpr microseconds kCallTime{21'000};
-constexpr microseconds kTraining{30'000'000};  // after the start: data sets and models are loaded
 
 // Collectives up to this size use one channel.
 constexpr std::uint64_t kOneChannel = 262'144;

@@ -15,6 +15,9 @@ struct Scenario {
   void (*inject)(Injection&) = nullptr;
   bool prepares =
       false;  // its job differs from others, fault or not: inject is asked for twins, too
+  std::string_view twins;  // the kinds of twins that it has, the usual one first
+
+  bool has(Twin twin) const { return twins.find(name_of(twin)) != std::string_view::npos; }
 };
 
 std::span<const Scenario> scenarios();

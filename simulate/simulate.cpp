@@ -73,7 +73,9 @@ Truth simulate(const Options& options, Output& output) {
       output.close();
     }
   }
-  for (const auto& [name, text] : attempts.back()->plan.files) output.put("logs/" + name, text);
+  const Plan& plan = attempts.back()->plan;
+  for (const auto& [name, text] : plan.hosts.files(options)) output.put("logs/" + name, text);
+  for (const auto& [name, text] : plan.files) output.put("logs/" + name, text);
   output.put("truth.json", truth_json(truth, options, job.version.name));
   return truth;
 }

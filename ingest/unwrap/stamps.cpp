@@ -79,6 +79,10 @@ bool take_seconds_of_minute(std::string_view& rest, YearlessTime& time) {
   return true;
 }
 
+// The reference is when the line was read, or its file written: it is not from much later, whatever
+// clocks and copies make of that.
+constexpr days kMostAhead{31};
+
 // In the year that brings it nearest to reference. 29 February exists only in some years.
 std::optional<EventTime> with_year(const YearlessTime& time, Timestamp reference) {
   const year about = year_month_day{floor<days>(reference)}.year();
@@ -87,6 +91,7 @@ std::optional<EventTime> with_year(const YearlessTime& time, Timestamp reference
     const year_month_day date{about + years{shift}, time.day.month(), time.day.day()};
     if (!date.ok()) continue;
     const Timestamp candidate = sys_days{date} + time.time_of_day;
+    if (candidate > reference + kMostAhead) continue;
     if (!nearest || abs(candidate - reference) < abs(*nearest - reference)) nearest = candidate;
   }
   if (!nearest) return std::nullopt;

@@ -9,6 +9,7 @@
 
 #include "rules/detectors/kernel/judgement.h"
 #include "rules/detectors/kernel/reboots.h"
+#include "rules/detectors/outlived.h"
 #include "rules/detectors/remarks/wording.h"
 
 namespace faultline {
@@ -128,6 +129,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   for (const KernelGroup& group : groups)
     if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));
   std::ranges::move(find_reboots(view, sightings), std::back_inserter(found));
+  spare_what_was_outlived(view, found);
   return joined(std::move(found));
 }
 

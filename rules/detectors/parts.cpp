@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rules/detectors/outlived.h"
 #include "rules/detectors/parts/facts.h"
 
 namespace faultline {
@@ -15,6 +16,7 @@ std::vector<Suspicion> find_part_faults(const View& view) {
        {suspect_port_states, suspect_counters, suspect_conditions, suspect_nvlinks, suspect_mtu,
         suspect_bandwidth})
     std::ranges::move(look(facts), std::back_inserter(found));
+  spare_what_was_outlived(view, found);
   return found;
 }
 

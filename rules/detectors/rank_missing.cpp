@@ -249,18 +249,20 @@ Absent absent_of(const View& view, const Start& start) {
   return absent;
 }
 
-// Processes that printed lines and none of joining: by their launcher's rank, or because they are
-// all that their host lacks.
+// Processes that printed lines and none of joining: by their launcher's rank, because they are all
+// that their host lacks, or because there are as many of them as ranks that did not come.
 std::vector<const ProcessSeen*> stopped_before(const View& view, const std::vector<int>& ranks,
                                                const std::set<std::string>& hosts) {
   std::vector<const ProcessSeen*> found;
+  std::vector<const ProcessSeen*> all;
   for (const ProcessSeen& seen : view.job.processes().all()) {
     if (seen.began || !view.in_attempt(seen.process) || is_live(view, seen.source)) continue;
+    all.push_back(&seen);
     const bool by_rank = std::ranges::find(ranks, seen.launcher_rank) != ranks.end();
     if (by_rank || (seen.launcher_rank < 0 && hosts.contains(seen.host))) found.push_back(&seen);
   }
   if (found.size() > ranks.size()) found.clear();  // not all of them can be it
-  return found;
+  return found.empty() && !ranks.empty() && all.size() == ranks.size() ? all : found;
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "rules/advice.h"
+#include "rules/detectors/outlived.h"
 
 namespace faultline {
 namespace {
@@ -275,6 +276,7 @@ std::vector<Suspicion> find_sxids(const View& view) {
   for (const auto& [key, group] : serious) found.push_back(describe(view, group));
   for (const auto& [key, group] : harmless)
     if (!serious.contains(key)) found.push_back(describe(view, group));
+  spare_what_was_outlived(view, found);
   return found;
 }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "rules/advice.h"
+#include "rules/detectors/outlived.h"
 #include "rules/detectors/xid/bursts.h"
 #include "rules/detectors/xid/membership.h"
 #include "rules/detectors/xid/past_offences.h"
@@ -342,6 +343,7 @@ std::vector<Suspicion> find_xids(const View& view) {
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
     if (!current.contains(key)) found.push_back(describe(view, group, true));
+  spare_what_was_outlived(view, found);
   return found;
 }
 

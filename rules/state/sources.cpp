@@ -20,6 +20,39 @@ bool names(std::string_view text, std::string_view name) {
   return false;
 }
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// The same but for its numbers: gpu-node-3 and gpu-node-12. There must be letters and a number.
+bool is_numbered_like(std::string_view name, std::string_view host) {
+  std::size_t letters = 0;
+  std::size_t numbers = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < host.size();) {
+    if (at >= name.size() || is_digit(host[i]) != is_digit(name[at])) return false;
+    if (!is_digit(host[i])) {
+      letters += is_name_character(host[i]) ? 1 : 0;
+      if (host[i++] != name[at++]) return false;
+      continue;
+    }
+    ++numbers;
+    while (i < host.size() && is_digit(host[i])) ++i;
+    while (at < name.size() && is_digit(name[at])) ++at;
+  }
+  constexpr std::size_t kLeastLetters = 3;  // attempts and ranks have numbered folders, too
+  return at == name.size() && numbers > 0 && letters >= kLeastLetters;
+}
+
+// Folders are named after hosts where another is.
+std::string numbered_like_a_host(std::string_view path, const std::set<std::string>& hosts) {
+  for (std::size_t end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
+    const std::string_view folder = path.substr(0, end);
+    for (const std::string& host : hosts)
+      if (is_numbered_like(folder, host)) return std::string(folder);
+    path.remove_prefix(end + 1);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string short_host(std::string_view host) {
@@ -33,7 +66,7 @@ std::string host_in_path(std::string_view path, const std::set<std::string>& hos
   std::string best;
   for (const std::string& host : hosts)
     if (host.size() > best.size() && names(path, host)) best = host;
-  return best;
+  return best.empty() ? numbered_like_a_host(path, hosts) : best;
 }
 
 std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp received) {

@@ -17,7 +17,36 @@ void healthy_unused_port(Injection& it);
 // stops.cpp: ranks that come to a halt
 void rank_behind(Injection& it);
 void gpu_memory_fault(Injection& it);
+
+// gpu.cpp: what GPUs suffer, by the words of their driver
 void gpu_off_bus(Injection& it);
+void gpu_ecc(Injection& it);
+void gpu_row_remap(Injection& it);
+void gpu_nvlink(Injection& it);
+void gpu_nvswitch(Injection& it);
+void gpu_gsp(Injection& it);
+void gpu_hang(Injection& it);
+void gpu_page_fault(Injection& it);
+void gpu_thermal(Injection& it);
+void pcie_error(Injection& it);
+void pcie_degraded(Injection& it);
+
+// host.cpp: by the words of the kernel
+void oom_killed(Injection& it);
+void pids_limit(Injection& it);
+void cpu_lockup(Injection& it);
+void storage_stall(Injection& it);
+void memory_error(Injection& it);
+void host_reboot(Injection& it);
+void host_panic(Injection& it);
+
+// fabric.cpp: networks, by the words of kernels and tools
+void port_down(Injection& it);
+void nic_health(Injection& it);
+void link_errors(Injection& it);
+void congestion(Injection& it);
+void transport_error_clean_ports(Injection& it);
+void mtu_mismatch(Injection& it);
 
 // calls.cpp: programs that do not call the same
 void collective_skipped_odd(Injection& it);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "simulate/scenarios/families.h"
+#include "simulate/tool_reports.h"
 #include "simulate/warnings.h"
 
 namespace faultline::simulation {
@@ -79,6 +80,8 @@ void invalid_usage_duplicate_gpu(Injection& it) {
 
 void shm_full(Injection& it) {
   const int host = it.any_host();
+  it.plan.files[Cluster::host_name(host) + "/df.txt"] = df_shm(it.twin ? 41 : 100);
+  if (it.twin) return;
   // One host whose ranks talk through shared memory.
   it.fail_to_connect(it.ranks_of_host(host), shared_memory_full(it.version));
   it.blame_host(host);

@@ -10,7 +10,7 @@ namespace faultline {
 inline constexpr std::array<std::string_view, 0> kPending = {};
 
 inline bool is_pending(std::string_view test) {
-  if (test.ends_with("_twin")) return false;
+  if (test.find("_twin") != std::string_view::npos) return false;
   for (const std::string_view pending : kPending)
     if (test.starts_with(pending)) return true;
   return false;

@@ -41,6 +41,8 @@ constexpr Form kForms[] = {
 };
 constexpr std::size_t kFormCount = std::size(kForms);
 
+constexpr Form kDatedForms[] = {kForms[2], kForms[5], kForms[8]};
+
 constexpr Form kLargeForms[] = {
     {"2_27_mpirun", "2.27.7", "mpirun", Layout::merged},
     {"2_21_plain", "2.21.5", "none", Layout::per_host},
@@ -56,7 +58,8 @@ struct Row {
 
 std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.name; }
 
-Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool twin) {
+Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool twin,
+        simulation::Twin kind = simulation::Twin::usual) {
   Row made;
   made.name = fmt::format("{}_{}_{}{}", scenario.name, large ? "16x8" : "2x8", form.name,
                           twin ? "_twin" : "");
@@ -69,6 +72,8 @@ Row row(const simulation::Scenario& scenario, const Form& form, bool large, bool
   options.wrapper = form.wrapper;
   options.layout = form.layout;
   options.healthy = twin;
+  options.twin = kind;
+  if (kind != simulation::Twin::usual) made.name += fmt::format("_{}", simulation::name_of(kind));
   options.seed = large ? 3 : 1;
   made.options = simulation::checked(options).value();
   return made;
@@ -84,6 +89,13 @@ std::vector<Row> rows() {
     if (!healthy) {
       all.push_back(row(scenario, kForms[(number * 4) % kFormCount], false, true));
       all.push_back(row(scenario, kLargeForms[number % std::size(kLargeForms)], true, true));
+    }
+    using simulation::Twin;
+    for (const Twin kind : {Twin::old, Twin::bystander, Twin::benign}) {
+      // Without a time of its own nothing tells whether a slow part was slow in the job.
+      const Form& form = kind == Twin::old ? kDatedForms[number % std::size(kDatedForms)]
+                                           : kForms[(number * 2 + 1) % kFormCount];
+      if (scenario.has(kind)) all.push_back(row(scenario, form, false, true, kind));
     }
     ++number;
   }

@@ -133,6 +133,36 @@ TEST(KernelPcie, APortThatCutOffWhatIsBelowIsToldByTheGpuThatWasLost) {
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("pcie.error"));
 }
 
+TEST(KernelPcie, ThePortOfAGpuThatWasLostAndIsNoRanksIsABystandersToo) {
+  Job job = stalled_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", "0000:f3:00.0"), at(52));
+  job.xid("node-0", "0000:f3:00.0", 79, at(55));
+  expect_no_cause(job.diagnosis(), "pcie.error");
+}
+
+TEST(KernelPcie, AFaultThatTheJobOutlivedAccusesNobody) {
+  Job job = running_job();
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3));
+  job.xid("node-1", Job::gpu_of(5), 79);
+  EXPECT_EQ(job.diagnosis().root_causes.size(), 2U);
+  for (int rank = 0; rank < 16; ++rank) job.end(rank, "world", CommunicatorEnding::destroyed);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_THAT(causes(diagnosis.observations), Contains("gpu.off_bus"));
+}
+
+TEST(KernelHosts, AHostMayBeOneOfTheRanksThatNobodySaw) {
+  Job job;
+  for (int rank = 0; rank < 8; ++rank) job.join(rank, "world", rank, 16);
+  job.kernel("node-1", "Kernel panic - not syncing: Fatal Machine check");
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* panic = find(diagnosis.observations, "host.down");
+  ASSERT_NE(panic, nullptr);
+  EXPECT_TRUE(panic->part_of_job);
+  EXPECT_THAT(panic->title, Not(HasSubstr("does not use")));
+}
+
 TEST(KernelPcie, ACardOfAnotherDriverDoesNotExplainALostGpu) {
   Job job = stalled_job();
   job.kernel("node-0",
@@ -201,7 +231,7 @@ TEST(KernelLinks, ALinkThatStaysDownNamesTheNicByTheNameThatNcclHasForIt) {
   job.kernel("node-0", kLinkDown, at(51));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
-  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2:1"));
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("collective.rank_behind"));
 }
 
@@ -244,6 +274,17 @@ TEST(KernelLinks, ANicThatTheJobDoesNotUseIsABystander) {
   EXPECT_FALSE(finding->part_of_job);
 }
 
+TEST(KernelLinks, ANicThatIsAtTheAddressOfNoneOfTheJobsIsABystander) {
+  Job job = job_with_nics();
+  const std::string kFails =
+      "mlx5_core 0000:9f:00.0: poll_health:825:(pid 0): device's health compromised - reached miss "
+      "count";
+  job.kernel("node-0", kFails, at(51));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), Contains("network.nic_failure"));
+  job.kernel("node-0", "mlx5_core 0000:1a:00.0: mlx5_0: registered", at(-86'391));
+  expect_no_cause(job.diagnosis(), "network.nic_failure");
+}
+
 TEST(KernelLinks, AReportOfAToolTeachesWhichDeviceIsAtAnAddress) {
   Job job = stalled_job();
   for (int rank = 0; rank < 16; ++rank) job.setting(rank, "devices", "IB", "mlx5_0:1/IB");
@@ -275,7 +316,7 @@ TEST(KernelLinks, FirmwareThatFailedIsTheNicsFault) {
              at(51));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.nic_failure"));
-  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-0/mlx5_2:1"));
 }
 
 TEST(KernelLinks, ALinkThatIsDownInAJobThatRunsAccusesNobody) {
@@ -336,6 +377,15 @@ TEST(KernelOom, AVictimThatIsNoRankNamesTheHostAndOnlyWhereARankStopped) {
   EXPECT_THAT(running.diagnosis().root_causes, IsEmpty());
 }
 
+TEST(KernelOom, AServiceThatIsKilledForItsOwnLimitIsNotTheJobs) {
+  Job job = stalled_job();
+  job.kernel("node-0",
+             "Memory cgroup out of memory: Killed process 62195 (node_exporter) "
+             "total-vm:1240048kB, anon-rss:524288kB",
+             at(52));
+  expect_no_cause(job.diagnosis(), "host.oom_killed");
+}
+
 TEST(KernelOom, AKillOnAHostOfNobodysExplainsNothing) {
   Job job = stalled_job();
   kill_for_memory(job, "node-9", 1003, 55);
@@ -386,6 +436,12 @@ TEST(KernelStorage, AnotherServersAnswerEndsNothing) {
   job.kernel("node-0", kNfsDown, at(52));
   job.kernel("node-0", "nfs: server fs-02.example OK", at(54));
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.storage_stall"));
+}
+
+TEST(KernelStorage, AServerThatWasSilentHoursBeforeTheJobDoesNotHoldItUp) {
+  Job job = stalled_job();
+  job.kernel("node-0", kNfsDown, at(-4 * 3600));
+  expect_no_cause(job.diagnosis(), "host.storage_stall");
 }
 
 TEST(KernelStorage, AServerThatWasSilentBeforeTheJobAndStillIsHoldsItUp) {

@@ -762,6 +762,19 @@ TEST(GpuConditions, AreToldFromTheirHealthyTwins) {
   }
 }
 
+// The kernel says it when the driver is loaded, which alone accuses nobody.
+TEST(GpuConditions, WhatAToolAndTheKernelSayOfOnePartWeighsAsTheGraverOfTheTwo) {
+  Job job = running_job();
+  job.kernel("node-1",
+             "nvidia " + Job::gpu_of(11) +
+                 ": 63.008 Gb/s available PCIe bandwidth, limited by 8.0 GT/s PCIe x8 link at "
+                 "0000:0a:01.0 (capable of 252.048 Gb/s with 16.0 GT/s PCIe x16 link)");
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+  job.part("node-1", gpu(Job::gpu_of(11), {{"PCI / GPU Link Info / Link Width / Max", "16x"},
+                                           {"PCI / GPU Link Info / Link Width / Current", "8x"}}));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("pcie.degraded"));
+}
+
 TEST(GpuConditions, OfCsvAreThoseOfTheReport) {
   Job job = running_job();
   job.part("node-1", gpu(Job::gpu_of(11),

@@ -20,6 +20,8 @@ constexpr std::int64_t kSecondUs = 1'000'000;
 constexpr std::int64_t kShortOutageUs = 15 * kSecondUs;
 // A job that stops because of something does so within this time.
 constexpr std::int64_t kLongestDelayUs = 35 * 60 * kSecondUs;
+// Nobody starts a job on a host that has hung for so long, as far as that may last unsaid.
+constexpr std::int64_t kLongestUnsaidUs = 3600 * kSecondUs;
 
 enum class Fate {
   open,
@@ -33,6 +35,11 @@ enum class Fate {
 // Whether it was before anything that the job did, as far as clocks tell.
 bool before_the_job(const View& view, const std::string& host, const EventTime& time) {
   std::optional<bool> before;
+  // Processes start some time before they have a communicator.
+  for (const ProcessSeen& process : view.job.processes().all())
+    if (view.in_attempt(process.process) &&
+        order_of(time, process.first.time, !host.empty() && process.host == host) == Order::after)
+      return false;
   for (std::size_t index : view.members) {
     const Member& member = view.member(index);
     const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
@@ -41,6 +48,12 @@ bool before_the_job(const View& view, const std::string& host, const EventTime& 
     before = before.value_or(true) && order == Order::before;
   }
   return before.value_or(false);
+}
+
+EventTime later(EventTime time, std::int64_t us) {
+  if (time.wall_us) *time.wall_us += us;
+  if (time.uptime_us) *time.uptime_us += us;
+  return time;
 }
 
 // Whether every rank that it could hold up made calls long after it.
@@ -163,7 +176,11 @@ Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& f
       std::ranges::any_of(counting, [](const KernelSighting* s) { return s->signature->lasts; });
   if (std::ranges::none_of(counting, [&](const KernelSighting* s) { return is_enough(group, *s); }))
     return Fate::too_few;
-  if (!lasts && before_the_job(view, first.host, last)) return Fate::before_job;
+  const bool stops = std::ranges::any_of(
+      counting, [](const KernelSighting* s) { return s->signature->severity >= Severity::error; });
+  if ((!lasts || stops) &&
+      before_the_job(view, first.host, lasts ? later(last, kLongestUnsaidUs) : last))
+    return Fate::before_job;
   if (outage) {
     const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
     // A rank that waits for storage or for its host goes on once it is back; a connection that was
@@ -258,8 +275,11 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
     if (sighting->last->order > last->order) last = sighting->last;
   }
 
+  const EventTime begun = view.job.dated(first->line);
+  const EventTime ended = view.job.dated(last->line);
+
   Suspicion suspicion;
-  suspicion.since = first->line.time;
+  suspicion.since = begun;
   suspicion.verdict = verdict_of(signature.severity);
   Finding& finding = suspicion.finding;
   finding.cause = signature.cause;
@@ -270,7 +290,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
         fmt::format(": up to {} a {}", busiest(group, signature), word_of(signature.storm.within));
   finding.subject = group.part.subject;
   finding.count = count;
-  finding.last_seen = last->line.time.wall();
+  finding.last_seen = ended.wall();
   finding.confidence = signature.confidence * group.part.confidence;
   if (rebooted_since && finding.cause != "host.down")
     finding.confidence = std::max(finding.confidence - kRebootedSince, kMostAfterReboot);
@@ -283,8 +303,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
                                      group.part.standing != KernelPart::Standing::of_the_job;
   // What only slows a job does not stop it.
   suspicion.job_ran_with_it = signature.severity <= Severity::warning;
-  describe_fate(fate_of(view, group, *counting.front(), counting, outage, last->line.time), speaker,
-                outage, suspicion);
+  describe_fate(fate_of(view, group, *counting.front(), counting, outage, ended), speaker, outage,
+                suspicion);
   add_lines(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();

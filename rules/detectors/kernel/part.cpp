@@ -31,7 +31,9 @@ Standing standing_of_host(const View& view, const std::string& host) {
     if (worker.host == host || worker.sender_host == host) return Standing::of_the_job;
     unnamed |= worker.host.empty();
   }
-  return unnamed ? Standing::perhaps : Standing::bystander;
+  // Ranks that no line was seen of are somewhere.
+  const bool unseen = view.workers.expected > static_cast<int>(workers.size());
+  return unnamed || unseen ? Standing::perhaps : Standing::bystander;
 }
 
 const LineRef* line_of(const View& view, const Worker& worker) {
@@ -140,9 +142,28 @@ bool names_device(const std::vector<std::string>& list, const KernelDevices::Nam
   });
 }
 
+// Whether the driver, or a tool, spoke of a GPU at this address.
+bool is_known_gpu(const View& view, const std::string& host, const std::string& address) {
+  return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
+    return incident.gpu == address &&
+           view.job.host_of(incident.spoken_host, incident.source) == host;
+  });
+}
+
+// Whether lines tell at which addresses all these devices are, and none of them is at this one.
+bool are_elsewhere(const KernelDevices& devices, const std::string& host,
+                   const std::vector<std::string>& listed, const std::string& pci) {
+  if (pci.empty() || listed.empty()) return false;
+  return std::ranges::all_of(listed, [&](const std::string& item) {
+    const KernelDevices::Names* known =
+        devices.nic(host, {.pci = "", .device = item.substr(0, item.find(':')), .netdev = ""});
+    return known != nullptr && !known->pci.empty() && known->pci != pci;
+  });
+}
+
 // Whether the processes of the job on this host use the NIC.
-Standing standing_of_nic(const View& view, const std::string& host, const KernelDevices::Names& nic,
-                         Standing of_host) {
+Standing standing_of_nic(const View& view, const KernelDevices& devices, const std::string& host,
+                         const KernelDevices::Names& nic, Standing of_host) {
   if (of_host == Standing::bystander) return of_host;
   bool told = false;
   for (std::size_t index : workers_of_host(view, host)) {
@@ -152,24 +173,40 @@ Standing standing_of_nic(const View& view, const std::string& host, const Kernel
     if (names_device(rdma, nic) || names_device(sockets, nic)) return Standing::of_the_job;
     // An interface that is not listed may belong to a device that is.
     told |= (!rdma.empty() && !nic.device.empty()) ||
+            (nic.netdev.empty() && are_elsewhere(devices, host, rdma, nic.pci)) ||
             (rdma.empty() && !sockets.empty() && !nic.netdev.empty());
   }
   return told ? Standing::bystander : Standing::perhaps;
 }
 
+// The port of the NIC as the job's processes list it: mlx5_5:1. Empty: they list none, or several.
+std::string listed_port(const View& view, const std::string& host, const std::string& device) {
+  std::set<std::string> ports;
+  for (std::size_t index : workers_of_host(view, host))
+    for (const std::string& listed :
+         view.job.addresses().devices_of(view.workers.all[index].process)) {
+      const std::size_t colon = listed.find(':');
+      if (colon != std::string::npos && listed.compare(0, colon, device) == 0 &&
+          listed.find('+') == std::string::npos)
+        ports.insert(listed.substr(colon + 1));
+    }
+  return ports.size() == 1 ? *ports.begin() : std::string();
+}
+
 // An Ethernet name of an RDMA device, and an interface of IPoIB, carry other traffic as well.
-KernelPart nic_part(const View& view, const KernelSighting& sighting,
+KernelPart nic_part(const View& view, const KernelDevices& devices, const KernelSighting& sighting,
                     const KernelDevices::Names& nic) {
   KernelPart part = host_part(view, sighting.host);
   part.name = !nic.device.empty()   ? nic.device
               : !nic.netdev.empty() ? nic.netdev
                                     : "the NIC at " + nic.pci;
-  if (const std::string_view port = sighting.field("port"); !port.empty() && !nic.device.empty())
-    part.name += fmt::format(":{}", port);
+  std::string port(sighting.field("port"));
+  if (port.empty() && !nic.device.empty()) port = listed_port(view, sighting.host, nic.device);
+  if (!port.empty() && !nic.device.empty()) part.name += fmt::format(":{}", port);
   part.key = "nic " + (nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name);
   part.subject.nics = {
       gpu_name(sighting.host, nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name)};
-  part.standing = standing_of_nic(view, sighting.host, nic, part.standing);
+  part.standing = standing_of_nic(view, devices, sighting.host, nic, part.standing);
   if (part.standing == Standing::perhaps) part.confidence *= kPerhaps;
   return part;
 }
@@ -194,14 +231,16 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   if (!address.empty()) {
     if (auto gpu = gpu_part(view, sighting, address)) return *gpu;
     const auto nic = nic_named_by(devices, sighting, address);
-    if (!nic.device.empty() || !nic.netdev.empty()) return nic_part(view, sighting, nic);
+    if (!nic.device.empty() || !nic.netdev.empty()) return nic_part(view, devices, sighting, nic);
   }
   KernelPart part = host_part(view, sighting.host);
   const std::string where = address.empty() ? std::string(sighting.field("bridge")) : address;
   part.key = "pci " + where;
   part.name = (address.empty() ? "PCIe port " : "the device at ") + where;
   // The driver's word: a GPU, and no rank's.
-  const bool others_gpu = sighting.field("driver") == "nvidia" && !view.workers.all.empty() &&
+  const bool is_gpu = sighting.field("driver") == "nvidia" ||
+                      (!address.empty() && is_known_gpu(view, sighting.host, address));
+  const bool others_gpu = is_gpu && !view.workers.all.empty() &&
                           std::ranges::none_of(view.workers.all, [](const Worker& worker) {
                             return worker.gpu.empty();
                           });
@@ -257,7 +296,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
     case Blames::nic: {
       const auto nic = nic_named_by(devices, sighting, std::string(sighting.field("pci")));
       const bool named = !nic.device.empty() || !nic.netdev.empty() || !nic.pci.empty();
-      return named ? nic_part(view, sighting, nic) : host_part(view, sighting.host);
+      return named ? nic_part(view, devices, sighting, nic) : host_part(view, sighting.host);
     }
     default:
       if (sighting.signature->cause == "host.down") return whole_host(view, sighting.host);

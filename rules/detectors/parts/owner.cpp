@@ -20,8 +20,10 @@ std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
   return by_own_name.empty() ? by_senders_name : by_own_name;
 }
 
+// Ranks that no line was seen of are somewhere.
 bool hosts_are_known(const View& view) {
-  return std::ranges::none_of(view.workers.all,
+  return view.workers.expected <= static_cast<int>(view.workers.all.size()) &&
+         std::ranges::none_of(view.workers.all,
                               [](const Worker& worker) { return worker.host.empty(); });
 }
 

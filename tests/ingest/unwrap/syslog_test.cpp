@@ -87,7 +87,7 @@ TEST(SyslogFramings, GiveHostTimeAndWhetherTheKernelSpeaks) {
   }
 }
 
-TEST(SyslogFramings, AYearIsChosenThatBringsTheStampNearestToTheReference) {
+TEST(SyslogFramings, AYearIsChosenThatBringsTheStampNearestBeforeTheReference) {
   struct Case {
     const char* reference;
     const char* stamp;
@@ -98,7 +98,8 @@ TEST(SyslogFramings, AYearIsChosenThatBringsTheStampNearestToTheReference) {
       {"2025-12-31T23:59:00Z", "Jan  1 00:10:00", "~2026-01-01T00:10:00Z+1000000"},
       {"2026-07-01T00:00:00Z", "Jul  1 00:00:00", "~2026-07-01T00:00:00Z+1000000"},
       {"2026-01-01T00:00:00Z", "Feb 29 10:00:00", "~2024-02-29T10:00:00Z+1000000"},
-      {"2027-06-01T00:00:00Z", "Feb 29 10:00:00", "~2028-02-29T10:00:00Z+1000000"},
+      {"2027-06-01T00:00:00Z", "Feb 29 10:00:00", "~2024-02-29T10:00:00Z+1000000"},
+      {"2026-11-20T00:00:00Z", "Mar  5 02:47:11", "~2026-03-05T02:47:11Z+1000000"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.stamp);
