@@ -34,6 +34,7 @@ void append_length(std::string& out, std::uint64_t length) {
 
 constexpr std::string_view kKernel = "kernel";
 constexpr std::string_view kSystem = "system";
+constexpr std::string_view kTorch = "torch";
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
@@ -516,6 +517,11 @@ class Reader::Impl {
     if (!noteworthy_) return false;
     if (message.from_user_space && keep_remark(message, place, kSystem)) return false;
     if (keep_remark(message, place, {})) return false;
+    if (keep_remark(message, place, kTorch)) {
+      ++batch_.dialects[std::string(kTorch)];
+      ++batch_.recognized;
+      return false;
+    }
     return !message.from_user_space && message.rank < 0 &&
            noteworthy_->reads_like_kernel(message.text) && keep_remark(message, place, kKernel);
   }

@@ -8,10 +8,12 @@
 #include <variant>
 
 #include "model/facts/kernel.h"
+#include "model/facts/launcher.h"
 #include "model/facts/nccl.h"
 #include "model/facts/part.h"
 #include "model/facts/remark.h"
 #include "model/facts/report.h"
+#include "model/facts/torch.h"
 
 namespace faultline {
 
@@ -19,7 +21,9 @@ using Fact =
     std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
                  SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
                  GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport, SwitchError, GpuDriver,
-                 HostStopping, ClockReading, LinesLost>;
+                 HostStopping, ClockReading, LinesLost, WatchdogTimeout, WatchdogStatus, DumpSignal,
+                 WatchdogStuck, DesyncEntry, BarrierMissed, CalledCollective, UnusedParameters,
+                 PythonException, StackTop, ProcessExit>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

@@ -1,12 +1,15 @@
 #include "parsers/kernel_host.h"
 #include "parsers/kernel_sxid.h"
 #include "parsers/kernel_xid.h"
+#include "parsers/launcher_lines.h"
 #include "parsers/nccl.h"
 #include "parsers/nccl_failure.h"
 #include "parsers/nccl_inspector.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/parser.h"
 #include "parsers/proxy_dump.h"
+#include "parsers/torch_reports.h"
+#include "parsers/torch_watchdog.h"
 
 namespace faultline {
 namespace {
@@ -31,6 +34,31 @@ constexpr Parser kParsers[] = {
     {"ncclras", "PEER_", parse_ncclras_event},
     {"nccl_proxy", "ACTIVE OPS", parse_proxy_dump_head},
     {"nccl_proxy", "| ", parse_proxy_operation},
+    {"torch", "SeqNum=", parse_torch_timeout},
+    {"torch", "Watchdog caught collective", parse_torch_timeout},
+    {"torch", "last completed ", parse_torch_status},
+    {"torch", "a dump signal", parse_torch_dump_signal},
+    {"torch", "global timeout from ", parse_torch_dump_signal},
+    {"torch", "signal dumping", parse_torch_dump_signal},
+    {"torch", " dump signal from ", parse_torch_dump_signal},
+    {"torch", "got stuck for ", parse_torch_stuck},
+    {"torch", "Could not acquire GIL", parse_torch_stuck},
+    {"torch", "Heartbeat monitor timed out!", parse_torch_stuck},
+    {"torch", " collective", parse_torch_desync},
+    {"torch", " lagging", parse_torch_desync},
+    {"torch", "] started ", parse_torch_desync},
+    {"torch", "] finished ", parse_torch_desync},
+    {"torch", " failed to pass monitoredBarrier", parse_torch_barrier},
+    {"torch", " is running collective: ", parse_torch_called},
+    {"torch", "not receive grad for rank", parse_torch_unused},
+    {"torch", "did not get gradient", parse_torch_unused},
+    {"torchrun", "(exitcode: ", parse_torchrun_agent},
+    {"torchrun", " process ", parse_torchrun_agent},
+    {"srun", "srun: error: ", parse_srun_exit},
+    {"mpirun", "noticed that process rank ", parse_mpirun_exit},
+    {"mpirun", "Process name: [", parse_mpirun_exit},
+    {"hydra", " RUNNING AT ", parse_hydra_exit},
+    {"shell", ": line ", parse_shell_exit},
 };
 
 }  // namespace
