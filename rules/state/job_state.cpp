@@ -22,6 +22,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         addresses_.apply(index, origin, batch, event);
         setup_.apply(index, origin, batch, event);
         reports_.apply(index, batch, event);
+        torch_.apply(index, origin, batch, event);
       },
       [&](const CallRun& run) {
         const Entered entered = progress_.apply(index, origin, batch, run);

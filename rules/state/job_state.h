@@ -18,6 +18,7 @@
 #include "rules/state/reports.h"
 #include "rules/state/setup.h"
 #include "rules/state/sources.h"
+#include "rules/state/torch.h"
 #include "rules/state/traffic.h"
 
 namespace faultline {
@@ -43,6 +44,7 @@ class JobState {
   const AddressBook& addresses() const { return addresses_; }
   const Setup& setup() const { return setup_; }
   const Reports& reports() const { return reports_; }
+  const Torch& torch() const { return torch_; }
 
   // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
   // out.
@@ -73,6 +75,7 @@ class JobState {
   AddressBook addresses_;
   Setup setup_;
   Reports reports_;
+  Torch torch_;
   std::optional<Timestamp> last_activity_;
 };
 
