@@ -314,6 +314,7 @@ class Reader::Impl {
     if (recognized) ++nccl_lines_;
     for (const Parser& parser : all_parsers()) {
       if (recognized) break;
+      if (parser.ends_openly && line_end_ != LineEnd::there) continue;
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;

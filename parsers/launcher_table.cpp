@@ -68,6 +68,10 @@ class LauncherTable : public Document {
     const auto known = tables_.find(key);
     if (known == tables_.end()) return foreign();
     Table& table = known->second;
+    if (line.cut) {
+      table.row = {};
+      return Line::part;
+    }
     if (begins_row(text)) {
       give(table, readings);
       table.row.begun = true;

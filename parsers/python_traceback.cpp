@@ -155,7 +155,7 @@ class Tracebacks : public Document {
     }
     // A copy may have lost its indentation: then the line behind a frame's is code.
     if (const auto raised = read_exception(text, open.after_frame && !open.file.empty())) {
-      give(open, *raised, line, readings);
+      if (!line.cut) give(open, *raised, line, readings);
       open_.erase(known);
       return open_.empty() ? Line::last : Line::part;
     }

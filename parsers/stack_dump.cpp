@@ -80,7 +80,8 @@ class StackDump : public Document {
     }
     if (Head head; read_head(text, head)) {
       give(readings);
-      top_ = {.tool = head.tool, .pid = head.pid > 0 ? head.pid : pid_, .thread = head.thread};
+      top_ = {
+          .tool = head.tool, .pid = head.tool == "py-spy" ? pid_ : head.pid, .thread = head.thread};
       head_.keep(line);
       open_ = true;
       foreign_ = 0;

@@ -34,7 +34,10 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
   static const Pattern kRan(R"(ran for (\d+) milliseconds)");
   const bool caught = has(text, "Watchdog caught collective operation timeout");
   const bool blocking = has(text, " timed out in blocking wait");
-  if (!caught && !blocking && !without_blanks_in_front(text).starts_with("Work")) return false;
+  const std::string_view bare = without_blanks_in_front(text);
+  // Some wrap the line behind "timeout:".
+  const bool wrapped = bare.starts_with("Work") && bare.find(')') != kNowhere;
+  if (!caught && !blocking && !wrapped) return false;
   if (has(text, "raised the following async exception")) return false;
   std::string_view sequence;
   std::string_view operation;
@@ -42,6 +45,9 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
   std::string_view out;
   std::string_view only_in;
   if (!kWork.find(text, &sequence, &operation, &in, &out, &only_in)) return caught || blocking;
+  std::string_view ran;
+  // Without its end the line may have been cut anywhere.
+  if (!kRan.find(text, &ran) && !blocking && !wrapped) return true;
   WatchdogTimeout timeout{.group = torch_group_of(text),
                           .sequence = number_in<std::uint64_t>(sequence),
                           .operation = std::string(operation),
@@ -50,7 +56,7 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
                           .blocking = blocking};
   if (std::string_view limit; kLimit.find(text, &limit))
     timeout.timeout_ms = number_in<std::int64_t>(limit);
-  if (std::string_view ran; kRan.find(text, &ran)) timeout.ran_ms = number_in<std::int64_t>(ran);
+  timeout.ran_ms = number_in<std::int64_t>(ran);
   readings.push_back({.fact = std::move(timeout)});
   return true;
 }
