@@ -25,10 +25,10 @@ TorchGroup torch_group_of(std::string_view text) {
   if (kWithGuid.find(text, &id, &name, &description, &rank))
     return {small(id), std::string(name.substr(0, kMostNameBytes)),
             std::string(description.substr(0, kMostNameBytes)), small(rank)};
-  // Before groups had names, their number was all.
+  // Before groups had names, only the first one's number was the same everywhere.
   if (kWithNumber.find(text, &id, &description, &rank))
-    return {small(id), std::string(id), std::string(description.substr(0, kMostNameBytes)),
-            small(rank)};
+    return {small(id), std::string(id == "0" ? id : std::string_view()),
+            std::string(description.substr(0, kMostNameBytes)), small(rank)};
   if (kRankOnly.find(text, &rank)) return {.rank = small(rank)};
   return {};
 }

@@ -42,6 +42,7 @@ void add_standing(TorchRank& rank, const WatchdogStatus& status, LineRef line) {
       if (known.timeout.group.name.empty() && known.timeout.sequence == status.failed)
         known.timeout.group = status.group;
   const std::string& name = status.group.name;
+  if (name.empty() && status.group.id > 0) return;  // nobody knows which of several it is
   if (rank.standings.size() == kMostGroups && !rank.standings.contains(name)) return;
   TorchStanding& standing = rank.standings[name];
   standing.description = status.group.description;

@@ -17,6 +17,7 @@ constexpr double kTold = 0.7;     // it was told of the time-out, and had none o
 constexpr double kSilent = 0.55;  // it said nothing at all
 constexpr double kCircle = 0.4;
 constexpr double kDiffers = 0.8;
+constexpr double kDiffersPerhaps = 0.6;  // if it is one group
 constexpr double kStalled = 0.6;
 constexpr double kTimedOut = 0.5;
 constexpr std::size_t kMostLines = 4;
@@ -51,6 +52,7 @@ std::optional<std::int64_t> start_of(const TorchTimeout& timeout) {
 struct Stuck {
   std::string group;  // its name; empty: the lines do not say
   std::string description;
+  bool local = false;          // a number that means another group elsewhere
   bool whole_job = false;      // all ranks belong to it, as far as is known
   std::vector<Wait> waits;     // one of each rank, its first
   std::uint64_t sequence = 0;  // that most wait in
@@ -72,23 +74,25 @@ struct Stuck {
 std::vector<Stuck> stuck_groups(const TorchCrew& crew) {
   std::map<std::pair<std::string, bool>, Stuck> by_group;
   for (const TorchRank* rank : crew.ranks()) {
-    if (rank->rank < 0) continue;
     std::set<std::pair<std::string, bool>> seen;
     for (const TorchTimeout& timeout : rank->timeouts) {
       if (!timeout.timeout.sequence || !crew.in_attempt(timeout.line)) continue;
       const TorchGroup& group = timeout.timeout.group;
-      const std::pair key(group.name, is_point_to_point(timeout.timeout.operation));
+      const bool local = group.name.empty() && group.id > 0;
+      const std::pair key(local ? fmt::format("#{}", group.id) : group.name,
+                          is_point_to_point(timeout.timeout.operation));
       if (!seen.insert(key).second) continue;
       Stuck& stuck = by_group[key];
       stuck.group = group.name;
+      stuck.local = local;
       if (!group.description.empty()) stuck.description = group.description;
       stuck.waits.push_back({rank->rank, &timeout});
     }
   }
   std::vector<Stuck> all;
   for (auto& [key, stuck] : by_group) {
-    stuck.whole_job =
-        stuck.group.empty() || stuck.group == "0" || stuck.description == "default_pg";
+    stuck.whole_job = (stuck.group.empty() && !stuck.local) || stuck.group == "0" ||
+                      stuck.description == "default_pg";
     all.push_back(std::move(stuck));
   }
   return all;
@@ -106,7 +110,7 @@ void find_where(Stuck& stuck) {
   std::map<std::string, std::set<int>> by_call;
   for (const Wait& wait : stuck.waits) {
     if (wait.sequence() != stuck.sequence) continue;
-    stuck.waiting.insert(wait.rank);
+    if (wait.rank >= 0) stuck.waiting.insert(wait.rank);
     std::string call = wait.operation();
     if (const auto& in = wait.timeout->timeout.numel_in; in && is_symmetric(call))
       call += fmt::format(" of {} elements", *in);
@@ -116,7 +120,11 @@ void find_where(Stuck& stuck) {
       std::ranges::max_element(by_call, {}, [](const auto& entry) { return entry.second.size(); });
   for (const Wait& wait : stuck.waits)
     if (usual->second.contains(wait.rank)) stuck.operation = wait.operation();
-  if (by_call.size() < 2 || is_point_to_point(stuck.operation)) return;
+  if (by_call.size() < 2 || stuck.local || is_point_to_point(stuck.operation)) return;
+  // Without a name it may be several groups that happen to stand at the same number.
+  const std::size_t others = stuck.waiting.size() - usual->second.size();
+  if (stuck.group.empty() && stuck.waiting.size() > 2 && (others > 1 || usual->second.size() < 3))
+    return;
   std::vector<std::string> texts;
   for (const auto& [call, ranks] : by_call) {
     texts.push_back(call);
@@ -128,7 +136,9 @@ void find_where(Stuck& stuck) {
 
 // Ranks that stand before the call the others wait in.
 void find_behind(const TorchCrew& crew, Stuck& stuck) {
-  if (is_point_to_point(stuck.operation) || !stuck.differing.empty()) return;
+  if (stuck.local || is_point_to_point(stuck.operation) || !stuck.differing.empty() ||
+      stuck.waiting.empty())
+    return;
   std::set<int> by_numbers;
   std::set<int> at_earlier;
   std::set<int> told;
@@ -196,7 +206,7 @@ std::set<int> origins_of(const std::vector<Stuck>& all, const Stuck& stuck, bool
 
 void add_waiters(const View& view, const Stuck& stuck, Finding& finding) {
   for (const Wait& wait : stuck.waits)
-    if (finding.evidence.size() < kMostLines && stuck.waiting.contains(wait.rank))
+    if (finding.evidence.size() < kMostLines && wait.sequence() == stuck.sequence)
       finding.evidence.push_back(view.evidence(wait.timeout->line));
 }
 
@@ -259,7 +269,7 @@ Suspicion describe_difference(const View& view, const TorchCrew& crew, const Stu
                       : fmt::format("Ranks called different things as number {}: {}",
                                     stuck.sequence, *stuck.undecided);
   finding.severity = Severity::critical;
-  finding.confidence = decided ? kDiffers : kTimedOut;
+  finding.confidence = !decided ? kTimedOut : stuck.group.empty() ? kDiffersPerhaps : kDiffers;
   finding.subject = crew.subject_of(stuck.differing);
   add_waiters(view, stuck, finding);
   for (const Wait& wait : stuck.waits)
@@ -316,6 +326,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew, const std::v
           order_of(wait.timeout->line.time, first->timeout->line.time, false) == Order::before)
         first = &wait;
     }
+  if (reporters.size() > 1) reporters.erase(-1);
   std::set<int> told;
   for (const TorchRank* rank : crew.ranks())
     if (rank->signalled && !reporters.contains(rank->rank)) told.insert(rank->rank);
