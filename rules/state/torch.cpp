@@ -26,6 +26,20 @@ void keep(std::vector<TorchLine<Fact>>& lines, const Fact& fact, LineRef line) {
   if (lines.size() < kMostLines) lines.push_back({fact, std::move(line)});
 }
 
+// "[Rank 3] NCCL watchdog thread terminated": before lines had a label, this was all.
+int rank_in_front(std::string_view text) {
+  constexpr std::string_view kBefore = "[Rank ";
+  constexpr std::size_t kMostDigits = 6;
+  if (!text.starts_with(kBefore)) return -1;
+  text.remove_prefix(kBefore.size());
+  int rank = 0;
+  std::size_t digits = 0;
+  for (; digits < text.size() && digits < kMostDigits && text[digits] >= '0' && text[digits] <= '9';
+       ++digits)
+    rank = rank * 10 + (text[digits] - '0');
+  return digits > 0 && text.substr(digits).starts_with("]") ? rank : -1;
+}
+
 void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) {
   // Each time-out is told two or three times.
   for (const TorchTimeout& known : rank.timeouts)
@@ -122,7 +136,8 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
     if (TorchRank* rank = at({})) say(*rank, std::move(text), exception, line());
   } else if (const auto* remark = std::get_if<Remark>(&event.fact)) {
     if (remark->dialect != "torch") return;
-    if (TorchRank* rank = at({})) say(*rank, remark->text, nullptr, line());
+    if (TorchRank* rank = at({.rank = rank_in_front(remark->text)}))
+      say(*rank, remark->text, nullptr, line());
   } else if (const auto* exit = std::get_if<ProcessExit>(&event.fact)) {
     exited_ranks_ += exit->ranks.size();
     if (exited_ranks_ <= kMostExitedRanks) keep(exits_, *exit, line());

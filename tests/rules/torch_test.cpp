@@ -240,6 +240,28 @@ TEST(Torch, AKillForMemoryIsOneWhereTheSchedulerSaysSo) {
   EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7"));
 }
 
+TEST(Torch, AKillOfAnUnknownProcessFollowsFromWhatSlurmSaysOfMemory) {
+  TorchJob job;
+  job.exit({.teller = "shell", .pid = 259449, .signal = 9, .reason = "Killed"});
+  job.job.say(
+      {"j", "launcher.log", "", -1}, Speaker{},
+      Remark{.text = "slurmstepd: error: Detected 1 oom_kill event in StepId=77123.batch. Some "
+                     "of the step tasks have been OOM Killed."},
+      "slurmstepd", {});
+  EXPECT_EQ(causes(job.diagnosis().root_causes), std::vector<std::string>{"host.oom_killed"});
+}
+
+TEST(Torch, LinesWithoutALabelBelongToTheRankThatTheyName) {
+  TorchJob job;
+  job.raise(-1, "RuntimeError", "CUDA error: an illegal memory access was encountered");
+  job.warn(-1,
+           "[Rank 6] NCCL watchdog thread terminated with exception: CUDA error: an illegal memory "
+           "access was encountered");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.gpu_memory_fault"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(6));
+}
+
 TEST(Torch, RanksThatTheirLauncherEndedAreNobodysFault) {
   TorchJob job;
   job.exit({.teller = "torchrun", .pid = 7, .signal = 15, .told_to = true});

@@ -98,6 +98,7 @@ struct Group {
   std::set<int> ranks() const {
     std::set<int> all;
     for (const Told& one : told) all.insert(one.rank->rank);
+    if (all.size() > 1) all.erase(-1);  // the same one's, without its label
     return all;
   }
 };
@@ -205,8 +206,9 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
-  finding.title = fmt::format("{}: {}", crew.people(ranks),
-                              first.match ? first.match->signature->title : first.saying->text);
+  finding.title =
+      fmt::format("{} ({})", first.match ? first.match->signature->title : first.saying->text,
+                  crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
   finding.severity = Severity::error;
   finding.confidence = 0.6;
@@ -312,6 +314,11 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   finding.subject = crew.subject_of(ranks);
   if (finding.subject.hosts.empty() && !first.exit().host.empty())
     finding.subject.hosts = {first.exit().host};
+  // Whoever it was may be a rank that others tell of, or none.
+  if (ranks.empty() && !first.for_memory()) {
+    finding.cause = "process.aborted";
+    suspicion.stops_job = true;
+  }
   const std::string who = ranks.empty() ? "A process" : crew.people(ranks);
   finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
                                                    first.exit().teller)
