@@ -115,6 +115,29 @@ TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
   EXPECT_THAT(behind->subject.hosts, ElementsAre("node-0"));
 }
 
+TEST(Torch, SaysWhereTheMissingRankStandsIfItsStackWasDumped) {
+  TorchJob job;
+  job.job.join_all(8);
+  for (int rank : all_but(2, 8)) job.time_out(rank, 7);
+  job.job.say({"j", "stacks.txt", "", -1}, Speaker{},
+              StackTop{.tool = "py-spy",
+                       .pid = 1002,
+                       .thread = "MainThread",
+                       .frames = {"__getitem__ (dataset.py:88)", "main (train.py:12)"}},
+              "Thread 1002 (idle): \"MainThread\"", {});
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
+  ASSERT_NE(behind, nullptr);
+  EXPECT_THAT(behind->title, HasSubstr("it stands in __getitem__ (dataset.py:88)"));
+}
+
+TEST(Torch, GroupsOfDifferentRanksThatBearOneNumberAreNotCompared) {
+  TorchJob job;
+  for (int rank : ranks(0, 3)) job.time_out(rank, 9, "ALLREDUCE", 1024, {.id = 1, .rank = rank});
+  job.time_out(3, 9, "BROADCAST", 16, {.id = 1, .rank = 0});
+  EXPECT_EQ(causes(job.diagnosis().root_causes), std::vector<std::string>{"collective.timeout"});
+}
+
 TEST(Torch, AccusesNobodyWhereOnlyTheLogOfOneWaiterIsThere) {
   TorchJob job;
   job.time_out(1, 6463);

@@ -13,8 +13,9 @@ namespace {
 
 constexpr double kByNumbers = 0.85;  // its own count says that it never enqueued the call
 constexpr double kAtEarlierCall = 0.65;
-constexpr double kTold = 0.7;     // it was told of the time-out, and had none of its own
-constexpr double kSilent = 0.55;  // it said nothing at all
+constexpr double kTold = 0.7;         // it was told of the time-out, and had none of its own
+constexpr double kToldPerhaps = 0.6;  // the lines do not say which group it is
+constexpr double kSilent = 0.55;      // it said nothing at all
 constexpr double kCircle = 0.4;
 constexpr double kDiffers = 0.8;
 constexpr double kDiffersPerhaps = 0.6;  // if it is one group
@@ -146,16 +147,17 @@ void find_behind(const TorchCrew& crew, Stuck& stuck) {
   std::map<int, LineRef> lines;
   const auto sequence =
       static_cast<std::int64_t>(std::min<std::uint64_t>(stuck.sequence, std::uint64_t{INT64_MAX}));
+  std::map<int, const Wait*> wait_of;
+  for (const Wait& wait : stuck.waits) wait_of.emplace(wait.rank, &wait);
   std::set<int> heard;
   for (const TorchRank* rank : crew.ranks()) {
     if (rank->rank < 0) continue;
     heard.insert(rank->rank);
     if (stuck.waiting.contains(rank->rank)) continue;
-    const auto wait = std::ranges::find(stuck.waits, rank->rank, &Wait::rank);
-    if (wait != stuck.waits.end()) {
-      if (wait->sequence() < stuck.sequence) {
+    if (const auto wait = wait_of.find(rank->rank); wait != wait_of.end()) {
+      if (wait->second->sequence() < stuck.sequence) {
         at_earlier.insert(rank->rank);
-        lines[rank->rank] = wait->timeout->line;
+        lines[rank->rank] = wait->second->timeout->line;
       }
       continue;
     }
@@ -188,7 +190,7 @@ void find_behind(const TorchCrew& crew, Stuck& stuck) {
     stuck.confidence = kAtEarlierCall;
   } else if (absence_counts && !absent.empty()) {
     stuck.behind = absent;
-    stuck.confidence = silent.empty() ? kTold : kSilent;
+    stuck.confidence = !silent.empty() ? kSilent : stuck.group.empty() ? kToldPerhaps : kTold;
   }
   for (const int rank : stuck.behind)
     if (lines.contains(rank)) stuck.lines.push_back(lines[rank]);
@@ -208,6 +210,17 @@ void add_waiters(const View& view, const Stuck& stuck, Finding& finding) {
   for (const Wait& wait : stuck.waits)
     if (finding.evidence.size() < kMostLines && wait.sequence() == stuck.sequence)
       finding.evidence.push_back(view.evidence(wait.timeout->line));
+}
+
+// Where its main thread stands, if somebody dumped its stack.
+const TorchLine<StackTop>* stack_of(const View& view, const std::set<int>& ranks) {
+  for (const auto& stack : view.job.torch().stacks()) {
+    const std::string& thread = stack.fact.thread;
+    if (stack.fact.pid == 0 || (thread != "MainThread" && thread != "current")) continue;
+    for (const Worker& worker : view.workers.all)
+      if (worker.pid == stack.fact.pid && ranks.contains(worker.rank)) return &stack;
+  }
+  return nullptr;
 }
 
 // NCCL's lines may tell of the same rank: then it is one finding.
@@ -238,6 +251,10 @@ Suspicion describe_behind(const View& view, const TorchCrew& crew, const Stuck& 
       finding.evidence.push_back(view.evidence(*rank->stuck));
       break;
     }
+  if (const auto* stack = stack_of(view, origins)) {
+    finding.title += fmt::format("; it stands in {}", stack->fact.frames.front());
+    finding.evidence.push_back(view.evidence(stack->line));
+  }
   for (const LineRef& line : stuck.lines)
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(line));
   for (const Wait& wait : stuck.waits)
