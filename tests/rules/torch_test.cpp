@@ -206,6 +206,23 @@ TEST(Torch, TheFirstExceptionIsTheCauseAndNcclErrorsOfTheOthersFollow) {
   EXPECT_EQ(diagnosis.verdict, Verdict::failed);
 }
 
+TEST(Torch, AnExceptionAfterWhichTheRankGoesOnWasCaught) {
+  for (const bool goes_on : {true, false}) {
+    Job job;
+    job.join_all(4);
+    job.call(ranks(0, 4), all_reduce(), 5);
+    job.say(Job::source_of(2), Speaker{.rank = 2},
+            PythonException{.type = "TimeoutError",
+                            .message = "metrics server",
+                            .lines = {{7, 600, "TimeoutError: metrics server"}}},
+            "TimeoutError: metrics server");
+    if (goes_on) job.call(ranks(0, 4), all_reduce(), 5);
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(finding_of(diagnosis.root_causes, "software.rank_crashed") == nullptr, goes_on);
+    EXPECT_EQ(diagnosis.verdict == Verdict::healthy, goes_on);
+  }
+}
+
 TEST(Torch, ErrorsThatFollowFromSomethingNameNoCulprit) {
   TorchJob job;
   for (int rank : ranks(0, 8))

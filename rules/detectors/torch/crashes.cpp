@@ -50,6 +50,30 @@ std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& sa
   return view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
 }
 
+// The last call of each rank in each source, and under -1 of whichever rank.
+class LastCalls {
+ public:
+  explicit LastCalls(const View& view) {
+    for (const std::size_t index : view.members) {
+      const LineRef& call = view.member(index).last_line;
+      if (!call.known()) continue;
+      for (const int rank : {view.worker_of(index).rank, -1}) {
+        std::uint64_t& last = lines_[{rank, call.source}];
+        last = std::max(last, call.line);
+      }
+    }
+  }
+
+  // Who goes on calling collectives has caught what it raised.
+  bool went_on(int rank, const LineRef& line) const {
+    const auto known = lines_.find({rank, line.source});
+    return known != lines_.end() && known->second > line.line;
+  }
+
+ private:
+  std::map<std::pair<int, std::uint32_t>, std::uint64_t> lines_;
+};
+
 // Of one rank: the first that can be a cause, and the first that follows from something.
 struct Story {
   std::optional<Told> cause;
@@ -62,10 +86,12 @@ bool timed_out_before(const TorchRank& rank, const LineRef& line) {
   });
 }
 
-Story story_of(const View& view, const TorchCrew& crew, const TorchRank& rank) {
+Story story_of(const View& view, const TorchCrew& crew, const LastCalls& calls,
+               const TorchRank& rank) {
   Story story;
   for (const TorchSaying& saying : rank.said) {
     if (!crew.in_attempt(saying.line)) continue;
+    if (saying.exception && calls.went_on(rank.rank, saying.line)) continue;
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     // A worker's own exception says better what the one before was about.
@@ -387,10 +413,11 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
 }  // namespace
 
 std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew) {
+  const LastCalls calls(view);
   std::map<std::string, Group> by_cause;
   std::map<std::string, Group> by_echo;
   for (const TorchRank* rank : crew.ranks()) {
-    Story story = story_of(view, crew, *rank);
+    Story story = story_of(view, crew, calls, *rank);
     if (story.cause) {
       std::string key = story.cause->cause();
       if (!story.cause->match) key += "|" + without_what_varies(story.cause->telling().text);
