@@ -155,8 +155,9 @@ Step Unwrapper::Impl::peel(Peeled& line) {
 
 Step Unwrapper::Impl::peel_at_bracket(Peeled& line) {
   return stepped(peel_kernel_stamp(line) || peel_torch_label(line) || peel_open_mpi(line) ||
-                 peel_hydra(line) || peel_kubectl_prefix(line) || peel_c10_header(line, reference_) ||
-                 peel_python_log_header(line) || relative_.peel(line, reference_));
+                 peel_hydra(line) || peel_kubectl_prefix(line) ||
+                 peel_c10_header(line, reference_) || peel_python_log_header(line) ||
+                 relative_.peel(line, reference_));
 }
 
 Step Unwrapper::Impl::peel_at_digit(Peeled& line) {

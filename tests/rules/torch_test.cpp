@@ -115,6 +115,16 @@ TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
   EXPECT_THAT(behind->subject.hosts, ElementsAre("node-0"));
 }
 
+TEST(Torch, NamesTheOneNumberThatIsLeftOutOfALogOfAllRanks) {
+  TorchJob job;
+  for (int rank : all_but(2, 8)) job.time_out(rank, 7);
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
+  ASSERT_NE(behind, nullptr);
+  EXPECT_THAT(behind->subject.ranks, ElementsAre(2));
+  EXPECT_LT(behind->confidence, 0.7);
+}
+
 TEST(Torch, SaysWhereTheMissingRankStandsIfItsStackWasDumped) {
   TorchJob job;
   job.job.join_all(8);

@@ -34,7 +34,19 @@ TorchCrew::TorchCrew(const View& view) : view_(view) {
     std::string host = rank->host.empty() ? view.job.sources().host_of(rank->source) : rank->host;
     if (!host.empty()) hosts_.emplace(rank->rank, std::move(host));
   }
+  fill_gaps();
   for (int rank = 0; rank < std::min(expected_, kMostExpected); ++rank) world_.insert(rank);
+}
+
+// Where one log holds the lines of all ranks, a number that is left out is a rank's that is silent.
+void TorchCrew::fill_gaps() {
+  constexpr std::size_t kEnough = 4;
+  if (expected_ > 0 || world_.size() < kEnough) return;
+  for (const TorchRank* rank : ranks_)
+    if (rank->rank < 0 || rank->guessed || rank->source != ranks_.front()->source) return;
+  const auto all = static_cast<std::size_t>(*world_.rbegin()) + 1;
+  if (all - world_.size() > std::max<std::size_t>(1, world_.size() / 16)) return;
+  for (int rank = 0; rank < *world_.rbegin(); ++rank) world_.insert(rank);
 }
 
 // Processes that were started again print into the logs in which those before them did.

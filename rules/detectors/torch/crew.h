@@ -29,6 +29,8 @@ class TorchCrew {
   bool in_attempt(const LineRef& line) const;
 
  private:
+  void fill_gaps();
+
   const View& view_;
   std::vector<const TorchRank*> ranks_;
   std::map<int, std::string> hosts_;
