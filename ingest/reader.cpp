@@ -41,6 +41,7 @@ void append_length(std::string& out, std::uint64_t length) {
 
 constexpr std::string_view kKernel = "kernel";
 constexpr std::string_view kSystem = "system";
+constexpr std::string_view kTorch = "torch";
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
@@ -413,6 +414,7 @@ class Reader::Impl {
     if (recognized) ++nccl_lines_;
     for (const Parser& parser : all_parsers()) {
       if (recognized) break;
+      if (parser.ends_openly && line_end_ != LineEnd::there) continue;
       if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
@@ -616,6 +618,11 @@ class Reader::Impl {
     if (!noteworthy_) return false;
     if (message.from_user_space && keep_remark(message, place, kSystem)) return false;
     if (keep_remark(message, place, {})) return false;
+    if (keep_remark(message, place, kTorch)) {
+      ++batch_.dialects[std::string(kTorch)];
+      ++batch_.recognized;
+      return false;
+    }
     return !message.from_user_space && message.rank < 0 &&
            noteworthy_->reads_like_kernel(message.text) && keep_remark(message, place, kKernel);
   }

@@ -15,6 +15,7 @@
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/syslog.h"
+#include "ingest/unwrap/torch_header.h"
 
 namespace faultline {
 
@@ -154,7 +155,9 @@ Step Unwrapper::Impl::peel(Peeled& line) {
 
 Step Unwrapper::Impl::peel_at_bracket(Peeled& line) {
   return stepped(peel_kernel_stamp(line) || peel_torch_label(line) || peel_open_mpi(line) ||
-                 peel_hydra(line) || peel_kubectl_prefix(line) || relative_.peel(line, reference_));
+                 peel_hydra(line) || peel_kubectl_prefix(line) ||
+                 peel_c10_header(line, reference_) || peel_python_log_header(line) ||
+                 relative_.peel(line, reference_));
 }
 
 Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
@@ -204,6 +207,7 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
   return stepped(peel_facility(line) || peel_repeated(line) || peel_handmade(line) ||
+                 peel_glog_header(line, reference_) || peel_python_level(line) ||
                  peel_host_label(line));
 }
 
@@ -225,6 +229,15 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
   const bool one_line = line.text.find('\r') == std::string_view::npos &&
                         line.text.find('\n') == std::string_view::npos;
   if (!one_line && nesting < kMaxNesting) return give_inner_lines(line, nesting + 1);
+  if (const std::size_t glued = find_glued_torch_line(line.text);
+      glued != std::string_view::npos && nesting < kMaxNesting) {
+    Peeled front = line;
+    front.text = line.text.substr(0, glued);
+    give(front, kMaxNesting);
+    Peeled back = line;
+    back.text = line.text.substr(glued);
+    return read(back, nesting + 1);
+  }
   messages_.push_back({.text = line.text,
                        .host = line.host,
                        .time = line.time,

@@ -9,10 +9,12 @@
 
 #include "model/facts/flight.h"
 #include "model/facts/kernel.h"
+#include "model/facts/launcher.h"
 #include "model/facts/nccl.h"
 #include "model/facts/part.h"
 #include "model/facts/remark.h"
 #include "model/facts/report.h"
+#include "model/facts/torch.h"
 
 namespace faultline {
 
@@ -20,7 +22,10 @@ using Fact =
     std::variant<CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting, PeerConnection,
                  SetupStep, BackTrace, Remark, RankReport, CommunicatorReport, ProxyOperation,
                  GpuXid, GpuIdentity, HostBooted, ReportOpened, PartReport, SwitchError, GpuDriver,
-                 HostStopping, ClockReading, LinesLost, FlightRecorderDump, FlightRecorderGroup>;
+                 HostStopping, ClockReading, LinesLost, FlightRecorderDump, FlightRecorderGroup,
+                 WatchdogTimeout, WatchdogStatus, DumpSignal, WatchdogStuck, DesyncEntry,
+                 BarrierMissed, CalledCollective, UnusedParameters, PythonException, StackTop,
+                 ProcessExit>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

@@ -7,6 +7,7 @@
 #include "parsers/ip_link.h"
 #include "parsers/iperf3_text.h"
 #include "parsers/json_document.h"
+#include "parsers/launcher_table.h"
 #include "parsers/nc.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/nvidia_smi_csv.h"
@@ -16,6 +17,8 @@
 #include "parsers/nvidia_smi_table.h"
 #include "parsers/nvidia_smi_topo.h"
 #include "parsers/ping.h"
+#include "parsers/python_traceback.h"
+#include "parsers/stack_dump.h"
 #include "parsers/tcpdump.h"
 #include "parsers/tool_transcript.h"
 #include "parsers/tshark.h"
@@ -44,6 +47,9 @@ constexpr DocumentFormat kFormats[] = {
     {"df", begins_df, make_df, "F"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
+    {"python-traceback", begins_python_traceback, make_python_traceback},
+    {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
+    {"stack-dump", begins_stack_dump, make_stack_dump, "TCP"},
     {"tools", begins_tool_transcript, make_tool_transcript},
 };
 

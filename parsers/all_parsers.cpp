@@ -1,12 +1,15 @@
 #include "parsers/kernel_host.h"
 #include "parsers/kernel_sxid.h"
 #include "parsers/kernel_xid.h"
+#include "parsers/launcher_lines.h"
 #include "parsers/nccl.h"
 #include "parsers/nccl_failure.h"
 #include "parsers/nccl_inspector.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/parser.h"
 #include "parsers/proxy_dump.h"
+#include "parsers/torch_reports.h"
+#include "parsers/torch_watchdog.h"
 
 namespace faultline {
 namespace {
@@ -31,6 +34,31 @@ constexpr Parser kParsers[] = {
     {"ncclras", "PEER_", parse_ncclras_event},
     {"nccl_proxy", "ACTIVE OPS", parse_proxy_dump_head},
     {"nccl_proxy", "| ", parse_proxy_operation},
+    {"torch", "SeqNum=", parse_torch_timeout},
+    {"torch", "Watchdog caught collective", parse_torch_timeout},
+    {"torch", "last completed ", parse_torch_status, true},
+    {"torch", "a dump signal", parse_torch_dump_signal, true},
+    {"torch", "global timeout from ", parse_torch_dump_signal, true},
+    {"torch", "signal dumping", parse_torch_dump_signal, true},
+    {"torch", " dump signal from ", parse_torch_dump_signal, true},
+    {"torch", "got stuck for ", parse_torch_stuck},
+    {"torch", "Could not acquire GIL", parse_torch_stuck},
+    {"torch", "Heartbeat monitor timed out!", parse_torch_stuck},
+    {"torch", " collective", parse_torch_desync, true},
+    {"torch", " lagging", parse_torch_desync, true},
+    {"torch", "] started ", parse_torch_desync, true},
+    {"torch", "] finished ", parse_torch_desync, true},
+    {"torch", " failed to pass monitoredBarrier", parse_torch_barrier, true},
+    {"torch", " is running collective: ", parse_torch_called, true},
+    {"torch", "not receive grad for rank", parse_torch_unused, true},
+    {"torch", "did not get gradient", parse_torch_unused, true},
+    {"torchrun", "(exitcode: ", parse_torchrun_agent, true},
+    {"torchrun", " process ", parse_torchrun_agent, true},
+    {"srun", "srun: error: ", parse_srun_exit, true},
+    {"mpirun", "noticed that process rank ", parse_mpirun_exit, true},
+    {"mpirun", "Process name: [", parse_mpirun_exit, true},
+    {"hydra", " RUNNING AT ", parse_hydra_exit, true},
+    {"shell", ": line ", parse_shell_exit, true},
 };
 
 }  // namespace

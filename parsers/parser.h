@@ -31,6 +31,9 @@ struct Parser {
       hint;  // text every line of the dialect contains; looked for before parse is called
   // True if the line is of this dialect, whether or not it says anything worth a fact.
   bool (*parse)(std::string_view text, std::vector<Reading>& readings);
+  // Its lines may end in a number or a name: one that was cut off there would say something else,
+  // and nothing would show it. Such a line is read only with its end.
+  bool ends_openly = false;
 };
 
 // In the order they are tried.

@@ -169,7 +169,8 @@ bool peel_handmade(Peeled& line) {
 bool peel_host_label(Peeled& line) {
   std::string_view rest = line.text;
   const std::string_view name = take_while(rest, is_name);
-  if (name.empty()) return false;
+  // "DistBackendError: NCCL error in: ..." names no host.
+  if (name.empty() || name.ends_with("Error")) return false;
   if (take(rest, ": ")) {
     // NCCL begins a warning with a line break, so a label may stand alone.
     if (rest.empty() ? !has_digit(name) : !begins_a_line(rest)) return false;

@@ -166,6 +166,29 @@ std::optional<EventTime> take_minute_stamp(std::string_view& rest, Timestamp ref
   return dated;
 }
 
+std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp reference,
+                                              Fraction fraction) {
+  std::string_view text = rest;
+  std::int64_t date_number = 0;
+  int hour = 0;
+  int minute = 0;
+  if (!take_number(text, date_number, 4) || !take(text, ' ') || !take_two_digits(text, hour) ||
+      !take(text, ':') || !take_two_digits(text, minute))
+    return std::nullopt;
+  const month_day date{month{static_cast<unsigned>(date_number / 100)},
+                       day{static_cast<unsigned>(date_number % 100)}};
+  if (!date.ok() || hour > 23 || minute > 59) return std::nullopt;
+  YearlessTime time{date, hours{hour} + minutes{minute}, minutes{1}};
+  if (!take_seconds_of_minute(text, time)) return std::nullopt;
+  if (fraction == Fraction::ignored) {
+    time.time_of_day = floor<seconds>(time.time_of_day);
+    time.resolution = seconds{1};
+  }
+  const auto dated = with_year(time, reference);
+  if (dated) rest = text;
+  return dated;
+}
+
 std::optional<EventTime> take_ctime_stamp(std::string_view& rest) {
   std::string_view text = rest;
   if (!starts_with_weekday(text)) return std::nullopt;

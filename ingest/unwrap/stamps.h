@@ -27,6 +27,12 @@ std::optional<EventTime> take_minute_stamp(std::string_view& rest, Timestamp ref
 // Tue Mar  5 02:47:11 2026, as ctime() prints it.
 std::optional<EventTime> take_ctime_stamp(std::string_view& rest);
 
+enum class Fraction { counts, ignored };
+
+// 305 02:47:11.123456789 or 1028 12:13:38.405081: month * 100 + day, no year, no zone.
+std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp reference,
+                                              Fraction fraction);
+
 // "   12.345678", in microseconds: the kernel's own stamp, without its brackets.
 std::optional<std::int64_t> take_seconds(std::string_view& rest);
 

@@ -12,6 +12,7 @@
 #include "rules/detectors/remarks.h"
 #include "rules/detectors/reported.h"
 #include "rules/detectors/sxid.h"
+#include "rules/detectors/torch.h"
 #include "rules/detectors/went_past.h"
 #include "rules/detectors/xid.h"
 
@@ -33,6 +34,7 @@ constexpr Detector kDetectors[] = {
     {"duplicate_gpu", find_duplicate_gpus},
     {"collective_stalled", find_stalled_collectives},
     {"reported", find_reported},
+    {"torch", find_torch_faults},
     {"configuration", find_configuration_faults},
 };
 

@@ -23,6 +23,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         setup_.apply(index, origin, batch, event);
         reports_.apply(index, batch, event);
         flight_.apply(index, origin, event);
+        torch_.apply(index, origin, batch, event);
       },
       [&](const CallRun& run) {
         const Entered entered = progress_.apply(index, origin, batch, run);

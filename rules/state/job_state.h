@@ -19,6 +19,7 @@
 #include "rules/state/reports.h"
 #include "rules/state/setup.h"
 #include "rules/state/sources.h"
+#include "rules/state/torch.h"
 #include "rules/state/traffic.h"
 
 namespace faultline {
@@ -45,6 +46,7 @@ class JobState {
   const Setup& setup() const { return setup_; }
   const Reports& reports() const { return reports_; }
   const Flight& flight() const { return flight_; }
+  const Torch& torch() const { return torch_; }
 
   // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
   // out.
@@ -76,6 +78,7 @@ class JobState {
   Setup setup_;
   Reports reports_;
   Flight flight_;
+  Torch torch_;
   std::optional<Timestamp> last_activity_;
 };
 

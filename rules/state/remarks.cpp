@@ -96,7 +96,7 @@ void Remarks::apply(std::uint32_t source, const Source& origin, const Batch& bat
   const auto* remark = std::get_if<Remark>(&event.fact);
   const auto* trace = std::get_if<BackTrace>(&event.fact);
   const auto* end = std::get_if<CommunicatorEnd>(&event.fact);
-  if (remark != nullptr && is_of_a_host(*remark)) return;
+  if (remark != nullptr && (is_of_a_host(*remark) || remark->dialect == "torch")) return;
   if (remark == nullptr && trace == nullptr && end == nullptr) return;
   const auto which = process_at(source, origin, speaker);
   if (!which) return;

@@ -1,0 +1,21 @@
+// Lines in which launchers, schedulers and shells tell of processes that ended: torchrun's agent,
+// srun, mpirun, Hydra.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "parsers/parser.h"
+
+namespace faultline {
+
+bool parse_torchrun_agent(std::string_view text, std::vector<Reading>& readings);
+bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
+
+// The number of a signal by its name or description: SIGTERM, Killed, Segmentation fault.
+std::optional<int> signal_named(std::string_view name);
+
+}  // namespace faultline

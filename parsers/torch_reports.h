@@ -1,0 +1,17 @@
+// Lines in which PyTorch names ranks by itself: desync reports, monitored_barrier, fingerprints of
+// TORCH_DISTRIBUTED_DEBUG=DETAIL, parameters without a gradient.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "parsers/parser.h"
+
+namespace faultline {
+
+bool parse_torch_desync(std::string_view text, std::vector<Reading>& readings);
+bool parse_torch_barrier(std::string_view text, std::vector<Reading>& readings);
+bool parse_torch_called(std::string_view text, std::vector<Reading>& readings);
+bool parse_torch_unused(std::string_view text, std::vector<Reading>& readings);
+
+}  // namespace faultline

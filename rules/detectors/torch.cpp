@@ -1,0 +1,20 @@
+#include "rules/detectors/torch.h"
+
+#include <algorithm>
+
+#include "rules/detectors/torch/crashes.h"
+#include "rules/detectors/torch/disagreements.h"
+#include "rules/detectors/torch/timeouts.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_torch_faults(const View& view) {
+  if (view.job.torch().empty() && view.job.torch().barriers().empty()) return {};
+  const TorchCrew crew(view);
+  std::vector<Suspicion> found = find_torch_timeouts(view, crew);
+  for (auto* find : {find_torch_disagreements, find_torch_crashes})
+    std::ranges::move(find(view, crew), std::back_inserter(found));
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,163 @@
+#include "rules/state/torch.h"
+
+#include <algorithm>
+
+#include "rules/state/sources.h"
+
+namespace faultline {
+namespace {
+
+// A log's text can grow none of these further.
+constexpr std::size_t kMostRanks = 65536;
+constexpr std::size_t kMostTimeouts = 16;  // of one rank
+constexpr std::size_t kMostGroups = 64;
+constexpr std::size_t kMostSaid = 16;
+constexpr std::size_t kMostWholeTracebacks = 4096;  // of the job; others keep their last line
+constexpr std::size_t kMostLines = 4096;            // of each other kind
+constexpr std::size_t kMostExitedRanks = std::size_t{1} << 18;
+constexpr std::size_t kMostTextBytes = 1024;
+
+bool is_default(const TorchGroup& group) {
+  return group.description == "default_pg" || (group.id == 0 && group.name == "0");
+}
+
+template <class Fact>
+void keep(std::vector<TorchLine<Fact>>& lines, const Fact& fact, LineRef line) {
+  if (lines.size() < kMostLines) lines.push_back({fact, std::move(line)});
+}
+
+// "[Rank 3] NCCL watchdog thread terminated": before lines had a label, this was all.
+int rank_in_front(std::string_view text) {
+  constexpr std::string_view kBefore = "[Rank ";
+  constexpr std::size_t kMostDigits = 6;
+  if (!text.starts_with(kBefore)) return -1;
+  text.remove_prefix(kBefore.size());
+  int rank = 0;
+  std::size_t digits = 0;
+  for (; digits < text.size() && digits < kMostDigits && text[digits] >= '0' && text[digits] <= '9';
+       ++digits)
+    rank = rank * 10 + (text[digits] - '0');
+  return digits > 0 && text.substr(digits).starts_with("]") ? rank : -1;
+}
+
+void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) {
+  // Each time-out is told two or three times.
+  for (const TorchTimeout& known : rank.timeouts)
+    if (known.timeout.sequence == timeout.sequence && known.timeout.operation == timeout.operation)
+      return;
+  if (rank.timeouts.size() == kMostTimeouts) return;
+  rank.timeouts.push_back({timeout, std::move(line)});
+}
+
+void add_standing(TorchRank& rank, const WatchdogStatus& status, LineRef line) {
+  // The line of the time-out names the rank only; the one behind it names the group.
+  if (status.failed)
+    for (TorchTimeout& known : rank.timeouts)
+      if (known.timeout.group.name.empty() && known.timeout.sequence == status.failed)
+        known.timeout.group = status.group;
+  const std::string& name = status.group.name;
+  if (name.empty() && status.group.id > 0) return;  // nobody knows which of several it is
+  if (rank.standings.size() == kMostGroups && !rank.standings.contains(name)) return;
+  TorchStanding& standing = rank.standings[name];
+  standing.description = status.group.description;
+  standing.group_rank = status.group.rank;
+  standing.enqueued = status.enqueued;
+  // 2.3 printed garbage where nothing was completed.
+  standing.completed = status.completed;
+  if (standing.completed && standing.enqueued && *standing.completed > *standing.enqueued)
+    standing.completed.reset();
+  standing.line = std::move(line);
+}
+
+}  // namespace
+
+TorchRank* Torch::rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,
+                          const TorchGroup& group) {
+  int number = speaker.rank >= 0 ? speaker.rank : origin.rank;
+  bool guessed = false;
+  if (number < 0 && group.rank >= 0) {
+    number = group.rank;
+    guessed = !is_default(group);
+  }
+  const Key key(number, number < 0 ? source : 0);
+  auto known = ranks_.find(key);
+  if (known == ranks_.end()) {
+    if (ranks_.size() == kMostRanks) return nullptr;
+    known =
+        ranks_.emplace(key, TorchRank{.rank = number, .guessed = guessed, .source = source}).first;
+  }
+  TorchRank& rank = known->second;
+  rank.guessed &= guessed;
+  if (rank.host.empty()) rank.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
+  return &rank;
+}
+
+void Torch::say(TorchRank& rank, std::string text, const PythonException* exception, LineRef line) {
+  text.resize(std::min(text.size(), kMostTextBytes));
+  for (const TorchSaying& known : rank.said)
+    if (known.text == text && known.exception.has_value() == (exception != nullptr)) return;
+  if (rank.said.size() == kMostSaid) return;
+  TorchSaying& saying = rank.said.emplace_back();
+  saying.text = std::move(text);
+  saying.line = std::move(line);
+  if (exception == nullptr) return;
+  saying.exception = *exception;
+  if (whole_tracebacks_ == kMostWholeTracebacks)
+    saying.exception->lines.clear();
+  else
+    ++whole_tracebacks_;
+}
+
+void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch,
+                  const Event& event) {
+  const Speaker& speaker = batch.speakers[event.speaker];
+  const auto line = [&] {
+    return LineRef{source, event.line, event.offset, event.time, event.text};
+  };
+  const auto at = [&](const TorchGroup& group) { return rank_at(source, origin, speaker, group); };
+  if (const auto* timeout = std::get_if<WatchdogTimeout>(&event.fact)) {
+    if (TorchRank* rank = at(timeout->group)) add_timeout(*rank, *timeout, line());
+  } else if (const auto* status = std::get_if<WatchdogStatus>(&event.fact)) {
+    if (TorchRank* rank = at(status->group)) add_standing(*rank, *status, line());
+  } else if (const auto* signal = std::get_if<DumpSignal>(&event.fact)) {
+    TorchRank* rank = at(signal->group);
+    if (rank == nullptr) return;
+    if (!rank->signalled) rank->signalled = line();
+    rank->told_itself |= signal->from == "self";
+    if (rank->told_by < 0) rank->told_by = signal->from_rank;
+  } else if (const auto* stuck = std::get_if<WatchdogStuck>(&event.fact)) {
+    TorchRank* rank = at(stuck->group);
+    if (rank == nullptr) return;
+    if (!rank->stuck) rank->stuck = line();
+    rank->gil |= stuck->gil;
+  } else if (const auto* exception = std::get_if<PythonException>(&event.fact)) {
+    std::string text = exception->type;
+    if (!exception->message.empty()) text += ": " + exception->message;
+    if (TorchRank* rank = at({})) say(*rank, std::move(text), exception, line());
+  } else if (const auto* remark = std::get_if<Remark>(&event.fact)) {
+    if (remark->dialect != "torch") return;
+    if (TorchRank* rank = at({.rank = rank_in_front(remark->text)}))
+      say(*rank, remark->text, nullptr, line());
+  } else if (const auto* exit = std::get_if<ProcessExit>(&event.fact)) {
+    exited_ranks_ += exit->ranks.size();
+    if (exited_ranks_ <= kMostExitedRanks) keep(exits_, *exit, line());
+  } else if (const auto* called = std::get_if<CalledCollective>(&event.fact)) {
+    keep(called_, *called, line());
+  } else if (const auto* entry = std::get_if<DesyncEntry>(&event.fact)) {
+    keep(desync_, *entry, line());
+  } else if (const auto* barrier = std::get_if<BarrierMissed>(&event.fact)) {
+    keep(barriers_, *barrier, line());
+  } else if (const auto* unused = std::get_if<UnusedParameters>(&event.fact)) {
+    keep(unused_, *unused, line());
+  } else if (const auto* stack = std::get_if<StackTop>(&event.fact)) {
+    keep(stacks_, *stack, line());
+  }
+}
+
+std::vector<const TorchRank*> Torch::ranks() const {
+  std::vector<const TorchRank*> all;
+  for (const auto& [key, rank] : ranks_) all.push_back(&rank);
+  return all;
+}
+
+}  // namespace faultline

@@ -1,0 +1,94 @@
+// Torch: what PyTorch, Python and the launchers said of each rank: how far it came, what it waited
+// for, what it raised, how it ended. What a text means is asked of the signatures later.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/batch.h"
+#include "rules/state/line_ref.h"
+
+namespace faultline {
+
+struct TorchTimeout {
+  WatchdogTimeout timeout;
+  LineRef line;
+};
+
+// The last that a rank said of a group.
+struct TorchStanding {
+  std::string description;
+  int group_rank = -1;
+  std::optional<std::int64_t> enqueued;
+  std::optional<std::int64_t> completed;
+  LineRef line;
+};
+
+// An exception, or a line that a signature asked for.
+struct TorchSaying {
+  std::optional<PythonException> exception;
+  std::string text;  // "ValueError: ...", as the signatures see it
+  LineRef line;
+};
+
+struct TorchRank {
+  int rank = -1;         // -1: no label tells whose lines these are
+  bool guessed = false;  // its lines name only its place in a group
+  std::string host;      // as its lines name it; empty: they do not
+  std::uint32_t source = 0;
+  std::vector<TorchTimeout> timeouts;              // in order
+  std::map<std::string, TorchStanding> standings;  // by the group's name
+  std::optional<LineRef> signalled;                // it was told of a time-out
+  bool told_itself = false;                        // by its own watchdog
+  int told_by = -1;
+  std::optional<LineRef> stuck;  // its watchdog
+  bool gil = false;              // because Python's lock is held
+  std::vector<TorchSaying> said;
+};
+
+template <class Fact>
+struct TorchLine {
+  Fact fact;
+  LineRef line;
+};
+
+class Torch {
+ public:
+  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
+
+  // By rank; the lines that name none come first, by source.
+  std::vector<const TorchRank*> ranks() const;
+
+  // In the order in which they came.
+  const std::vector<TorchLine<ProcessExit>>& exits() const { return exits_; }
+  const std::vector<TorchLine<CalledCollective>>& called() const { return called_; }
+  const std::vector<TorchLine<DesyncEntry>>& desync() const { return desync_; }
+  const std::vector<TorchLine<BarrierMissed>>& barriers() const { return barriers_; }
+  const std::vector<TorchLine<UnusedParameters>>& unused() const { return unused_; }
+  const std::vector<TorchLine<StackTop>>& stacks() const { return stacks_; }
+
+  bool empty() const { return ranks_.empty() && exits_.empty() && called_.empty(); }
+
+ private:
+  // A rank, or the source of lines that name none.
+  using Key = std::pair<int, std::uint32_t>;
+
+  TorchRank* rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,
+                     const TorchGroup& group);
+  void say(TorchRank& rank, std::string text, const PythonException* exception, LineRef line);
+
+  std::map<Key, TorchRank> ranks_;
+  std::vector<TorchLine<ProcessExit>> exits_;
+  std::vector<TorchLine<CalledCollective>> called_;
+  std::vector<TorchLine<DesyncEntry>> desync_;
+  std::vector<TorchLine<BarrierMissed>> barriers_;
+  std::vector<TorchLine<UnusedParameters>> unused_;
+  std::vector<TorchLine<StackTop>> stacks_;
+  std::size_t whole_tracebacks_ = 0;
+  std::size_t exited_ranks_ = 0;
+};
+
+}  // namespace faultline

@@ -1,0 +1,273 @@
+#include <gtest/gtest.h>
+
+#include "model/json.h"
+#include "parsers/launcher_lines.h"
+#include "parsers/torch_reports.h"
+#include "parsers/torch_watchdog.h"
+
+namespace faultline {
+namespace {
+
+struct Case {
+  const char* why;
+  std::string text;
+  std::vector<Fact> expected;
+};
+
+using Parse = bool (*)(std::string_view, std::vector<Reading>&);
+
+void expect_all(Parse parse, const std::vector<Case>& cases) {
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    std::vector<Reading> readings;
+    EXPECT_EQ(parse(c.text, readings), !c.expected.empty());
+    ASSERT_EQ(readings.size(), c.expected.size()) << c.text;
+    for (std::size_t i = 0; i < readings.size(); ++i)
+      EXPECT_EQ(fact_to_json(readings[i].fact), fact_to_json(c.expected[i])) << c.text;
+  }
+}
+
+TEST(TorchLines, TimeoutsOfEveryVersion) {
+  expect_all(
+      parse_torch_timeout,
+      {
+          {"1.13: no element counts",
+           "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=41, "
+           "OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 1800917 milliseconds before timing out.",
+           {WatchdogTimeout{.group = {.rank = 3},
+                            .sequence = 41,
+                            .operation = "ALLREDUCE",
+                            .timeout_ms = 1800000,
+                            .ran_ms = 1800917}}},
+          {"2.2 on",
+           "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=15074, "
+           "OpType=_ALLGATHER_BASE, NumelIn=8388608, NumelOut=67108864, Timeout(ms)=600000) ran "
+           "for "
+           "600218 milliseconds before timing out.",
+           {WatchdogTimeout{.group = {.rank = 2},
+                            .sequence = 15074,
+                            .operation = "_ALLGATHER_BASE",
+                            .numel_in = 8388608,
+                            .numel_out = 67108864,
+                            .timeout_ms = 600000,
+                            .ran_ms = 600218}}},
+          {"counts that are not set",
+           "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=COALESCED, "
+           "NumelIn=18446744073709551615, NumelOut=18446744073709551615, Timeout(ms)=600000) ran "
+           "for "
+           "600001 milliseconds before timing out.",
+           {WatchdogTimeout{
+               .sequence = 9, .operation = "COALESCED", .timeout_ms = 600000, .ran_ms = 600001}}},
+          {"blocking wait",
+           "[Rank 0] Work WorkNCCL(SeqNum=3, OpType=BROADCAST, NumelIn=4, NumelOut=4, "
+           "Timeout(ms)=60000) timed out in blocking wait.",
+           {WatchdogTimeout{.group = {.rank = 0},
+                            .sequence = 3,
+                            .operation = "BROADCAST",
+                            .numel_in = 4,
+                            .numel_out = 4,
+                            .timeout_ms = 60000,
+                            .blocking = true}}},
+          {"wrapped by hand",
+           "    WorkNCCL(SeqNum=22337, OpType=ALLREDUCE, NumelIn=1, ...)",
+           {WatchdogTimeout{.sequence = 22337, .operation = "ALLREDUCE", .numel_in = 1}}},
+          {"an asynchronous error",
+           "Collective WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
+           "Timeout(ms)=600000) raised the following async exception: NCCL error: remote process",
+           {}},
+          {"prose", "the SeqNum=7 of the work", {}},
+      });
+}
+
+TEST(TorchLines, HowFarRanksCame) {
+  const TorchGroup tp{.id = 2, .name = "3", .description = "tp", .rank = 1};
+  expect_all(
+      parse_torch_status,
+      {
+          {"2.6 on",
+           "[PG ID 2 PG GUID 3(tp) Rank 1]  failure detected by watchdog at work sequence id: 808 "
+           "PG "
+           "status: last enqueued work: 810, last completed work: 807",
+           {WatchdogStatus{.group = tp,
+                           .teller = "failure",
+                           .failed = 808,
+                           .enqueued = 810,
+                           .completed = 807}}},
+          {"with what was started",
+           "[PG ID 2 PG GUID 3(tp) Rank 1]  failure detected by watchdog at work sequence id: 808 "
+           "PG "
+           "status: last enqueued work: 810, last started work: 808, last completed work: 807",
+           {WatchdogStatus{.group = tp,
+                           .teller = "failure",
+                           .failed = 808,
+                           .enqueued = 810,
+                           .started = 808,
+                           .completed = 807}}},
+          {"2.4",
+           "[PG 0 (default_pg) Rank 1] Exception (either an error or timeout) detected by watchdog "
+           "at "
+           "work: 6463, last enqueued NCCL work: 6463, last completed NCCL work: 6462.",
+           {WatchdogStatus{.group = {.id = 0, .name = "0", .description = "default_pg", .rank = 1},
+                           .teller = "failure",
+                           .failed = 6463,
+                           .enqueued = 6463,
+                           .completed = 6462}}},
+          {"2.2, and nothing completed yet",
+           "[Rank 1] Timeout at NCCL work: 1, last enqueued NCCL work: 1, last completed NCCL "
+           "work: -1.",
+           {WatchdogStatus{.group = {.rank = 1},
+                           .teller = "failure",
+                           .failed = 1,
+                           .enqueued = 1,
+                           .completed = -1}}},
+      });
+}
+
+TEST(TorchLines, WhoToldWhom) {
+  const TorchGroup all{.id = 0, .name = "0", .description = "default_pg", .rank = 4};
+  const std::string prefix = "[PG ID 0 PG GUID 0(default_pg) Rank 4] ";
+  expect_all(
+      parse_torch_dump_signal,
+      {
+          {"it only saw the signal",
+           prefix + "Observed flight recorder dump signal from another rank via TCPStore.",
+           {DumpSignal{.group = all, .from = "other"}}},
+          {"another rank, two blanks",
+           prefix +
+               "Received a dump signal due to a collective timeout from  rank 7 and we will try "
+               "our best to dump the debug info. Last enqueued NCCL work: 56118, last completed "
+               "NCCL work: 56117.This is most likely caused by",
+           {DumpSignal{.group = all, .from = "other", .from_rank = 7},
+            WatchdogStatus{
+                .group = all, .teller = "signal", .enqueued = 56118, .completed = 56117}}},
+          {"itself",
+           prefix +
+               "Received a dump signal due to a collective timeout from this local rank and we "
+               "will try our best to dump the debug info.",
+           {DumpSignal{.group = all, .from = "self"}}},
+          {"itself, first of the process",
+           prefix + "First PG on this rank to signal dumping.",
+           {DumpSignal{.group = all, .from = "self"}}},
+          {"2.3",
+           prefix + "Received a global timeout from another rank and will start to dump",
+           {DumpSignal{.group = all, .from = "other"}}},
+      });
+}
+
+TEST(TorchLines, DesyncReports) {
+  expect_all(parse_torch_desync,
+             {
+                 {"who timed out",
+                  "\t - [1] Timeout at collective: ALLREDUCE, #5",
+                  {DesyncEntry{
+                      .ranks = {1}, .what = "timed_out", .sequence = 5, .operation = "ALLREDUCE"}}},
+                 {"who never came",
+                  "\t - To our best knowledge, ranks [2] are the lagging ranks that caused this "
+                  "timeout. They never joined any collectives",
+                  {DesyncEntry{.ranks = {2}, .what = "never_joined"}}},
+                 {"who did not finish",
+                  "\t   - [0, 3] joined but didn't finish collective #4 (count from 1)",
+                  {DesyncEntry{.ranks = {0, 3}, .what = "not_finished", .sequence = 4}}},
+                 {"who did not join",
+                  "     [2] finished collective #4, but didn't join collective #5 (count from 1)",
+                  {DesyncEntry{.ranks = {2}, .what = "not_joined", .sequence = 5}}},
+             });
+}
+
+TEST(TorchLines, FingerprintsOfBothRanks) {
+  expect_all(
+      parse_torch_called,
+      {
+          {"shapes differ",
+           "RuntimeError: Detected mismatch between collectives on ranks. Rank 0 is running "
+           "collective: CollectiveFingerPrint(SequenceNumber=28, OpType=ALLREDUCE, "
+           "TensorShape=[10, "
+           "20], TensorDtypes=Float, TensorDeviceTypes=cuda), but Rank 1 is running collective: "
+           "CollectiveFingerPrint(SequenceNumber=28OpType=BARRIER).Collectives differ in the "
+           "following aspects: ",
+           {CalledCollective{.rank = 0,
+                             .own = true,
+                             .sequence = 28,
+                             .operation = "ALLREDUCE",
+                             .shape = "10, 20",
+                             .types = "Float",
+                             .devices = "cuda"},
+            CalledCollective{.rank = 1, .sequence = 28, .operation = "BARRIER"}}},
+          {"a line each",
+           "Rank 3 is running collective: SequenceNumber=18",
+           {CalledCollective{.rank = 3, .sequence = 18}}},
+      });
+}
+
+TEST(TorchLines, BarriersAndParameters) {
+  expect_all(parse_torch_barrier,
+             {{"the first only",
+               "[Rank 0]: Rank 3 failed to pass monitoredBarrier in 600000 ms",
+               {BarrierMissed{.ranks = {3}, .timeout_ms = 600000}}},
+              {"all of them",
+               "[Rank 0]: Ranks 1, 2 failed to pass monitoredBarrier in 2000 ms",
+               {BarrierMissed{.ranks = {1, 2}, .timeout_ms = 2000, .all_named = true}}}});
+  expect_all(parse_torch_unused,
+             {{"numbers",
+               "Parameter indices which did not receive grad for rank 0: 0 3 7",
+               {UnusedParameters{.rank = 0, .names = {"0", "3", "7"}}}},
+              {"names",
+               "Parameters which did not receive grad for rank 1: aux_head.weight, aux_head.bias",
+               {UnusedParameters{.rank = 1, .names = {"aux_head.weight", "aux_head.bias"}}}}});
+}
+
+TEST(LauncherLines, WhoEndedAndHow) {
+  expect_all(
+      parse_torchrun_agent,
+      {{"a worker that failed",
+        "failed (exitcode: -9) local_rank: 3 (pid: 21737) of binary: /usr/bin/python3",
+        {ProcessExit{
+            .teller = "torchrun", .local_rank = 3, .pid = 21737, .exit_code = -9, .signal = 9}}},
+       {"one that is ended",
+        "Sending process 21734 closing signal SIGTERM",
+        {ProcessExit{.teller = "torchrun", .pid = 21734, .signal = 15, .told_to = true}}},
+       {"prose", "the process failed", {}}});
+  expect_all(parse_srun_exit, {{"ranges",
+                                "srun: error: gpu-7: tasks 0-2,4: Killed",
+                                {ProcessExit{.teller = "srun",
+                                             .host = "gpu-7",
+                                             .ranks = {0, 1, 2, 4},
+                                             .signal = 9,
+                                             .reason = "Killed"}}},
+                               {"a code that stands for a signal",
+                                "srun: error: gpu-7: task 3: Exited with exit code 139",
+                                {ProcessExit{.teller = "srun",
+                                             .host = "gpu-7",
+                                             .ranks = {3},
+                                             .exit_code = 139,
+                                             .signal = 11,
+                                             .reason = "Exited with exit code 139"}}}});
+  expect_all(
+      parse_mpirun_exit,
+      {{"a signal",
+        "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed).",
+        {ProcessExit{.teller = "mpirun",
+                     .host = "vm",
+                     .ranks = {1},
+                     .signal = 9,
+                     .reason = "Killed",
+                     .first = true}}},
+       {"its name",
+        "  Process name: [[31605,1],1]",
+        {ProcessExit{
+            .teller = "mpirun", .ranks = {1}, .reason = "non-zero status", .first = true}}}});
+  expect_all(parse_hydra_exit, {{"the first to end",
+                                 "=   PID 4827 RUNNING AT gpu-7",
+                                 {ProcessExit{.teller = "hydra",
+                                              .host = "gpu-7",
+                                              .pid = 4827,
+                                              .reason = "bad termination",
+                                              .first = true}}}});
+  expect_all(parse_shell_exit,
+             {{"a shell's word",
+               "/var/spool/job7/slurm_script: line 15: 259449 Killed      ./train",
+               {ProcessExit{.teller = "shell", .pid = 259449, .signal = 9, .reason = "Killed"}}}});
+}
+
+}  // namespace
+}  // namespace faultline

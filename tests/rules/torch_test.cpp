@@ -1,0 +1,364 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+const Timestamp kStart{std::chrono::sys_days{std::chrono::year{2026} / 3 / 5} + 2h};
+
+EventTime at(std::chrono::seconds after) { return EventTime::at(kStart + after, 1s, true); }
+
+// Lines of PyTorch know the rank, and neither host nor pid.
+class TorchJob {
+ public:
+  TorchGroup group_of(int rank) const {
+    return {.id = 0, .name = "0", .description = "default_pg", .rank = rank};
+  }
+
+  void time_out(int rank, std::uint64_t sequence, const std::string& operation = "ALLREDUCE",
+                std::uint64_t numel = 1024, TorchGroup group = {}) {
+    WatchdogTimeout timeout{.group = group,
+                            .sequence = sequence,
+                            .operation = operation,
+                            .numel_in = numel,
+                            .numel_out = numel,
+                            .timeout_ms = 600000,
+                            .ran_ms = 600050};
+    say(rank, timeout, "Watchdog caught collective operation timeout", at(700s));
+  }
+  void stand(int rank, std::int64_t enqueued, std::int64_t completed,
+             std::optional<std::uint64_t> failed = {}) {
+    say(rank,
+        WatchdogStatus{.group = group_of(rank),
+                       .teller = failed ? "failure" : "signal",
+                       .failed = failed,
+                       .enqueued = enqueued,
+                       .completed = completed},
+        "last enqueued work", at(700s));
+  }
+  void be_told(int rank, int by = -1) {
+    say(rank, DumpSignal{.group = group_of(rank), .from = "other", .from_rank = by},
+        "Observed flight recorder dump signal from another rank via TCPStore.", at(701s));
+  }
+  void raise(int rank, const std::string& type, const std::string& message, EventTime time = {},
+             bool original = false) {
+    PythonException exception{.type = type,
+                              .message = message,
+                              .file = "/opt/train/dataset.py",
+                              .file_line = 88,
+                              .function = "__getitem__",
+                              .original = original};
+    exception.lines = {{1, 0, "Traceback (most recent call last):"},
+                       {3, 90, type + ": " + message}};
+    say(rank, exception, type + ": " + message, time);
+  }
+  void warn(int rank, const std::string& text, EventTime time = {}) {
+    say(rank, Remark{.dialect = "torch", .text = text}, text, time);
+  }
+  void exit(ProcessExit exit, EventTime time = {}) {
+    job.say({"j", "launcher.log", "", -1}, Speaker{}, std::move(exit), "exit", time);
+  }
+  void say(int rank, Fact fact, const std::string& text, EventTime time) {
+    job.say({"j", "all.log", "", -1}, Speaker{.rank = rank}, std::move(fact), text, time);
+  }
+
+  Diagnosis diagnosis() const { return job.diagnosis(); }
+
+  Job job;
+};
+
+const Finding* finding_of(const std::vector<Finding>& findings, std::string_view cause) {
+  for (const Finding& finding : findings)
+    if (finding.cause == cause) return &finding;
+  return nullptr;
+}
+
+TEST(Torch, NamesTheRankThatWasOnlyToldOfATimeoutAndNeverEnteredTheCall) {
+  TorchJob job;
+  for (int rank : all_but(5, 8)) {
+    job.time_out(rank, 42);
+    job.stand(rank, 44, 41, 42);
+  }
+  job.be_told(5, 0);
+  job.stand(5, 41, 41);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"collective.rank_behind"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(5));
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  const Finding* timeout = finding_of(diagnosis.symptoms, "collective.timeout");
+  ASSERT_NE(timeout, nullptr);
+  EXPECT_THAT(timeout->title, HasSubstr("7"));
+  EXPECT_THAT(timeout->title, HasSubstr("Rank 5 was told by them"));
+  ASSERT_TRUE(timeout->first_seen.has_value());
+  EXPECT_EQ(*timeout->first_seen, kStart + 99s + 950ms);  // the stamp less what it ran for
+}
+
+TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
+  TorchJob job;
+  job.job.join_all(8);
+  for (int rank : all_but(2, 8)) job.time_out(rank, 7);
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
+  ASSERT_NE(behind, nullptr);
+  EXPECT_THAT(behind->subject.ranks, ElementsAre(2));
+  EXPECT_THAT(behind->subject.hosts, ElementsAre("node-0"));
+}
+
+TEST(Torch, NamesTheOneNumberThatIsLeftOutOfALogOfAllRanks) {
+  TorchJob job;
+  for (int rank : all_but(2, 8)) job.time_out(rank, 7);
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
+  ASSERT_NE(behind, nullptr);
+  EXPECT_THAT(behind->subject.ranks, ElementsAre(2));
+  EXPECT_LT(behind->confidence, 0.7);
+}
+
+TEST(Torch, SaysWhereTheMissingRankStandsIfItsStackWasDumped) {
+  TorchJob job;
+  job.job.join_all(8);
+  for (int rank : all_but(2, 8)) job.time_out(rank, 7);
+  job.job.say({"j", "stacks.txt", "", -1}, Speaker{},
+              StackTop{.tool = "py-spy",
+                       .pid = 1002,
+                       .thread = "MainThread",
+                       .frames = {"__getitem__ (dataset.py:88)", "main (train.py:12)"}},
+              "Thread 1002 (idle): \"MainThread\"", {});
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
+  ASSERT_NE(behind, nullptr);
+  EXPECT_THAT(behind->title, HasSubstr("it stands in __getitem__ (dataset.py:88)"));
+}
+
+TEST(Torch, GroupsOfDifferentRanksThatBearOneNumberAreNotCompared) {
+  TorchJob job;
+  for (int rank : ranks(0, 3)) job.time_out(rank, 9, "ALLREDUCE", 1024, {.id = 1, .rank = rank});
+  job.time_out(3, 9, "BROADCAST", 16, {.id = 1, .rank = 0});
+  EXPECT_EQ(causes(job.diagnosis().root_causes), std::vector<std::string>{"collective.timeout"});
+}
+
+TEST(Torch, AccusesNobodyWhereOnlyTheLogOfOneWaiterIsThere) {
+  TorchJob job;
+  job.time_out(1, 6463);
+  job.stand(1, 6463, 6462, 6463);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"collective.timeout"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, IsEmpty());
+}
+
+TEST(Torch, AccusesNobodyWhereManyRanksWereOnlyTold) {
+  TorchJob job;
+  job.time_out(7, 42);
+  for (int rank : ranks(0, 7)) job.be_told(rank, 7);
+  EXPECT_EQ(causes(job.diagnosis().root_causes), std::vector<std::string>{"collective.timeout"});
+}
+
+TEST(Torch, ACallThatAllEnteredIsStalledAndNobodysFault) {
+  TorchJob job;
+  job.job.join_all(4);
+  for (int rank : ranks(0, 4)) {
+    job.time_out(rank, 42);
+    job.stand(rank, 43, 41, 42);
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(finding_of(diagnosis.root_causes, "collective.rank_behind"), nullptr);
+  EXPECT_NE(finding_of(diagnosis.root_causes, "collective.stalled"), nullptr);
+}
+
+TEST(Torch, TheOddCallAtTheSameNumberIsAMismatch) {
+  TorchJob job;
+  for (int rank : all_but(3, 4)) job.time_out(rank, 9, "ALLREDUCE", 1024);
+  job.time_out(3, 9, "BROADCAST", 16);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes),
+            std::vector<std::string>{"software.collective_mismatch"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
+}
+
+TEST(Torch, OfTwoRanksThatDifferNeitherIsTheOddOne) {
+  TorchJob job;
+  job.time_out(0, 9, "ALLREDUCE", 1024);
+  job.time_out(1, 9, "BROADCAST", 16);
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* mismatch = finding_of(diagnosis.root_causes, "software.collective_mismatch");
+  ASSERT_NE(mismatch, nullptr);
+  EXPECT_THAT(mismatch->subject.ranks, ElementsAre(0, 1));
+}
+
+TEST(Torch, TheFirstExceptionIsTheCauseAndNcclErrorsOfTheOthersFollow) {
+  TorchJob job;
+  job.raise(5, "ValueError", "Caught ValueError in DataLoader worker process 3.");
+  job.raise(5, "ValueError", "sample 1234 is truncated", {}, true);
+  for (int rank : all_but(5, 64))
+    job.raise(
+        rank, "torch.distributed.DistBackendError",
+        "NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1251, remote process "
+        "exited or there was a network error, NCCL version 2.18.6");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
+  const Finding& crash = diagnosis.root_causes[0];
+  EXPECT_THAT(crash.subject.ranks, ElementsAre(5));
+  EXPECT_THAT(crash.title, HasSubstr("sample 1234 is truncated"));
+  EXPECT_EQ(crash.evidence.front().text, "Traceback (most recent call last):");
+  EXPECT_GE(crash.evidence.size(), 2U);
+  EXPECT_NE(finding_of(diagnosis.symptoms, "nccl.error"), nullptr);
+  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+}
+
+TEST(Torch, AnExceptionAfterWhichTheRankGoesOnWasCaught) {
+  for (const bool goes_on : {true, false}) {
+    Job job;
+    job.join_all(4);
+    job.call(ranks(0, 4), all_reduce(), 5);
+    job.say(Job::source_of(2), Speaker{.rank = 2},
+            PythonException{.type = "TimeoutError",
+                            .message = "metrics server",
+                            .lines = {{7, 600, "TimeoutError: metrics server"}}},
+            "TimeoutError: metrics server");
+    if (goes_on) job.call(ranks(0, 4), all_reduce(), 5);
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(finding_of(diagnosis.root_causes, "software.rank_crashed") == nullptr, goes_on);
+    EXPECT_EQ(diagnosis.verdict == Verdict::healthy, goes_on);
+  }
+}
+
+TEST(Torch, ErrorsThatFollowFromSomethingNameNoCulprit) {
+  TorchJob job;
+  for (int rank : ranks(0, 8))
+    job.raise(rank, "torch.distributed.DistBackendError",
+              "NCCL communicator was aborted on rank 0.");
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"nccl.error"});
+}
+
+TEST(Torch, AnExceptionAfterItsOwnTimeoutIsNotTheCause) {
+  TorchJob job;
+  for (int rank : ranks(0, 4)) job.time_out(rank, 42);
+  job.raise(2, "RuntimeError", "the trainer gives up");
+  EXPECT_EQ(finding_of(job.diagnosis().root_causes, "software.rank_crashed"), nullptr);
+}
+
+TEST(Torch, MemoryThatRanOutOnOneGpuExplainsTheTimeoutsOfTheOthers) {
+  TorchJob job;
+  job.raise(
+      3, "torch.OutOfMemoryError",
+      "CUDA out of memory. Tried to allocate 1.26 GiB. GPU 3 has a total capacity of 79.15 GiB");
+  for (int rank : all_but(3, 8)) job.time_out(rank, 42);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.cuda_oom"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
+}
+
+TEST(Torch, AKillBeforeTheOthersAbortsIsTheCause) {
+  TorchJob job;
+  job.exit({.teller = "torchrun",
+            .host = "gpu-7",
+            .ranks = {3},
+            .pid = 7,
+            .exit_code = -9,
+            .signal = 9,
+            .first = true},
+           at(10s));
+  job.exit(
+      {.teller = "torchrun", .host = "gpu-7", .ranks = {5}, .pid = 9, .exit_code = -6, .signal = 6},
+      at(12s));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
+  EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7"));
+  EXPECT_LT(diagnosis.root_causes[0].confidence, 0.7);  // nobody says who killed it
+}
+
+TEST(Torch, AKillForMemoryIsOneWhereTheSchedulerSaysSo) {
+  TorchJob job;
+  job.exit({.teller = "srun", .host = "gpu-7", .ranks = {3}, .reason = "Out Of Memory"});
+  job.exit(
+      {.teller = "srun", .host = "gpu-7", .ranks = {0, 1, 2}, .signal = 9, .reason = "Killed"});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"host.oom_killed"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7"));
+}
+
+TEST(Torch, AKillOfAnUnknownProcessFollowsFromWhatSlurmSaysOfMemory) {
+  TorchJob job;
+  job.exit({.teller = "shell", .pid = 259449, .signal = 9, .reason = "Killed"});
+  job.job.say(
+      {"j", "launcher.log", "", -1}, Speaker{},
+      Remark{.text = "slurmstepd: error: Detected 1 oom_kill event in StepId=77123.batch. Some "
+                     "of the step tasks have been OOM Killed."},
+      "slurmstepd", {});
+  EXPECT_EQ(causes(job.diagnosis().root_causes), std::vector<std::string>{"host.oom_killed"});
+}
+
+TEST(Torch, LinesWithoutALabelBelongToTheRankThatTheyName) {
+  TorchJob job;
+  job.raise(-1, "RuntimeError", "CUDA error: an illegal memory access was encountered");
+  job.warn(-1,
+           "[Rank 6] NCCL watchdog thread terminated with exception: CUDA error: an illegal memory "
+           "access was encountered");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.gpu_memory_fault"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(6));
+}
+
+TEST(Torch, RanksThatTheirLauncherEndedAreNobodysFault) {
+  TorchJob job;
+  job.exit({.teller = "torchrun", .pid = 7, .signal = 15, .told_to = true});
+  job.exit(
+      {.teller = "srun", .host = "gpu-8", .ranks = {8, 9}, .signal = 15, .reason = "Terminated"});
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+}
+
+TEST(Torch, AMajorityOfFingerprintsTellsTheOddRank) {
+  TorchJob job;
+  for (int rank : {0, 1}) {
+    job.say(rank,
+            CalledCollective{.rank = rank, .own = true, .operation = "ALLGATHER", .shape = "4"},
+            "Rank is running collective", {});
+    job.say(rank, CalledCollective{.rank = 2, .operation = "ALLGATHER"}, "but Rank 2", {});
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes),
+            std::vector<std::string>{"software.collective_mismatch"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(2));
+}
+
+TEST(Torch, ABarrierNamesWhoDidNotCome) {
+  TorchJob job;
+  job.say(0, BarrierMissed{.ranks = {1, 2}, .timeout_ms = 2000, .all_named = true}, "barrier", {});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"collective.rank_behind"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(1, 2));
+}
+
+TEST(Torch, WhatNcclSaysOfTheSameRankIsOneFindingWithIt) {
+  TorchJob job;
+  job.job.join_all(8);
+  job.job.call(ranks(0, 8), all_reduce(), 10);
+  job.job.call(all_but(5, 8), all_reduce(), 1);
+  for (int rank : all_but(5, 8)) job.time_out(rank, 11);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"collective.rank_behind"});
+}
+
+TEST(Torch, TheNoiseOfAGoodEndIsNoFailure) {
+  TorchJob job;
+  job.warn(1,
+           "[c10d] recvValue failed on SocketImpl(fd=73): Failed to recv, got 0 bytes. Connection "
+           "was likely closed. Did the remote server shutdown or crash?");
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace faultline
