@@ -28,7 +28,7 @@ TEST(LauncherPrefixes, AreTakenOffWithWhatTheyKnow) {
       {"PyTorch exception", "[rank3]: Traceback", {.text = "Traceback", .rank = 3}},
       {"PyTorch log",
        "[rank12]:[E816 01:45:40.183 ProcessGroupNCCL.cpp:607] x",
-       {.text = "x", .rank = 12, .wall = "~2026-08-16T01:45:40Z+1000000"}},
+       {.text = "x", .rank = 12, .wall = "~2025-08-16T01:45:40Z+1000000"}},
       {"torchrun: a local rank is no rank", "[default3]:" + kNccl, {.text = kNccl}},
       {"torchrun with a role", "[trainer3]:" + kNccl, {.text = kNccl}},
       {"torchrun around PyTorch", "[default3]:[rank11]: x", {.text = "x", .rank = 11}},
