@@ -2,29 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "model/json.h"
+#include "parsed_lines.h"
 
 namespace faultline {
 namespace {
 
-struct Case {
-  const char* why;
-  std::string text;
-  std::vector<SwitchError> expected;
-};
-
-using Parse = bool (*)(std::string_view, std::vector<Reading>&);
-
-void expect_all(Parse parse, const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.why);
-    std::vector<Reading> readings;
-    EXPECT_EQ(parse(c.text, readings), !c.expected.empty());
-    ASSERT_EQ(readings.size(), c.expected.size()) << c.text;
-    for (std::size_t i = 0; i < readings.size(); ++i)
-      EXPECT_EQ(fact_to_json(readings[i].fact), fact_to_json(c.expected[i])) << c.text;
-  }
-}
+using Case = ParsedLine<SwitchError>;
 
 SwitchError told(SwitchError error) {
   error.nvswitch = "0000:c1:00.0";
@@ -34,7 +17,7 @@ SwitchError told(SwitchError error) {
 
 TEST(KernelSxid, ReadsEveryFormOfTheDriver) {
   const std::string head = "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): ";
-  expect_all(
+  expect_all<SwitchError>(
       parse_sxid,
       {
           {"an error of a link",
@@ -76,15 +59,15 @@ TEST(KernelSxid, ReadsEveryFormOfTheDriver) {
 }
 
 TEST(KernelSxid, MakesNothingOfWhatIsCutOrOnlyResembles) {
-  expect_all(parse_sxid,
-             {
-                 {"cut in the code", "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 120", {}},
-                 {"cut in the address", "nvidia-nvswitch0: SXid (PCI:0000:c1", {}},
-                 {"no address", "SXid (here): 12028, Fatal, x", {}},
-                 {"benign", "nvidia-nvswitch2: open (major=510)", {}},
-                 {"an Xid", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.", {}},
-                 {"nothing", "", {}},
-             });
+  expect_all<SwitchError>(
+      parse_sxid, {
+                      {"cut in the code", "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 120", {}},
+                      {"cut in the address", "nvidia-nvswitch0: SXid (PCI:0000:c1", {}},
+                      {"no address", "SXid (here): 12028, Fatal, x", {}},
+                      {"benign", "nvidia-nvswitch2: open (major=510)", {}},
+                      {"an Xid", "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.", {}},
+                      {"nothing", "", {}},
+                  });
 }
 
 TEST(KernelSxid, ReadsWhatTheFabricManagerDetected) {
@@ -102,15 +85,16 @@ TEST(KernelSxid, ReadsWhatTheFabricManagerDetected) {
   const std::string survived =
       "detected NVSwitch non-fatal error 12028 on fid 0 on NVSwitch pci bus id 00000000:86:00.0 "
       "physical id 3 port 61";
-  expect_all(parse_fabric_manager,
-             {
-                 {"in its own log",
-                  "[Mar 05 2026 02:47:12] [ERROR] [tid 841] " + fatal,
-                  {detected(20034, "Fatal", 33, fatal)}},
-                 {"in the journal", survived, {detected(12028, "Non-fatal", 61, survived)}},
-                 {"no address", "detected NVSwitch fatal error 20034 on fid 0", {}},
-                 {"another line", "multicast group 3 is allocated.", {}},
-             });
+  expect_all<SwitchError>(
+      parse_fabric_manager,
+      {
+          {"in its own log",
+           "[Mar 05 2026 02:47:12] [ERROR] [tid 841] " + fatal,
+           {detected(20034, "Fatal", 33, fatal)}},
+          {"in the journal", survived, {detected(12028, "Non-fatal", 61, survived)}},
+          {"no address", "detected NVSwitch fatal error 20034 on fid 0", {}},
+          {"another line", "multicast group 3 is allocated.", {}},
+      });
   std::vector<Reading> readings;
   parse_fabric_manager("[Mar 05 2026 02:47:12] [ERROR] [tid 841] " + fatal, readings);
   ASSERT_EQ(readings.size(), 1U);

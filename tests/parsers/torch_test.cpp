@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "model/json.h"
+#include "parsed_lines.h"
 #include "parsers/launcher_lines.h"
 #include "parsers/torch_reports.h"
 #include "parsers/torch_watchdog.h"
@@ -8,27 +8,10 @@
 namespace faultline {
 namespace {
 
-struct Case {
-  const char* why;
-  std::string text;
-  std::vector<Fact> expected;
-};
-
-using Parse = bool (*)(std::string_view, std::vector<Reading>&);
-
-void expect_all(Parse parse, const std::vector<Case>& cases) {
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.why);
-    std::vector<Reading> readings;
-    EXPECT_EQ(parse(c.text, readings), !c.expected.empty());
-    ASSERT_EQ(readings.size(), c.expected.size()) << c.text;
-    for (std::size_t i = 0; i < readings.size(); ++i)
-      EXPECT_EQ(fact_to_json(readings[i].fact), fact_to_json(c.expected[i])) << c.text;
-  }
-}
+using Case = ParsedLine<Fact>;
 
 TEST(TorchLines, TimeoutsOfEveryVersion) {
-  expect_all(
+  expect_all<Fact>(
       parse_torch_timeout,
       {
           {"1.13: no element counts",
@@ -81,7 +64,7 @@ TEST(TorchLines, TimeoutsOfEveryVersion) {
 
 TEST(TorchLines, HowFarRanksCame) {
   const TorchGroup tp{.id = 2, .name = "3", .description = "tp", .rank = 1};
-  expect_all(
+  expect_all<Fact>(
       parse_torch_status,
       {
           {"2.6 on",
@@ -126,7 +109,7 @@ TEST(TorchLines, HowFarRanksCame) {
 TEST(TorchLines, WhoToldWhom) {
   const TorchGroup all{.id = 0, .name = "0", .description = "default_pg", .rank = 4};
   const std::string prefix = "[PG ID 0 PG GUID 0(default_pg) Rank 4] ";
-  expect_all(
+  expect_all<Fact>(
       parse_torch_dump_signal,
       {
           {"it only saw the signal",
@@ -155,27 +138,28 @@ TEST(TorchLines, WhoToldWhom) {
 }
 
 TEST(TorchLines, DesyncReports) {
-  expect_all(parse_torch_desync,
-             {
-                 {"who timed out",
-                  "\t - [1] Timeout at collective: ALLREDUCE, #5",
-                  {DesyncEntry{
-                      .ranks = {1}, .what = "timed_out", .sequence = 5, .operation = "ALLREDUCE"}}},
-                 {"who never came",
-                  "\t - To our best knowledge, ranks [2] are the lagging ranks that caused this "
-                  "timeout. They never joined any collectives",
-                  {DesyncEntry{.ranks = {2}, .what = "never_joined"}}},
-                 {"who did not finish",
-                  "\t   - [0, 3] joined but didn't finish collective #4 (count from 1)",
-                  {DesyncEntry{.ranks = {0, 3}, .what = "not_finished", .sequence = 4}}},
-                 {"who did not join",
-                  "     [2] finished collective #4, but didn't join collective #5 (count from 1)",
-                  {DesyncEntry{.ranks = {2}, .what = "not_joined", .sequence = 5}}},
-             });
+  expect_all<Fact>(
+      parse_torch_desync,
+      {
+          {"who timed out",
+           "\t - [1] Timeout at collective: ALLREDUCE, #5",
+           {DesyncEntry{
+               .ranks = {1}, .what = "timed_out", .sequence = 5, .operation = "ALLREDUCE"}}},
+          {"who never came",
+           "\t - To our best knowledge, ranks [2] are the lagging ranks that caused this "
+           "timeout. They never joined any collectives",
+           {DesyncEntry{.ranks = {2}, .what = "never_joined"}}},
+          {"who did not finish",
+           "\t   - [0, 3] joined but didn't finish collective #4 (count from 1)",
+           {DesyncEntry{.ranks = {0, 3}, .what = "not_finished", .sequence = 4}}},
+          {"who did not join",
+           "     [2] finished collective #4, but didn't join collective #5 (count from 1)",
+           {DesyncEntry{.ranks = {2}, .what = "not_joined", .sequence = 5}}},
+      });
 }
 
 TEST(TorchLines, FingerprintsOfBothRanks) {
-  expect_all(
+  expect_all<Fact>(
       parse_torch_called,
       {
           {"shapes differ",
@@ -200,24 +184,25 @@ TEST(TorchLines, FingerprintsOfBothRanks) {
 }
 
 TEST(TorchLines, BarriersAndParameters) {
-  expect_all(parse_torch_barrier,
-             {{"the first only",
-               "[Rank 0]: Rank 3 failed to pass monitoredBarrier in 600000 ms",
-               {BarrierMissed{.ranks = {3}, .timeout_ms = 600000}}},
-              {"all of them",
-               "[Rank 0]: Ranks 1, 2 failed to pass monitoredBarrier in 2000 ms",
-               {BarrierMissed{.ranks = {1, 2}, .timeout_ms = 2000, .all_named = true}}}});
-  expect_all(parse_torch_unused,
-             {{"numbers",
-               "Parameter indices which did not receive grad for rank 0: 0 3 7",
-               {UnusedParameters{.rank = 0, .names = {"0", "3", "7"}}}},
-              {"names",
-               "Parameters which did not receive grad for rank 1: aux_head.weight, aux_head.bias",
-               {UnusedParameters{.rank = 1, .names = {"aux_head.weight", "aux_head.bias"}}}}});
+  expect_all<Fact>(parse_torch_barrier,
+                   {{"the first only",
+                     "[Rank 0]: Rank 3 failed to pass monitoredBarrier in 600000 ms",
+                     {BarrierMissed{.ranks = {3}, .timeout_ms = 600000}}},
+                    {"all of them",
+                     "[Rank 0]: Ranks 1, 2 failed to pass monitoredBarrier in 2000 ms",
+                     {BarrierMissed{.ranks = {1, 2}, .timeout_ms = 2000, .all_named = true}}}});
+  expect_all<Fact>(
+      parse_torch_unused,
+      {{"numbers",
+        "Parameter indices which did not receive grad for rank 0: 0 3 7",
+        {UnusedParameters{.rank = 0, .names = {"0", "3", "7"}}}},
+       {"names",
+        "Parameters which did not receive grad for rank 1: aux_head.weight, aux_head.bias",
+        {UnusedParameters{.rank = 1, .names = {"aux_head.weight", "aux_head.bias"}}}}});
 }
 
 TEST(LauncherLines, WhoEndedAndHow) {
-  expect_all(
+  expect_all<Fact>(
       parse_torchrun_agent,
       {{"a worker that failed",
         "failed (exitcode: -9) local_rank: 3 (pid: 21737) of binary: /usr/bin/python3",
@@ -227,22 +212,22 @@ TEST(LauncherLines, WhoEndedAndHow) {
         "Sending process 21734 closing signal SIGTERM",
         {ProcessExit{.teller = "torchrun", .pid = 21734, .signal = 15, .told_to = true}}},
        {"prose", "the process failed", {}}});
-  expect_all(parse_srun_exit, {{"ranges",
-                                "srun: error: gpu-7: tasks 0-2,4: Killed",
-                                {ProcessExit{.teller = "srun",
-                                             .host = "gpu-7",
-                                             .ranks = {0, 1, 2, 4},
-                                             .signal = 9,
-                                             .reason = "Killed"}}},
-                               {"a code that stands for a signal",
-                                "srun: error: gpu-7: task 3: Exited with exit code 139",
-                                {ProcessExit{.teller = "srun",
-                                             .host = "gpu-7",
-                                             .ranks = {3},
-                                             .exit_code = 139,
-                                             .signal = 11,
-                                             .reason = "Exited with exit code 139"}}}});
-  expect_all(
+  expect_all<Fact>(parse_srun_exit, {{"ranges",
+                                      "srun: error: gpu-7: tasks 0-2,4: Killed",
+                                      {ProcessExit{.teller = "srun",
+                                                   .host = "gpu-7",
+                                                   .ranks = {0, 1, 2, 4},
+                                                   .signal = 9,
+                                                   .reason = "Killed"}}},
+                                     {"a code that stands for a signal",
+                                      "srun: error: gpu-7: task 3: Exited with exit code 139",
+                                      {ProcessExit{.teller = "srun",
+                                                   .host = "gpu-7",
+                                                   .ranks = {3},
+                                                   .exit_code = 139,
+                                                   .signal = 11,
+                                                   .reason = "Exited with exit code 139"}}}});
+  expect_all<Fact>(
       parse_mpirun_exit,
       {{"a signal",
         "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed).",
@@ -256,17 +241,18 @@ TEST(LauncherLines, WhoEndedAndHow) {
         "  Process name: [[31605,1],1]",
         {ProcessExit{
             .teller = "mpirun", .ranks = {1}, .reason = "non-zero status", .first = true}}}});
-  expect_all(parse_hydra_exit, {{"the first to end",
-                                 "=   PID 4827 RUNNING AT gpu-7",
-                                 {ProcessExit{.teller = "hydra",
-                                              .host = "gpu-7",
-                                              .pid = 4827,
-                                              .reason = "bad termination",
-                                              .first = true}}}});
-  expect_all(parse_shell_exit,
-             {{"a shell's word",
-               "/var/spool/job7/slurm_script: line 15: 259449 Killed      ./train",
-               {ProcessExit{.teller = "shell", .pid = 259449, .signal = 9, .reason = "Killed"}}}});
+  expect_all<Fact>(parse_hydra_exit, {{"the first to end",
+                                       "=   PID 4827 RUNNING AT gpu-7",
+                                       {ProcessExit{.teller = "hydra",
+                                                    .host = "gpu-7",
+                                                    .pid = 4827,
+                                                    .reason = "bad termination",
+                                                    .first = true}}}});
+  expect_all<Fact>(
+      parse_shell_exit,
+      {{"a shell's word",
+        "/var/spool/job7/slurm_script: line 15: 259449 Killed      ./train",
+        {ProcessExit{.teller = "shell", .pid = 259449, .signal = 9, .reason = "Killed"}}}});
 }
 
 }  // namespace
