@@ -42,19 +42,6 @@ std::string without_colons(std::string_view text) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-bool take_off(std::string_view& rest, std::string_view literal) {
-  if (!rest.starts_with(literal)) return false;
-  rest.remove_prefix(literal.size());
-  return true;
-}
-
 std::string_view take_off_word(std::string_view& rest) {
   const std::size_t begin = rest.find_first_not_of(" \t");
   if (begin == std::string_view::npos) {

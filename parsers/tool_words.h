@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "model/facts/part.h"
+#include "parsers/tool_text.h"
 
 namespace faultline {
+
+using tool_text::trimmed;
 
 inline bool is_digit_character(char c) { return c >= '0' && c <= '9'; }
 inline bool is_letter_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-std::string_view trimmed(std::string_view text);
-
 // Takes the literal off the front of rest.
-bool take_off(std::string_view& rest, std::string_view literal);
+inline bool take_off(std::string_view& rest, std::string_view literal) {
+  return tool_text::take_front(rest, literal);
+}
 
 // The next word, blanks before it skipped; empty at the end.
 std::string_view take_off_word(std::string_view& rest);
