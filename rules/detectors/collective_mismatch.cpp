@@ -158,6 +158,11 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
                : fmt::format("{} called {}, {} of communicator {}, which none of {} peers did",
                              people_of(view, named), odd_call, alignment.label(position),
                              communicator.id, most.members.size());
+    // Left out anywhere in a run of equal calls, it is missed only at the end of the run.
+    const bool one_of_a_run = missed && counted && position > 0 &&
+                              progress.history().call_at(most_place, position - 1) == most.call;
+    if (one_of_a_run)
+      finding.title += ", or an equal one just before: identical calls leave open which";
   } else {
     finding.cause = "software.collective_mismatch";
     finding.title = fmt::format(

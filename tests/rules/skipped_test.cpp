@@ -35,6 +35,22 @@ TEST(Skipped, OneOfManyAlikeIsNamedWithWhatIsLeftOpen) {
   EXPECT_EQ(diagnosis.root_causes.size(), 1u);
 }
 
+TEST(Skipped, OneOfARunThatADifferentCallEndsIsLeftOpenToo) {
+  Job job;
+  job.join_all(8);
+  for (int rank = 0; rank < 8; ++rank) {
+    job.call({rank}, all_gather());
+    job.call({rank}, all_reduce(), rank == 3 ? 5 : 6);
+    job.call({rank}, all_gather(), 2);
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  const Finding& first = diagnosis.root_causes.front();
+  EXPECT_EQ(first.cause, "software.collective_skipped") << first.title;
+  EXPECT_THAT(first.subject.ranks, ElementsAre(3));
+  EXPECT_THAT(first.title, HasSubstr("identical calls leave open"));
+}
+
 TEST(Skipped, TheLastOneIsNamedWithTheCall) {
   const Diagnosis diagnosis = alternating_job(5, 37, 40).diagnosis();
   ASSERT_FALSE(diagnosis.root_causes.empty());
