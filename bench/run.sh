@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench/run.sh BUILD [--ten-times] [--size MB]: time and memory of Faultline beside its peers, on
-# generated logs (calls; start-up lines without any), in one run.
+# generated logs (calls; start-up lines without any; a kernel's; a storm of Xids), in one run.
 # bench/run.sh BUILD --ranks N [--steps N]: of a whole job with so many ranks (job.sh).
 # Each command runs three times with the file in the page cache; the median counts. Slow or fast, it
 # exits 0; only what keeps it from measuring is an error.
@@ -179,6 +179,22 @@ measure "$file" 'wc -l' wc -l "$file"
 measure "$file" 'rg -c "via NET"' rg -c 'via NET' "$file"
 measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
 rm "$file"
+
+file=$(generate kernel.log "$megabytes" generate_kernel_log)
+measure "$file" 'wc -l' wc -l "$file"
+measure "$file" 'rg -c NVRM' rg -c NVRM "$file"
+measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
+rm "$file"
+
+# 170,000 lines of Xid 45, ten other Xids among them; ten times over, to see that memory is flat.
+for lines in 170000 1700000; do
+  file=$work/xid-storm-$lines.log
+  "$build/bench/generate_kernel_log" --storm "$lines" >"$file"
+  measure "$file" 'wc -l' wc -l "$file"
+  measure "$file" 'rg -c Xid' rg -c Xid "$file"
+  measure "$file" 'faultline diagnose' "$build/faultline" diagnose "$file"
+  rm "$file"
+done
 
 if $ten_times; then
   file=$(generate tenfold.log $((10 * megabytes)))

@@ -1,19 +1,31 @@
 #include "ingest/documents.h"
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 namespace faultline {
 namespace {
 
+// For each character, the formats that a line with it in front may begin, in their order.
+using FormatsByFirst = std::array<std::vector<const DocumentFormat*>, 256>;
+
+FormatsByFirst formats_by_first() {
+  FormatsByFirst formats;
+  for (const DocumentFormat& format : all_documents())
+    for (std::size_t first = 0; first < formats.size(); ++first)
+      if (format.first_characters.empty() ||
+          format.first_characters.find(static_cast<char>(first)) != std::string_view::npos)
+        formats[first].push_back(&format);
+  return formats;
+}
+
 const DocumentFormat* format_beginning_with(std::string_view text) {
+  static const FormatsByFirst kByFirst = formats_by_first();
   const std::size_t at = text.find_first_not_of(" \t\r");
   if (at == std::string_view::npos) return nullptr;
-  const char first = text[at];
-  for (const DocumentFormat& format : all_documents()) {
-    const std::string_view asked = format.first_characters;
-    if (!asked.empty() && asked.find(first) == std::string_view::npos) continue;
-    if (format.begins(text)) return &format;
-  }
+  for (const DocumentFormat* format : kByFirst[static_cast<unsigned char>(text[at])])
+    if (format->begins(text)) return format;
   return nullptr;
 }
 

@@ -17,6 +17,7 @@
 #include "parsers/nccl_forms.h"
 #include "parsers/nccl_remark.h"
 #include "parsers/parser.h"
+#include "parsers/parser_choice.h"
 
 namespace faultline {
 namespace {
@@ -30,6 +31,8 @@ constexpr unsigned char kTailRead = 4;
 constexpr unsigned char kInDocument = 8;
 constexpr unsigned char kInDump = 16;
 constexpr unsigned char kPassingOver = 32;
+
+constexpr std::size_t kMostReserved = 8192;  // events of the batch to come
 
 // Of a dump that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = Reader::kMaxLineBytes;
@@ -148,6 +151,7 @@ class Reader::Impl {
         batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
     Batch taken = std::move(batch_);
     begin_batch();
+    batch_.events.reserve(std::min(taken.events.size(), kMostReserved));  // likely as many again
     return taken;
   }
 
@@ -412,10 +416,12 @@ class Reader::Impl {
     if (read_document(message, place)) return true;
     bool recognized = read_nccl(message, place);
     if (recognized) ++nccl_lines_;
-    for (const Parser& parser : all_parsers()) {
-      if (recognized) break;
+    const ParserChoice::Set chosen =
+        recognized ? ParserChoice::Set() : parser_choice().of(message.text);
+    for (std::size_t i = chosen._Find_first(); i < chosen.size() && !recognized;
+         i = chosen._Find_next(i)) {
+      const Parser& parser = all_parsers()[i];
       if (parser.ends_openly && line_end_ != LineEnd::there) continue;
-      if (message.text.find(parser.hint) == std::string_view::npos) continue;
       readings_.clear();
       if (!parser.parse(message.text, readings_)) continue;
       // What was done to the machine also matters to those who read remarks.

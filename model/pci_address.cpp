@@ -1,7 +1,5 @@
 #include "model/pci_address.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 
 namespace faultline {
@@ -23,11 +21,25 @@ std::optional<std::uint64_t> hex(std::string_view digits, std::size_t max_digits
   return value;
 }
 
+void add_digit(std::string& text, std::uint64_t value) { text += "0123456789abcdef"[value & 0xf]; }
+
 std::optional<std::string> spell(std::uint64_t domain, std::uint64_t bus, std::uint64_t device,
                                  std::uint64_t function) {
   if (domain > kMaxDomain || bus > kMaxBus || device > kMaxDevice || function > kMaxFunction)
     return std::nullopt;
-  return fmt::format("{:04x}:{:02x}:{:02x}.{:x}", domain, bus, device, function);
+  std::string address;  // by hand: every Xid of a storm is spelled
+  for (int shift = domain > 0xffff ? 28 : 12; shift >= 0; shift -= 4)
+    if (shift < 16 || !address.empty() || (domain >> shift) != 0)
+      add_digit(address, domain >> shift);
+  address += ':';
+  add_digit(address, bus >> 4);
+  add_digit(address, bus);
+  address += ':';
+  add_digit(address, device >> 4);
+  add_digit(address, device);
+  address += '.';
+  add_digit(address, function);
+  return address;
 }
 
 // The part before the first `separator`, which is removed with it; nothing if there is none.

@@ -7,9 +7,12 @@
 #include "parsers/nccl_inspector.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/parser.h"
+#include "parsers/parser_choice.h"
 #include "parsers/proxy_dump.h"
 #include "parsers/torch_reports.h"
 #include "parsers/torch_watchdog.h"
+
+#include <iterator>
 
 namespace faultline {
 namespace {
@@ -60,6 +63,7 @@ constexpr Parser kParsers[] = {
     {"hydra", " RUNNING AT ", parse_hydra_exit, true},
     {"shell", ": line ", parse_shell_exit, true},
 };
+static_assert(std::size(kParsers) <= ParserChoice::kMostParsers);
 
 }  // namespace
 

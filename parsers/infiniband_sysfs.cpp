@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "parsers/tool_formats.h"
 #include "parsers/tool_words.h"
@@ -209,7 +210,13 @@ std::optional<LoopRow> read_loop_row(std::string_view text) {
 
 }  // namespace
 
-bool begins_sysfs_loop(std::string_view text) { return read_loop_row(text).has_value(); }
+bool begins_sysfs_loop(std::string_view text) {
+  // Asked about every line that begins with a small letter: most do not end as a value does.
+  if (text.empty()) return false;
+  const bool may_be_number = std::isxdigit(static_cast<unsigned char>(text.back())) != 0;
+  if (!may_be_number && text.find("N/A") == std::string_view::npos) return false;
+  return read_loop_row(text).has_value();
+}
 
 bool feed_sysfs_loop(std::string_view text, PartWriter& parts) {
   const auto row = read_loop_row(text);

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "rules/catalog_words.h"
-#include "rules/literal_search.h"
+#include "model/literal_search.h"
 
 namespace faultline {
 namespace {

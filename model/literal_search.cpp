@@ -1,4 +1,4 @@
-#include "rules/literal_search.h"
+#include "model/literal_search.h"
 
 #include <algorithm>
 #include <cassert>
