@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <boost/json/value.hpp>
+#include <boost/json.hpp>
 #include <cstdio>
 #include <stdexcept>
 #include <thread>
@@ -22,6 +22,7 @@
 #include "parsers/parser.h"
 #include "rules/catalog.h"
 #include "rules/diagnosis.h"
+#include "rules/diagnosis_forms.h"
 #include "rules/state/job_state.h"
 
 namespace faultline {
@@ -88,8 +89,19 @@ std::string known_dialects() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-void print(const Diagnosis& diagnosis, bool json) {
-  std::string text = json ? pretty(to_json(diagnosis)) : to_text(diagnosis);
+std::string written(const JobState& job, const Diagnosis& diagnosis,
+                    const DiagnoseOptions& options) {
+  if (options.format == "json") {
+    boost::json::value document = to_json(diagnosis);
+    if (options.explain) document.as_object()["explanation"] = to_json(diagnosis.explanation);
+    return pretty(document);
+  }
+  if (options.format == "markdown") return to_markdown(diagnosis);
+  if (options.format == "html") return to_html(diagnosis, ranks_of(job, diagnosis));
+  return to_text(diagnosis) + (options.explain ? to_text(diagnosis.explanation) : "");
+}
+
+void print(std::string text) {
   if (!text.ends_with('\n')) text += '\n';
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw std::runtime_error("the diagnosis could not be written to stdout");
@@ -124,14 +136,13 @@ int run_diagnose(const DiagnoseOptions& options) {
 
   const Moment moment{.now = folded.newest, .live_sources = {}};
   const Diagnosis diagnosis = diagnose(job, catalog, moment);
-  print(diagnosis, options.json);
+  print(written(job, diagnosis, options));
   return diagnosis.root_causes.empty() && diagnosis.symptoms.empty() ? 0 : 1;
 }
 
 void add_diagnose_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand("diagnose", "Tell from logs what is wrong with a job");
   const auto options = std::make_shared<DiagnoseOptions>();
-  const auto format = std::make_shared<std::string>("text");
   command
       ->add_option("PATH", options->paths,
                    "Files, folders or - for stdin; gzip, zstd and tar are read as they are")
@@ -152,19 +163,18 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
           },
           "When the host of kernel lines that are stamped with its uptime started")
       ->type_name("TIME");
-  command->add_option("--format", *format, "How to print the diagnosis")
-      ->check(CLI::IsMember({"text", "json"}))
+  command->add_option("--format", options->format, "How to print the diagnosis")
+      ->check(CLI::IsMember({"text", "json", "markdown", "html"}))
       ->capture_default_str();
+  command->add_flag("--explain", options->explain,
+                    "Tell how the answer came about, in text and JSON");
   command
       ->add_option(
           "--rules", options->rules,
           "A folder of signatures of your own, and of files that replace the catalog's by name")
       ->type_name("DIR");
   command->footer("Exits 0 when nothing wrong was found, 1 when a fault was, 2 on an error.");
-  command->callback([options, format, &exit_code] {
-    options->json = *format == "json";
-    exit_code = run_diagnose(*options);
-  });
+  command->callback([options, &exit_code] { exit_code = run_diagnose(*options); });
 }
 
 }  // namespace faultline

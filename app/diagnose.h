@@ -14,7 +14,8 @@ struct DiagnoseOptions {
   std::string job = "offline";
   std::string host;                    // of lines that name none
   std::optional<Timestamp> boot_time;  // of the host of kernel lines stamped with its uptime
-  bool json = false;
+  std::string format = "text";         // text, json, markdown or html
+  bool explain = false;
   std::optional<std::filesystem::path> rules;
   std::vector<std::string> paths;
 };

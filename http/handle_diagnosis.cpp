@@ -1,54 +1,103 @@
 // GET /api/v1/jobs/{job}/diagnosis
 #include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/json.hpp>
+#include <variant>
+#include <vector>
 
 #include "http/handlers.h"
 #include "http/page.h"
 #include "http/problem.h"
 #include "model/json.h"
-#include "rules/diagnosis.h"
+#include "rules/diagnosis_forms.h"
 
 namespace faultline {
 namespace {
 
-constexpr std::string_view kJson = "application/json";
-constexpr std::string_view kText = "text/plain";
+struct Form {
+  std::string_view name;
+  std::string_view type;
+};
+// The first is what a client without a preference gets.
+constexpr Form kForms[] = {{"json", "application/json"},
+                           {"text", "text/plain"},
+                           {"markdown", "text/markdown"},
+                           {"html", "text/html"}};
 
 // ?format= decides; without it Accept does.
-std::variant<std::string_view, Problem> wanted_type(const Request& request) {
+std::variant<std::string_view, Problem> wanted_form(const Request& request) {
   if (const auto format = request.query.text("format")) {
-    if (*format == "json") return kJson;
-    if (*format == "text") return kText;
-    return Problem{
-        .status = 400,
-        .detail = fmt::format("format must be json or text, not \"{}\"", printable_name(*format))};
+    for (const Form& form : kForms)
+      if (*format == form.name) return form.name;
+    return Problem{.status = 400,
+                   .detail = fmt::format("format must be json, text, markdown or html, not \"{}\"",
+                                         printable_name(*format))};
   }
-  const std::string_view type = best_offer(request.header("Accept"), {kJson, kText});
-  if (!type.empty()) return type;
+  std::vector<std::string_view> types;
+  for (const Form& form : kForms) types.push_back(form.type);
+  const std::string_view type = best_offer(request.header("Accept"), types);
+  for (const Form& form : kForms)
+    if (type == form.type) return form.name;
+  return Problem{.status = 406,
+                 .detail =
+                     "the diagnosis comes as application/json, text/plain, text/markdown or "
+                     "text/html; accept one of them"};
+}
+
+std::variant<bool, Problem> wants_explanation(const Request& request) {
+  const auto explain = request.query.text("explain");
+  if (!explain || *explain == "false") return false;
+  if (*explain == "true") return true;
   return Problem{
-      .status = 406,
-      .detail = "the diagnosis comes as application/json or text/plain; accept one of them"};
+      .status = 400,
+      .detail = fmt::format("explain must be true or false, not \"{}\"", printable_name(*explain))};
+}
+
+Response json_answer(const Diagnosis& diagnosis, bool explain) {
+  boost::json::value document = to_json(diagnosis);
+  if (explain) document.as_object()["explanation"] = to_json(diagnosis.explanation);
+  return Response::json(document);
+}
+
+// The page holds words of strangers' logs: nothing in it may run or be fetched.
+Response html_answer(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+  Response response = Response::text(to_html(diagnosis, ranks), "text/html; charset=utf-8");
+  response.headers.emplace_back("Content-Security-Policy",
+                                "default-src 'none'; style-src 'unsafe-inline'");
+  return response;
+}
+
+Response answer(const Diagnosis& diagnosis, std::string_view form, bool explain,
+                const std::vector<RankView>& ranks) {
+  if (form == "json") return json_answer(diagnosis, explain);
+  if (form == "html") return html_answer(diagnosis, ranks);
+  if (form == "markdown")
+    return Response::text(to_markdown(diagnosis), "text/markdown; charset=utf-8");
+  return Response::text(to_text(diagnosis) + (explain ? to_text(diagnosis.explanation) : ""));
 }
 
 }  // namespace
 
 Response show_diagnosis(const Request& request, Services& services) {
-  const auto type = wanted_type(request);
-  if (const Problem* problem = std::get_if<Problem>(&type)) return problem_response(*problem);
+  const auto form = wanted_form(request);
+  if (const Problem* problem = std::get_if<Problem>(&form)) return problem_response(*problem);
+  const auto explain = wants_explanation(request);
+  if (const Problem* problem = std::get_if<Problem>(&explain)) return problem_response(*problem);
   const auto attempt = request.query.number("attempt", 1);
   if (!attempt) return problem_response(attempt.error());
+  const std::string job = request.path_value("job");
   const auto diagnosis = services.jobs.diagnosis(
-      request.path_value("job"),
-      static_cast<int>(std::min<std::uint64_t>(attempt->value_or(0), 1 << 30)));
-  if (!diagnosis) return no_such_job(request.path_value("job"));
+      job, static_cast<int>(std::min<std::uint64_t>(attempt->value_or(0), 1 << 30)));
+  if (!diagnosis) return no_such_job(job);
   if (*attempt && **attempt != static_cast<std::uint64_t>(diagnosis->attempt))
     return problem_response(Error{
         Error::Kind::not_found,
         fmt::format("the job has no attempt {}; its latest is {}", **attempt, diagnosis->attempt)});
-  Response response = std::get<std::string_view>(type) == kText
-                          ? Response::text(to_text(*diagnosis))
-                          : Response::json(to_json(*diagnosis));
+  const std::string_view name = std::get<std::string_view>(form);
+  std::vector<RankView> ranks;
+  if (name == "html") ranks = services.jobs.ranks(job, *diagnosis).value_or(ranks);
+  Response response = answer(*diagnosis, name, std::get<bool>(explain), ranks);
   response.headers.emplace_back("Vary", "Accept");
   return response;
 }

@@ -321,9 +321,15 @@ std::optional<JobDetail> LiveJobs::detail(std::string_view name) {
 std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
-  const auto diagnosis = diagnose_now(*job);
+  return ranks(name, *diagnose_now(*job));
+}
+
+std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name,
+                                                     const Diagnosis& diagnosis) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return std::nullopt;
   const std::shared_lock lock(job->state_mutex);
-  return ranks_of(job->state, *diagnosis);
+  return ranks_of(job->state, diagnosis);
 }
 
 std::size_t LiveJobs::reconcile(std::string_view name) {

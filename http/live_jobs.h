@@ -60,6 +60,8 @@ class LiveJobs {
   std::optional<JobOverview> overview(std::string_view job);
   std::optional<JobDetail> detail(std::string_view job);
   std::optional<std::vector<RankView>> ranks(std::string_view job);
+  // As of a diagnosis of it.
+  std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
 
   // What every job tells of its hosts, by the jobs' names.
   struct JobOnHosts {

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "model/explanation.h"
+#include "model/incident.h"
 #include "model/time.h"
 
 namespace faultline {
@@ -60,6 +62,8 @@ struct Finding {
   std::uint64_t count = 1;
   std::vector<std::string> explains;  // ids of the findings this one accounts for
   std::vector<Evidence> evidence;
+  std::vector<std::string> against;   // what speaks against it
+  std::string remedy;                 // in a word: exclude_node, fix_code; empty: none is known
   std::vector<Action> actions;
   FindingState state = FindingState::open;
   bool part_of_job = true;  // false: hardware that no rank of the job was seen on
@@ -102,7 +106,13 @@ struct Diagnosis {
   std::vector<std::string> chain;     // ids, cause first
   std::vector<Check> checklist;
   std::vector<MissingEvidence> missing_evidence;
+  std::vector<NextTime> next_time;
+  std::vector<HostCoverage> coverage;
+  std::vector<TimelineEntry> timeline;  // those without a time come last
+  std::vector<ClockOffset> clock_offsets;
+  Exclusion exclude;
   RankTally ranks;
+  Explanation explanation;
 };
 
 }  // namespace faultline

@@ -20,6 +20,8 @@ class Fields {
     if (object_ == nullptr) fail("an object");
   }
 
+  bool has(const char* name) const { return field(name) != nullptr; }
+
   std::string text(const char* name) {
     const json::value* value = field(name);
     if (value != nullptr && value->is_string()) return std::string(value->get_string());
@@ -149,6 +151,9 @@ Result<Finding> finding_from_json(std::string_view text) {
                   .explains = fields.words("explains"),
                   .state = fields.word<FindingState>("state"),
                   .part_of_job = fields.truth("part_of_job")};
+  // Not there in what an older Faultline stored.
+  if (fields.has("against")) finding.against = fields.words("against");
+  if (fields.has("remedy")) finding.remedy = fields.text("remedy");
   for (const json::value& element : fields.array("evidence"))
     finding.evidence.push_back(evidence_from(Fields(element, wrong)));
   for (const json::value& element : fields.array("actions"))

@@ -59,6 +59,41 @@ json::object object_of(const MissingEvidence& missing) {
   return {{"what", missing.what}, {"why", missing.why}, {"command", missing.command}};
 }
 
+json::object object_of(const NextTime& next) { return {{"set", next.set}, {"why", next.why}}; }
+
+json::object object_of(const HostCoverage& covered) {
+  json::object lines;
+  for (const auto& [dialect, count] : covered.lines) lines[dialect] = count;
+  return {{"host", covered.host},
+          {"ranks", list(covered.ranks)},
+          {"lines", std::move(lines)},
+          {"from", time_or_null(covered.from)},
+          {"to", time_or_null(covered.to)}};
+}
+
+json::object object_of(const TimelineEntry& entry) {
+  return {{"time", time_or_null(entry.time)},
+          {"host", entry.host},
+          {"what", entry.what},
+          {"finding", entry.finding}};
+}
+
+json::object object_of(const ClockOffset& offset) {
+  return {{"host", offset.host}, {"seconds", offset.seconds}, {"basis", offset.basis}};
+}
+
+json::object object_of(const ConfidenceStep& step) {
+  return {{"confidence", step.confidence}, {"why", step.why}};
+}
+
+json::object object_of(const PossibleCause& cause) {
+  return {{"finding", cause.finding},
+          {"rule", cause.rule},
+          {"order", cause.order},
+          {"accepted", cause.rejected.empty()},
+          {"rejected_because", cause.rejected}};
+}
+
 json::object object_of(const GpuView& gpu) {
   return {
       {"host", gpu.host}, {"gpu", gpu.gpu}, {"uuid", gpu.uuid}, {"rank", number_or_null(gpu.rank)}};
@@ -143,6 +178,8 @@ json::value to_json(const Finding& finding) {
           {"finding", finding.id},
           {"explains", list(finding.explains)},
           {"evidence", documents(finding.evidence)},
+          {"against", list(finding.against)},
+          {"remedy", finding.remedy},
           {"actions", objects(finding.actions)},
           {"state", name_of(finding.state)},
           {"part_of_job", finding.part_of_job}};
@@ -160,11 +197,32 @@ json::value to_json(const Diagnosis& diagnosis) {
           {"chain", list(diagnosis.chain)},
           {"checklist", objects(diagnosis.checklist)},
           {"missing_evidence", objects(diagnosis.missing_evidence)},
+          {"next_time", objects(diagnosis.next_time)},
+          {"coverage", objects(diagnosis.coverage)},
+          {"timeline", objects(diagnosis.timeline)},
+          {"clock_offsets", objects(diagnosis.clock_offsets)},
+          {"exclude",
+           {{"hosts", list(diagnosis.exclude.hosts)},
+            {"slurm", diagnosis.exclude.slurm},
+            {"kubernetes", diagnosis.exclude.kubernetes}}},
           {"ranks",
            {{"expected", diagnosis.ranks.expected},
             {"seen", diagnosis.ranks.seen},
             {"behind", list(diagnosis.ranks.behind)},
             {"silent", list(diagnosis.ranks.silent)}}}};
+}
+
+json::value to_json(const Explanation& explanation) {
+  json::array findings;
+  for (const FindingStory& story : explanation.findings)
+    findings.push_back({{"finding", story.finding},
+                        {"title", story.title},
+                        {"detector", story.detector},
+                        {"place", name_of(story.place)},
+                        {"why", story.why},
+                        {"confidence", objects(story.confidence)},
+                        {"possible_causes", objects(story.possible_causes)}});
+  return {{"detectors", list(explanation.detectors)}, {"findings", std::move(findings)}};
 }
 
 json::value to_json(const JobOverview& job) { return object_of(job); }

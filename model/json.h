@@ -16,6 +16,7 @@ namespace faultline {
 boost::json::value to_json(const Evidence& evidence);
 boost::json::value to_json(const Finding& finding);
 boost::json::value to_json(const Diagnosis& diagnosis);
+boost::json::value to_json(const Explanation& explanation);
 boost::json::value to_json(const JobOverview& job);
 boost::json::value to_json(const JobDetail& job);
 boost::json::value to_json(const RankView& rank);

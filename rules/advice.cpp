@@ -25,12 +25,15 @@ std::string rank(const AdviceSubject& subject) {
   return subject.rank ? std::to_string(*subject.rank) : std::string();
 }
 
+std::string nic(const AdviceSubject& subject) { return subject.nic; }
+std::string port(const AdviceSubject& subject) { return subject.port; }
+
 struct Placeholder {
   std::string_view name;
   std::string (*value)(const AdviceSubject&);
 };
-constexpr Placeholder kPlaceholders[] = {
-    {"host", host}, {"gpu", gpu}, {"gpu_smi", gpu_smi}, {"rank", rank}};
+constexpr Placeholder kPlaceholders[] = {{"host", host}, {"gpu", gpu}, {"gpu_smi", gpu_smi},
+                                         {"rank", rank}, {"nic", nic}, {"port", port}};
 
 const Placeholder* placeholder(std::string_view name) {
   const auto* found = std::ranges::find(kPlaceholders, name, &Placeholder::name);
@@ -52,6 +55,22 @@ void take_apart(std::string_view text, OnText on_text, OnName on_name) {
 }
 
 }  // namespace
+
+AdviceSubject advice_subject(const Subject& subject) {
+  AdviceSubject about;
+  const auto part_of = [](const std::string& name) { return name.substr(name.find('/') + 1); };
+  if (subject.hosts.size() == 1) about.host = subject.hosts.front();
+  if (subject.gpus.size() == 1) about.gpu = part_of(subject.gpus.front());
+  if (subject.ranks.size() == 1) about.rank = subject.ranks.front();
+  if (subject.nics.size() == 1) {
+    about.nic = part_of(subject.nics.front());  // mlx5_4:1
+    const std::size_t colon = about.nic.rfind(':');
+    const bool numbered = colon != std::string::npos && about.nic.find(':') == colon;
+    if (numbered) about.port = about.nic.substr(colon + 1);
+    if (numbered) about.nic.resize(colon);
+  }
+  return about;
+}
 
 std::string fill_in(std::string_view text, const AdviceSubject& subject) {
   std::string filled;

@@ -15,7 +15,11 @@ struct AdviceSubject {
   std::string host;  // {host}
   std::string gpu;   // {gpu}: 0000:3b:00.0; {gpu_smi}: 00000000:3B:00.0, as nvidia-smi has it
   std::optional<int> rank;  // {rank}
+  std::string nic;          // {nic}: mlx5_4
+  std::string port;         // {port}: 1
 };
+
+AdviceSubject advice_subject(const Subject& subject);
 
 std::string fill_in(std::string_view text, const AdviceSubject& subject);
 Action fill_in(const Action& action, const AdviceSubject& subject);

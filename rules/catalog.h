@@ -51,6 +51,8 @@ struct CausalLink {
 // What to do about a class: advice.yaml. The texts are templates; rules/advice.h fills them in.
 struct Advice {
   std::string title;
+  std::string remedy;         // exclude_node, fix_code: a word for programs
+  bool exclude_host = false;  // a job is better started without the host
   std::vector<Action> actions;
 };
 

@@ -22,7 +22,9 @@ std::string template_text(const YamlFile& file, const YAML::Node& node, std::str
   std::string text = file.text(node, what);
   if (const std::string_view unknown = unknown_placeholder(text); !unknown.empty())
     file.place(node).refuse(fmt::format(
-        "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}} or {{rank}}", unknown));
+        "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}}, {{nic}}, {{port}} or "
+        "{{rank}}",
+        unknown));
   return text;
 }
 
@@ -34,9 +36,18 @@ Action action_of(const YamlFile& file, const YAML::Node& entry) {
   return action;
 }
 
+bool truth_of(const YamlFile& file, const YAML::Node& node) {
+  const std::string text = file.text(node, "exclude_host");
+  if (text != "true" && text != "false")
+    file.place(node).refuse(fmt::format("exclude_host \"{}\" is neither true nor false", text));
+  return text == "true";
+}
+
 Advice advice_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "an advice", {"title", "actions"});
+  file.require_fields(entry, "an advice", {"title", "remedy", "exclude_host", "actions"});
   Advice advice{.title = template_text(file, file.field(entry, "title"), "title")};
+  if (entry["remedy"]) advice.remedy = file.text(entry["remedy"], "remedy");
+  if (entry["exclude_host"]) advice.exclude_host = truth_of(file, entry["exclude_host"]);
   const YAML::Node actions = file.field(entry, "actions");
   if (!actions.IsSequence() || actions.size() == 0)
     file.place(actions).refuse("actions is not a list; write at least one \"- do:\"");

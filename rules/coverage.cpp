@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "rules/coverage_parts.h"
-
 namespace faultline {
 namespace {
 
@@ -14,22 +12,6 @@ std::string send_command(const View& view, std::string_view what, std::string_vi
   return fmt::format(
       "{} | curl --data-binary @- 'http://FAULTLINE:8686/api/v1/ingest?job={}&host={}'", what,
       view.job.name(), host);
-}
-
-// Hosts that ranks of the job run on.
-std::set<std::string> job_hosts(const View& view) {
-  std::set<std::string> hosts;
-  for (const Worker& worker : view.workers.all)
-    if (!worker.host.empty()) hosts.insert(worker.host);
-  return hosts;
-}
-
-std::set<std::string> hosts_with_kernel_log(const View& view) {
-  std::set<std::string> hosts;
-  const auto& sources = view.job.sources().all();
-  for (std::uint32_t i = 0; i < sources.size(); ++i)
-    if (sources[i].dialects.contains("kernel")) hosts.insert(view.job.sources().host_of(i));
-  return hosts;
 }
 
 std::vector<int> unseen_ranks(const View& view) {
@@ -54,100 +36,6 @@ std::string ranges(const std::vector<int>& numbers) {
     i = last + 1;
   }
   return text;
-}
-
-Check ranks_joined(const View& view) {
-  Check check{.check = "all ranks joined", .status = CheckStatus::unknown};
-  auto seen = static_cast<int>(view.workers.all.size());
-  if (view.workers.expected == 0) {
-    check.detail = "no line names a rank";
-    check.command = "NCCL_DEBUG=INFO";
-    return check;
-  }
-  if (seen >= view.workers.expected) check.status = CheckStatus::pass;
-  check.detail = fmt::format("{} of {}", seen, view.workers.expected);
-  return check;
-}
-
-Check ranks_in_step(const View& view) {
-  Check check{.check = "ranks in step", .status = CheckStatus::unknown};
-  std::size_t compared = 0;
-  bool in_step = true;
-  for (const Alignment& alignment : view.alignments) {
-    if (alignment.members.size() < 2 || alignment.furthest == 0) continue;
-    ++compared;
-    in_step &= alignment.in_step();
-  }
-  if (compared == 0) {
-    check.detail = "no calls of two ranks of one communicator to compare";
-    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
-    return check;
-  }
-  check.status = view.lines_are_missing()       ? CheckStatus::unknown
-                 : !in_step                     ? CheckStatus::fail
-                 : uncompared_members(view) > 0 ? CheckStatus::unknown
-                                                : CheckStatus::pass;
-  check.detail = fmt::format("{} communicator{} compared", compared, compared == 1 ? "" : "s");
-  return check;
-}
-
-// Calls that NCCL counted on all ranks of a communicator alike and no line tells of.
-std::uint64_t silent_calls(const View& view) {
-  std::uint64_t silent = 0;
-  for (const Alignment& alignment : view.alignments) {
-    if (alignment.basis != Basis::counted || alignment.members.size() < 2) continue;
-    const Member& first = view.member(alignment.members.front());
-    const bool on_all = std::ranges::all_of(alignment.members, [&](std::size_t index) {
-      const Member& member = view.member(index);
-      // Up to 2.7, Send and Recv count once for each of their pieces.
-      return member.skipped_op_counts == first.skipped_op_counts && member.point_to_point == 0;
-    });
-    if (on_all) silent = std::max(silent, first.skipped_op_counts);
-  }
-  return silent;
-}
-
-Check calls_are_logged(const View& view) {
-  Check check{.check = "every call has its line", .status = CheckStatus::unknown};
-  const bool any = std::ranges::any_of(
-      view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
-  if (!any) {
-    check.detail = "no line tells of a call";
-    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
-  } else if (view.lines_are_missing()) {
-    check.status = CheckStatus::fail;
-    check.detail =
-        fmt::format("about {:.0f} % of the lines are missing", std::max(1.0, view.loss * 100));
-  } else if (std::uint64_t silent = silent_calls(view); silent > 0) {
-    check.detail = fmt::format(
-        "opCount went on by {} without a line on all ranks alike, as when CUDA graphs are "
-        "replayed: only the capture is logged",
-        silent);
-  } else {
-    check.status = CheckStatus::pass;
-    check.detail = "as far as op counts tell";
-  }
-  return check;
-}
-
-Check no_gpu_errors(const View& view) {
-  Check check{.check = "no GPU errors in kernel logs", .status = CheckStatus::unknown};
-  std::size_t errors = 0;
-  for (const XidIncident& incident : view.job.hardware().xids()) {
-    const XidMeaning* meaning = view.catalog.xid(incident.code);
-    if (meaning != nullptr && meaning->severity >= Severity::error) ++errors;
-  }
-  std::set<std::string> hosts = job_hosts(view);
-  std::set<std::string> covered = hosts_with_kernel_log(view);
-  auto with_log =
-      std::ranges::count_if(hosts, [&](const std::string& h) { return covered.contains(h); });
-  if (errors > 0)
-    check.status = CheckStatus::fail;
-  else if (!hosts.empty() && with_log == static_cast<std::ptrdiff_t>(hosts.size()))
-    check.status = CheckStatus::pass;
-  check.detail = fmt::format("NVIDIA driver lines seen for {} of {} hosts", with_log, hosts.size());
-  if (check.status == CheckStatus::unknown) check.command = "dmesg -T | grep NVRM";
-  return check;
 }
 
 // Hosts from which a process was heard.
@@ -233,6 +121,21 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
 
 }  // namespace
 
+std::set<std::string> job_hosts(const View& view) {
+  std::set<std::string> hosts;
+  for (const Worker& worker : view.workers.all)
+    if (!worker.host.empty()) hosts.insert(worker.host);
+  return hosts;
+}
+
+std::set<std::string> hosts_with_kernel_log(const View& view) {
+  std::set<std::string> hosts;
+  const auto& sources = view.job.sources().all();
+  for (std::uint32_t i = 0; i < sources.size(); ++i)
+    if (sources[i].dialects.contains("kernel")) hosts.insert(view.job.sources().host_of(i));
+  return hosts;
+}
+
 std::size_t uncompared_members(const View& view) {
   const std::vector<Member>& members = view.job.progress().members();
   std::vector<bool> placed(members.size());
@@ -251,13 +154,6 @@ std::vector<std::string> broken_off_sources(const View& view) {
       if (view.is_broken_off(member))
         names.insert(view.job.sources().at(view.member(member).calls_source).source.name);
   return {names.begin(), names.end()};
-}
-
-std::vector<Check> checklist_of(const View& view) {
-  std::vector<Check> checks{ranks_joined(view), ranks_in_step(view), calls_are_logged(view),
-                            no_gpu_errors(view)};
-  for (Check& check : checks_of_parts(view)) checks.push_back(std::move(check));
-  return checks;
 }
 
 std::vector<MissingEvidence> missing_evidence_of(const View& view,

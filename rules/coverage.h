@@ -1,6 +1,8 @@
-// What was looked at, and what is missing that would have decided the matter.
+// What is missing that would have decided the matter.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "model/finding.h"
@@ -14,7 +16,9 @@ std::size_t uncompared_members(const View& view);
 // Sources whose end is missing, where that keeps ranks from being compared.
 std::vector<std::string> broken_off_sources(const View& view);
 
-std::vector<Check> checklist_of(const View& view);
+// Hosts that ranks of the job run on.
+std::set<std::string> job_hosts(const View& view);
+std::set<std::string> hosts_with_kernel_log(const View& view);
 
 // `stopped`: the job hangs, and these ranks are the ones others wait for with no cause found.
 std::vector<MissingEvidence> missing_evidence_of(const View& view,

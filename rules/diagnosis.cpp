@@ -4,43 +4,23 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "model/cause.h"
 #include "rules/advice.h"
+#include "rules/checklist.h"
+#include "rules/clock_offsets.h"
+#include "rules/counter_evidence.h"
 #include "rules/coverage.h"
 #include "rules/detectors/detector.h"
+#include "rules/incident.h"
+#include "rules/inference.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
-constexpr double kExplainsNothing =
-    0.6;  // times: something stopped the job, and this does not account for it
-constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
-constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
-constexpr double kMostConfidence = 0.98;
 // What is known of no rank, or accounts for nothing that stopped the job, is below that.
 constexpr double kLeastToBlame = 0.7;
-
-struct Candidate {
-  Suspicion suspicion;
-  bool symptom = false;
-  std::vector<std::size_t> effects;  // what it explains
-  std::vector<std::size_t> explained_by;
-
-  Finding& finding() { return suspicion.finding; }
-  const Finding& finding() const { return suspicion.finding; }
-  bool in_question() const {
-    return finding().part_of_job && suspicion.verdict != Verdict::healthy;
-  }
-  // What only follows from something, and stops nothing, accuses nobody by itself.
-  bool means_nothing_alone() const {
-    if (suspicion.needs_effect && effects.empty() && explained_by.empty()) return true;
-    return symptom && !suspicion.stops_job && explained_by.empty();
-  }
-};
 
 std::string id_of(const View& view, const Finding& finding) {
   std::string text = fmt::format(
@@ -57,87 +37,10 @@ std::string id_of(const View& view, const Finding& finding) {
 void add_advice(const Catalog& catalog, Finding& finding) {
   const Advice* advice = catalog.advice_for(finding.cause);
   if (advice == nullptr) return;
+  finding.remedy = advice->remedy;
   if (!finding.actions.empty() && !finding.cause.starts_with("collective.")) return;
-  const Subject& subject = finding.subject;
-  AdviceSubject about;
-  if (subject.hosts.size() == 1) about.host = subject.hosts.front();
-  if (subject.gpus.size() == 1)
-    about.gpu = subject.gpus.front().substr(subject.gpus.front().find('/') + 1);
-  if (subject.ranks.size() == 1) about.rank = subject.ranks.front();
+  const AdviceSubject about = advice_subject(finding.subject);
   for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, about));
-}
-
-template <class T>
-bool share(const std::vector<T>& a, const std::vector<T>& b) {
-  return std::ranges::any_of(a, [&](const T& x) { return std::ranges::find(b, x) != b.end(); });
-}
-
-bool related(const Subject& a, const Subject& b, Relation relation) {
-  switch (relation) {
-    case Relation::same_gpu:
-      return share(a.gpus, b.gpus);
-    case Relation::same_host:
-      return share(a.hosts, b.hosts);
-    case Relation::same_rank:
-      return share(a.ranks, b.ranks);
-    case Relation::same_communicator:
-      return share(a.communicators, b.communicators);
-    case Relation::same_job:
-      return true;
-  }
-  return false;
-}
-
-constexpr Relation kRelations[] = {Relation::same_gpu, Relation::same_host, Relation::same_rank,
-                                   Relation::same_communicator, Relation::same_job};
-
-// A rank that did not come did so at no moment: what is known is its last line before, and the
-// cause may lie on either side of it.
-bool is_an_absence(const Finding& finding) {
-  return finding.cause == "collective.rank_behind" || finding.cause == "collective.stalled" ||
-         finding.cause == "process.silent" || finding.cause == "launch.rank_missing";
-}
-
-// A part that fails may make another one complain before it says so itself.
-bool foretold(const Catalog& catalog, const Candidate& cause, const Candidate& effect,
-              bool same_host) {
-  const int seconds = catalog.told_before(cause.finding().cause, effect.finding().cause);
-  if (seconds == 0) return false;
-  EventTime earlier = cause.suspicion.since;
-  const std::int64_t lead = std::int64_t{seconds} * 1'000'000;
-  if (earlier.wall_us) *earlier.wall_us -= lead;
-  if (earlier.uptime_us) *earlier.uptime_us -= lead;
-  return order_of(earlier, effect.suspicion.since, same_host) != Order::after;
-}
-
-// What was told before the cause itself, and follows from it, bears witness to it.
-void take_as_evidence(const Finding& foreteller, Finding& cause) {
-  constexpr std::size_t kMostLines = 8;
-  for (const Evidence& line : foreteller.evidence)
-    if (cause.evidence.size() < kMostLines &&
-        std::ranges::find(cause.evidence, line) == cause.evidence.end())
-      cause.evidence.push_back(line);
-}
-
-bool explains(const Catalog& catalog, const Candidate& cause, const Candidate& effect) {
-  if (cause.suspicion.job_ran_with_it && effect.symptom && effect.suspicion.stops_job) return false;
-  bool same_host = share(cause.finding().subject.hosts, effect.finding().subject.hosts);
-  if (!is_an_absence(effect.finding()) &&
-      order_of(cause.suspicion.since, effect.suspicion.since, same_host) == Order::after &&
-      !foretold(catalog, cause, effect, same_host))
-    return false;
-  return std::ranges::any_of(kRelations, [&](Relation relation) {
-    return related(cause.finding().subject, effect.finding().subject, relation) &&
-           catalog.explains(cause.finding().cause, effect.finding().cause, relation);
-  });
-}
-
-Verdict worse(Verdict a, Verdict b) {
-  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang,    Verdict::failed,
-                                    Verdict::slow,    Verdict::unknown, Verdict::healthy};
-  for (Verdict verdict : kFromWorst)
-    if (a == verdict || b == verdict) return verdict;
-  return Verdict::unknown;
 }
 
 // The same class of the same subject is one finding, whoever found it.
@@ -172,106 +75,20 @@ std::vector<Candidate> candidates_of(const View& view) {
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       add_advice(view.catalog, finding);
       const CauseClass* known = cause_class(finding.cause);
-      candidates.push_back(
-          {.suspicion = std::move(suspicion), .symptom = known != nullptr && known->is_symptom});
+      candidates.push_back({.suspicion = std::move(suspicion),
+                            .detector = detector.name,
+                            .symptom = known != nullptr && known->is_symptom});
     }
   }
+  for (Candidate& candidate : candidates)
+    candidate.steps.push_back({candidate.finding().confidence, "as its evidence stands"});
   return candidates;
-}
-
-bool surer(const Candidate& a, const Candidate& b) {
-  auto key = [](const Candidate& c) {
-    return std::make_tuple(c.finding().confidence, static_cast<int>(c.finding().severity),
-                           std::string_view(c.finding().id));
-  };
-  return key(a) > key(b);
-}
-
-void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
-  for (std::size_t c = 0; c < candidates.size(); ++c) {
-    for (std::size_t e = 0; e < candidates.size(); ++e) {
-      if (c == e || !candidates[c].in_question() || !candidates[e].in_question()) continue;
-      if (!explains(catalog, candidates[c], candidates[e])) continue;
-      // Where each could explain the other, the surer one does.
-      if (explains(catalog, candidates[e], candidates[c]) && !surer(candidates[c], candidates[e]))
-        continue;
-      candidates[c].effects.push_back(e);
-      candidates[e].explained_by.push_back(c);
-      candidates[c].finding().explains.push_back(candidates[e].finding().id);
-      if (catalog.told_before(candidates[c].finding().cause, candidates[e].finding().cause) > 0)
-        take_as_evidence(candidates[e].finding(), candidates[c].finding());
-    }
-  }
-}
-
-bool stops_job(const Candidate& candidate) {
-  return candidate.symptom && candidate.suspicion.stops_job;
-}
-
-// Where a cause's lines tell how the job ended, what follows from it does not tell it otherwise.
-bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect) {
-  return std::ranges::any_of(effect.explained_by, [&](std::size_t cause) {
-    const Candidate& by = candidates[cause];
-    return !by.symptom && by.suspicion.tells_verdict && by.finding().severity >= Severity::error;
-  });
 }
 
 // Whose other end's logs would tell more.
 bool names_one_of_two_ends(const Finding& finding) {
   return finding.cause == "network.transport_error" || finding.cause == "network.peer_lost" ||
          finding.cause == "launch.connect_failed";
-}
-
-bool is_worse_than_slow(const Candidate& candidate) {
-  const Verdict verdict = candidate.suspicion.verdict;
-  return candidate.in_question() && !candidate.means_nothing_alone() &&
-         (verdict == Verdict::hang || verdict == Verdict::failed || verdict == Verdict::corrupt);
-}
-
-// Ranks called what does not fit together: that alone stops a job.
-bool is_a_disagreement(const Candidate& candidate) {
-  const std::string& cause = candidate.finding().cause;
-  return candidate.in_question() &&
-         (cause == "software.p2p_mismatch" || cause == "software.collective_mismatch" ||
-          cause == "software.collective_skipped");
-}
-
-// Ranks go on queueing calls for a while after one of them cannot end, some more and some less.
-// Where ranks were shown to have called what does not fit together, others that are a few calls
-// short need not have stopped.
-void doubt_who_queued_less(std::vector<Candidate>& candidates) {
-  auto differs = [](const Candidate& candidate) {
-    const std::string& cause = candidate.finding().cause;
-    return candidate.in_question() &&
-           (cause == "software.p2p_mismatch" || cause == "software.collective_mismatch" ||
-            cause == "software.collective_skipped");
-  };
-  if (std::ranges::none_of(candidates, differs)) return;
-  for (Candidate& candidate : candidates)
-    if (candidate.finding().cause == "collective.rank_behind" && candidate.explained_by.empty())
-      candidate.finding().confidence = std::min(candidate.finding().confidence, kQueuedLess);
-}
-
-// What is said of a cause changes with what it accounts for.
-void weigh(std::vector<Candidate>& candidates) {
-  bool stopped = std::ranges::any_of(candidates, stops_job);
-  for (Candidate& candidate : candidates) {
-    if (candidate.symptom || !stopped || is_a_disagreement(candidate)) continue;
-    bool explains_stop = std::ranges::any_of(
-        candidate.effects, [&](std::size_t e) { return stops_job(candidates[e]); });
-    double& confidence = candidate.finding().confidence;
-    confidence = explains_stop ? std::min(confidence + kExplainsTheStop, kMostConfidence)
-                               : confidence * kExplainsNothing;
-    confidence = std::round(confidence * 100) / 100;
-  }
-  doubt_who_queued_less(candidates);
-  if (std::ranges::none_of(candidates, is_worse_than_slow)) return;
-  for (Candidate& candidate : candidates) {
-    const bool explains_worse = std::ranges::any_of(
-        candidate.effects, [&](std::size_t e) { return is_worse_than_slow(candidates[e]); });
-    if (candidate.suspicion.verdict == Verdict::slow && !explains_worse)
-      candidate.finding().confidence = std::min(candidate.finding().confidence, kSlowBesideAStop);
-  }
 }
 
 auto rank_of(const Finding& finding) {
@@ -333,56 +150,114 @@ bool enough_to_call_healthy(const View& view) {
          broken_off_sources(view).empty();
 }
 
+void add_ranks(const Finding& finding, std::vector<int>& ranks) {
+  ranks.insert(ranks.end(), finding.subject.ranks.begin(), finding.subject.ranks.end());
+}
+
+// A host's own clock puts its lines elsewhere than they were.
+void correct_clocks(const std::vector<ClockOffset>& offsets, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    const std::vector<std::string>& hosts = candidate.finding().subject.hosts;
+    if (hosts.size() != 1 || !candidate.suspicion.since.wall_us) continue;
+    const auto offset = std::ranges::find(offsets, hosts.front(), &ClockOffset::host);
+    if (offset != offsets.end())
+      *candidate.suspicion.since.wall_us -= static_cast<std::int64_t>(offset->seconds * 1e6);
+  }
+}
+
+// Where a candidate stands in the diagnosis, and why there.
+std::pair<Place, std::string> place_of(const std::vector<Candidate>& candidates,
+                                       const Candidate& candidate) {
+  if (!candidate.finding().part_of_job)
+    return {Place::observation, "it is of another part, or of another time, than the job"};
+  if (candidate.suspicion.verdict == Verdict::healthy)
+    return {Place::observation, "it is harmless"};
+  if (candidate.means_nothing_alone())
+    return {Place::observation, "it means nothing by itself, and accounts for nothing"};
+  if (!candidate.explained_by.empty())
+    return {Place::symptom,
+            "it follows from " + candidates[candidate.explained_by.front()].finding().id};
+  return {Place::root_cause, candidate.symptom ? "nothing that was found accounts for this symptom"
+                                               : "nothing that was found accounts for it"};
+}
+
+void sort(Explanation& explanation) {
+  std::ranges::sort(explanation.findings, {}, [](const FindingStory& story) {
+    return std::make_tuple(story.place, -story.confidence.back().confidence,
+                           std::string_view(story.finding));
+  });
+}
+
+// Puts each finding where it belongs, and returns those that ask for more evidence.
+std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagnosis) {
+  for (const Detector& detector : all_detectors())
+    diagnosis.explanation.detectors.emplace_back(detector.name);
+  std::vector<std::pair<Place, std::string>> places;
+  for (const Candidate& candidate : candidates) {
+    places.push_back(place_of(candidates, candidate));
+    if (places.back().first != Place::observation &&
+        (!verdict_is_told(candidates, candidate) || candidate.suspicion.tells_verdict))
+      diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
+  }
+  std::vector<Finding> unexplained;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Candidate& candidate = candidates[i];
+    Finding& finding = candidate.finding();
+    auto& [where, why] = places[i];
+    diagnosis.explanation.findings.push_back(
+        {.finding = finding.id,
+         .title = finding.title,
+         .detector = std::string(candidate.detector),
+         .place = where,
+         .why = std::move(why),
+         .confidence = std::move(candidate.steps),
+         .possible_causes = std::move(candidate.possible_causes)});
+    if (where == Place::observation) {
+      diagnosis.observations.push_back(std::move(finding));
+      continue;
+    }
+    if (finding.cause == "collective.rank_behind") add_ranks(finding, diagnosis.ranks.behind);
+    if (finding.cause == "process.silent") add_ranks(finding, diagnosis.ranks.silent);
+    if (where == Place::symptom) {
+      diagnosis.symptoms.push_back(std::move(finding));
+      continue;
+    }
+    if (candidate.symptom || names_one_of_two_ends(finding)) unexplained.push_back(finding);
+    diagnosis.root_causes.push_back(std::move(finding));
+  }
+  sort(diagnosis.root_causes);
+  sort(diagnosis.symptoms);
+  sort(diagnosis.observations);
+  sort(diagnosis.explanation);
+  for (std::vector<int>* ranks : {&diagnosis.ranks.behind, &diagnosis.ranks.silent}) {
+    std::ranges::sort(*ranks);
+    const auto repeated = std::ranges::unique(*ranks);
+    ranks->erase(repeated.begin(), repeated.end());
+  }
+  return unexplained;
+}
+
 }  // namespace
 
 Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment, int attempt) {
   View view(job, catalog, moment, attempt);
-  std::vector<Candidate> candidates = candidates_of(view);
-  link(catalog, candidates);
-  weigh(candidates);
-
   Diagnosis diagnosis;
   diagnosis.job = job.name();
   diagnosis.attempt = view.attempt;
   diagnosis.attempts = view.attempts.count;
   diagnosis.as_of = job.last_activity();
   diagnosis.verdict = enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
-  std::vector<bool> told;
-  for (const Candidate& candidate : candidates)
-    told.push_back(verdict_is_told(candidates, candidate));
-  std::vector<Finding> unexplained;
-  for (std::size_t which = 0; which < candidates.size(); ++which) {
-    Candidate& candidate = candidates[which];
-    if (!candidate.in_question() || candidate.means_nothing_alone()) {
-      diagnosis.observations.push_back(std::move(candidate.finding()));
-      continue;
-    }
-    if (!told[which] || candidate.suspicion.tells_verdict)
-      diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
-    if (candidate.finding().cause == "collective.rank_behind")
-      for (int rank : candidate.finding().subject.ranks) diagnosis.ranks.behind.push_back(rank);
-    if (!candidate.explained_by.empty()) {
-      diagnosis.symptoms.push_back(std::move(candidate.finding()));
-      continue;
-    }
-    if (candidate.symptom || names_one_of_two_ends(candidate.finding()))
-      unexplained.push_back(candidate.finding());
-    diagnosis.root_causes.push_back(std::move(candidate.finding()));
-  }
-  sort(diagnosis.root_causes);
-  sort(diagnosis.symptoms);
-  sort(diagnosis.observations);
-  std::ranges::sort(diagnosis.ranks.behind);
-  const auto repeated = std::ranges::unique(diagnosis.ranks.behind);
-  diagnosis.ranks.behind.erase(repeated.begin(), repeated.end());
+  diagnosis.clock_offsets = clock_offsets(view);
 
-  if (!diagnosis.root_causes.empty()) {
-    diagnosis.chain.push_back(diagnosis.root_causes.front().id);
-    for (const std::string& id : diagnosis.root_causes.front().explains)
-      diagnosis.chain.push_back(id);
-  }
-  diagnosis.checklist = checklist_of(view);
-  diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
+  std::vector<Candidate> candidates = candidates_of(view);
+  correct_clocks(diagnosis.clock_offsets, candidates);
+  link(catalog, candidates);
+  weigh(candidates);
+  const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
+  if (!diagnosis.root_causes.empty())
+    diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);
+  add_counter_evidence(view, diagnosis.root_causes);
+
   diagnosis.ranks.expected = view.workers.expected;
   diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());
   if (const JobReport* report = job.reports().latest(); report && view.workers.all.empty()) {
@@ -394,6 +269,12 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
         diagnosis.ranks.expected = std::max(diagnosis.ranks.expected, group.members.back() + 1);
     diagnosis.ranks.seen = static_cast<int>(job.flight().latest().size());
   }
+  diagnosis.coverage = coverage_of(view);
+  diagnosis.checklist = checklist_of(view, diagnosis);
+  diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
+  diagnosis.next_time = next_time_of(view, diagnosis);
+  diagnosis.timeline = timeline_of(diagnosis);
+  diagnosis.exclude = exclusion_of(catalog, diagnosis.root_causes);
   diagnosis.summary = summary_of(view, diagnosis);
   return diagnosis;
 }

@@ -43,9 +43,6 @@ std::vector<Finding> findings_of(const Diagnosis& diagnosis);
 // The ids of what the job's trouble is laid at, and not merely suspected of.
 std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis);
 
-// For a terminal or curl: at most 2 KB.
-std::string to_text(const Diagnosis& diagnosis);
-
 JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis);
 JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis);
 std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis);

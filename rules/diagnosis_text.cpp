@@ -1,34 +1,22 @@
-// The diagnosis for a terminal: verdict, cause, how sure, the lines, what to do; at most 2 KB.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
-#include "rules/diagnosis.h"
+#include "model/ranks.h"
+#include "rules/diagnosis_forms.h"
+#include "rules/shown_text.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostBytes = 2048;
-constexpr std::size_t kMostText = 150;
 constexpr std::size_t kMostCauses = 3;
 constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostActions = 5;
-
-// Log lines are strangers' text: nothing in them may move the cursor or colour the terminal.
-std::string shown(std::string_view text) {
-  std::string out;
-  for (char c : text.substr(0, kMostText)) {
-    auto byte = static_cast<unsigned char>(c);
-    out.push_back(byte < 0x20 || byte == 0x7f ? ' ' : c);
-  }
-  // Do not end in the middle of a character.
-  if (text.size() > kMostText) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
-    out += "…";
-  }
-  return out;
-}
+constexpr std::size_t kMostAsked = 3;
+constexpr std::size_t kMostSummary = 600;
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -49,6 +37,8 @@ std::string cause_text(std::size_t number, const Finding& finding) {
     const Evidence& line = finding.evidence[i];
     out += fmt::format("   {}:{}\n     {}\n", shown(line.source), line.line, shown(line.text));
   }
+  for (const std::string& objection : finding.against)
+    out += fmt::format("   but: {}\n", shown(objection));
   return out;
 }
 
@@ -59,6 +49,17 @@ std::string action_text(const Action& action) {
   return out;
 }
 
+std::string checks_text(const Diagnosis& diagnosis, CheckStatus status, std::string_view heading) {
+  std::vector<std::string> told;
+  for (const Check& check : diagnosis.checklist) {
+    if (check.status != status) continue;
+    told.push_back(status == CheckStatus::fail
+                       ? fmt::format("{} ({})", check.check, shown(check.detail, 80))
+                       : check.check);
+  }
+  return told.empty() ? std::string() : fmt::format("{}: {}\n", heading, fmt::join(told, "; "));
+}
+
 // What does not fit is left out whole, so that no line is torn.
 void add(std::string& out, const std::string& part) {
   if (out.size() + part.size() <= kMostBytes) out += part;
@@ -67,27 +68,50 @@ void add(std::string& out, const std::string& part) {
 }  // namespace
 
 std::string to_text(const Diagnosis& diagnosis) {
-  std::string out = fmt::format("{}: {}\n{}\n", shown(diagnosis.job),
-                                upper(name_of(diagnosis.verdict)), diagnosis.summary);
+  std::string out =
+      fmt::format("{}: {}\n{}\n", shown(diagnosis.job), upper(name_of(diagnosis.verdict)),
+                  shown(diagnosis.summary, kMostSummary));
   for (std::size_t i = 0; i < std::min(diagnosis.root_causes.size(), kMostCauses); ++i) {
     const Finding& cause = diagnosis.root_causes[i];
     add(out, cause_text(i + 1, cause));
     for (std::size_t a = 0; a < std::min(cause.actions.size(), kMostActions); ++a)
       add(out, action_text(cause.actions[a]));
   }
+  if (!diagnosis.exclude.hosts.empty())
+    add(out, fmt::format("\nrestart without: {}   {}\n", fmt::join(diagnosis.exclude.hosts, ", "),
+                         diagnosis.exclude.slurm));
+  for (std::size_t i = 0; i < std::min(diagnosis.missing_evidence.size(), kMostAsked); ++i) {
+    const MissingEvidence& missing = diagnosis.missing_evidence[i];
+    add(out, fmt::format("{}missing: {}: {}\n  {}\n", i == 0 ? "\n" : "", shown(missing.what),
+                         missing.why, missing.command));
+  }
   const RankTally& ranks = diagnosis.ranks;
   if (ranks.expected > 0)
     add(out, fmt::format("\nranks: {} of {} seen{}\n", ranks.seen, ranks.expected,
-                         ranks.behind.empty()
-                             ? ""
-                             : fmt::format(", waited for: {}", fmt::join(ranks.behind, ", "))));
-  for (const Check& check : diagnosis.checklist)
-    add(out, fmt::format("{}: {} ({})\n", check.check, name_of(check.status), check.detail));
-  for (const MissingEvidence& missing : diagnosis.missing_evidence)
-    add(out,
-        fmt::format("missing: {}: {}\n  {}\n", shown(missing.what), missing.why, missing.command));
+                         ranks.behind.empty() ? "" : ", waited for: " + to_text(ranks.behind)));
+  add(out, checks_text(diagnosis, CheckStatus::fail, "failed"));
+  add(out, checks_text(diagnosis, CheckStatus::pass, "passed"));
+  add(out, checks_text(diagnosis, CheckStatus::unknown, "not known"));
   for (const Finding& observation : diagnosis.observations)
     add(out, fmt::format("also seen: {} [{}]\n", shown(observation.title), observation.cause));
+  return out;
+}
+
+std::string to_text(const Explanation& explanation) {
+  std::string out = "\nHow this answer came about\n";
+  for (const FindingStory& story : explanation.findings) {
+    out += fmt::format("\n{}  {}\n  found by {}; {}: {}\n", story.finding, shown(story.title),
+                       story.detector, name_of(story.place), story.why);
+    for (const ConfidenceStep& step : story.confidence)
+      out += fmt::format("  {:.2f}  {}\n", step.confidence, step.why);
+    for (const PossibleCause& cause : story.possible_causes)
+      out +=
+          fmt::format("  {} {}: {}; its lines come {}{}\n",
+                      cause.rejected.empty() ? "follows from" : "not from", cause.finding,
+                      cause.rule, cause.order == "cannot tell" ? "at no known time" : cause.order,
+                      cause.rejected.empty() ? "" : "; " + cause.rejected);
+  }
+  out += fmt::format("\nLooked: {}\n", fmt::join(explanation.detectors, ", "));
   return out;
 }
 

@@ -53,6 +53,12 @@ std::string numbered_like_a_host(std::string_view path, const std::set<std::stri
   return {};
 }
 
+void widen(SourceState& state, const EventTime& time) {
+  if (!time.wall_us) return;
+  state.first_wall_us = std::min(state.first_wall_us.value_or(*time.wall_us), *time.wall_us);
+  state.last_wall_us = std::max(state.last_wall_us.value_or(*time.wall_us), *time.wall_us);
+}
+
 }  // namespace
 
 std::string short_host(std::string_view host) {
@@ -81,6 +87,11 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   state.recognized += batch.recognized;
   for (const auto& [dialect, lines] : batch.dialects) state.dialects[dialect] += lines;
   for (const auto& [subsystem, lines] : batch.subsystems) state.subsystems[subsystem] += lines;
+  for (const Event& event : batch.events) widen(state, event.time);
+  for (const CallRun& run : batch.runs) {
+    widen(state, run.first_time);
+    widen(state, run.last_time);
+  }
   state.last_received = std::max(state.last_received, received);
   state.end = batch.end;
   for (const Speaker& speaker : batch.speakers) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct SourceState {
   std::map<std::string, std::uint64_t> dialects;
   std::map<std::string, std::uint64_t> subsystems;  // of NCCL: lines that no fact came of
   std::set<std::string> spoken_hosts;               // hosts that its lines name
+  std::optional<std::int64_t> first_wall_us;  // of the lines that carry a date and say something
+  std::optional<std::int64_t> last_wall_us;
   Timestamp last_received;
   SourceEnd end = SourceEnd::open;
 };

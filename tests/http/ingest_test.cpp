@@ -75,6 +75,17 @@ TEST_F(Ingest, NamesTheCauseOnceLogsAndDmesgAreIn) {
   EXPECT_THAT(text.body, HasSubstr("gpu-node-3"));
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?format=text").body, text.body);
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?format=pdf").status, 400);
+  const auto page = curl(server, "/api/v1/jobs/llama/diagnosis",
+                         "-H 'Accept: text/html,application/xhtml+xml,*/*;q=0.8'");
+  EXPECT_THAT(page.body, HasSubstr("<rect class="));
+  EXPECT_THAT(curl(server, "/api/v1/jobs/llama/diagnosis?format=markdown").body,
+              HasSubstr("- [ ] "));
+  EXPECT_FALSE(diagnosis.contains("explanation"));
+  const auto explained = curl(server, "/api/v1/jobs/llama/diagnosis?explain=true").json();
+  EXPECT_EQ(explained.at("explanation").at("findings").at(0).at("finding").as_string(), finding);
+  EXPECT_THAT(curl(server, "/api/v1/jobs/llama/diagnosis?format=text&explain=true").body,
+              HasSubstr("How this answer came about"));
+  EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?explain=maybe").status, 400);
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis", "-H 'Accept: image/png'").status, 406);
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?attempt=7").status, 404);
 

@@ -1,0 +1,54 @@
+// Which finding follows from which, by causality.yaml, and what that makes of each.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/explanation.h"
+#include "rules/catalog.h"
+#include "rules/detectors/detector.h"
+
+namespace faultline {
+
+// A finding among the others of its diagnosis.
+struct Candidate {
+  Suspicion suspicion;
+  std::string_view detector;
+  bool symptom = false;
+  std::vector<std::size_t> effects;  // what it explains
+  std::vector<std::size_t> explained_by;
+  std::vector<ConfidenceStep> steps;
+  std::vector<PossibleCause> possible_causes;
+
+  Finding& finding() { return suspicion.finding; }
+  const Finding& finding() const { return suspicion.finding; }
+  // Of the job's own parts, and not harmless.
+  bool in_question() const {
+    return finding().part_of_job && suspicion.verdict != Verdict::healthy;
+  }
+  // What only follows from something, and stops nothing, accuses nobody by itself.
+  bool means_nothing_alone() const {
+    if (suspicion.needs_effect && effects.empty() && explained_by.empty()) return true;
+    return symptom && !suspicion.stops_job && explained_by.empty();
+  }
+};
+
+// Fills in effects, explained_by and possible_causes.
+void link(const Catalog& catalog, std::vector<Candidate>& candidates);
+
+// What is said of a cause changes with what it accounts for.
+void weigh(std::vector<Candidate>& candidates);
+
+// By place in `candidates`: where a cause's lines tell how the job ended, what follows from it does
+// not tell it otherwise.
+bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect);
+
+// The worse of two.
+Verdict worse(Verdict a, Verdict b);
+
+// From the first root cause to what it led to: each finding after what explains it, earlier lines
+// first.
+std::vector<std::string> chain_of(const Finding& cause, const std::vector<Finding>& symptoms);
+
+}  // namespace faultline
