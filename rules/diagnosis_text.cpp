@@ -15,6 +15,9 @@ constexpr std::size_t kMostBytes = 2048;
 constexpr std::size_t kMostCauses = 3;
 constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostActions = 5;
+constexpr std::size_t kMostLinesOfOthers = 1;
+constexpr std::size_t kMostActionsOfOthers = 1;
+constexpr std::size_t kMostTitle = 260;
 constexpr std::size_t kMostAsked = 3;
 constexpr std::size_t kMostSummary = 600;
 
@@ -30,10 +33,11 @@ std::string_view name_of(Enum value) {
   return boost::describe::enum_to_string(value, "?");
 }
 
-std::string cause_text(std::size_t number, const Finding& finding) {
-  std::string out = fmt::format("\n{}. {}  [{}, {}, {:.0f} % sure]\n", number, shown(finding.title),
-                                finding.cause, name_of(finding.severity), finding.confidence * 100);
-  for (std::size_t i = 0; i < std::min(finding.evidence.size(), kMostLines); ++i) {
+std::string cause_text(std::size_t number, const Finding& finding, std::size_t most_lines) {
+  std::string out =
+      fmt::format("\n{}. {}  [{}, {}, {:.0f} % sure]\n", number, shown(finding.title, kMostTitle),
+                  finding.cause, name_of(finding.severity), finding.confidence * 100);
+  for (std::size_t i = 0; i < std::min(finding.evidence.size(), most_lines); ++i) {
     const Evidence& line = finding.evidence[i];
     out += fmt::format("   {}:{}\n     {}\n", shown(line.source), line.line, shown(line.text));
   }
@@ -61,8 +65,26 @@ std::string checks_text(const Diagnosis& diagnosis, CheckStatus status, std::str
 }
 
 // What does not fit is left out whole, so that no line is torn.
-void add(std::string& out, const std::string& part) {
-  if (out.size() + part.size() <= kMostBytes) out += part;
+bool add(std::string& out, const std::string& part) {
+  if (out.size() + part.size() > kMostBytes) return false;
+  out += part;
+  return true;
+}
+
+// The first cause in full, the others in short. An action never stands under another's cause.
+void add_causes(std::string& out, const std::vector<Finding>& causes) {
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const bool first = i == 0;
+    if (i >= kMostCauses ||
+        !add(out, cause_text(i + 1, causes[i], first ? kMostLines : kMostLinesOfOthers))) {
+      add(out, fmt::format("\n(and {} more)\n", causes.size() - i));
+      return;
+    }
+    const std::vector<Action>& actions = causes[i].actions;
+    const std::size_t most = first ? kMostActions : kMostActionsOfOthers;
+    for (std::size_t a = 0; a < std::min(actions.size(), most); ++a)
+      if (!add(out, action_text(actions[a]))) break;
+  }
 }
 
 }  // namespace
@@ -71,12 +93,7 @@ std::string to_text(const Diagnosis& diagnosis) {
   std::string out =
       fmt::format("{}: {}\n{}\n", shown(diagnosis.job), upper(name_of(diagnosis.verdict)),
                   shown(diagnosis.summary, kMostSummary));
-  for (std::size_t i = 0; i < std::min(diagnosis.root_causes.size(), kMostCauses); ++i) {
-    const Finding& cause = diagnosis.root_causes[i];
-    add(out, cause_text(i + 1, cause));
-    for (std::size_t a = 0; a < std::min(cause.actions.size(), kMostActions); ++a)
-      add(out, action_text(cause.actions[a]));
-  }
+  add_causes(out, diagnosis.root_causes);
   if (!diagnosis.exclude.hosts.empty())
     add(out, fmt::format("\nrestart without: {}   {}\n", fmt::join(diagnosis.exclude.hosts, ", "),
                          diagnosis.exclude.slurm));

@@ -29,6 +29,24 @@ TEST(DiagnosisForms, TextSaysVerdictCauseHowSureTheLinesAndWhatToDo) {
     EXPECT_THAT(text, HasSubstr(part));
 }
 
+TEST(DiagnosisForms, NoActionStandsUnderAnotherCause) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  const Finding first = diagnosis.root_causes.front();
+  for (int number = 2; number < 6; ++number) {
+    Finding other = first;
+    other.title = std::string(600, 'x');
+    other.actions = {{.what = fmt::format("ACTION {}", number)}};
+    diagnosis.root_causes.push_back(other);
+  }
+  const std::string text = to_text(diagnosis);
+  EXPECT_LE(text.size(), 2048U);
+  for (int number = 2; number < 6; ++number) {
+    if (text.find(fmt::format("ACTION {}", number)) == std::string::npos) continue;
+    EXPECT_THAT(text, HasSubstr(fmt::format("\n{}. xxx", number)));
+  }
+  EXPECT_THAT(text, HasSubstr("more)"));
+}
+
 TEST(DiagnosisForms, TheSameDiagnosisGivesTheSameBytes) {
   const Job job = hung_job();
   const Diagnosis once = job.diagnosis();

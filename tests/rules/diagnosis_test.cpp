@@ -7,6 +7,7 @@
 #include <random>
 
 #include "job.h"
+#include "rules/diagnosis_forms.h"
 
 namespace faultline {
 namespace {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "job.h"
+#include "rules/diagnosis_forms.h"
 #include "rules/detectors/remarks/swallowed_errors.h"
 
 namespace faultline {
