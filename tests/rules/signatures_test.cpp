@@ -331,7 +331,7 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
       {"neither yes nor no", head + "  lasts: long\n" + sound,
        "ours.yaml:4: lasts \"long\" is unknown; use true or false"},
       {"a mark that is none", head + "  marks: boot\n" + sound,
-       "ours.yaml:4: marks \"boot\" is unknown; use nothing, maintenance_begins or "
+       "ours.yaml:4: marks \"boot\" is unknown; use nothing, maintenance_begins, "
        "maintenance_ends"},
       {"no sample", head + "  literals: [some]\n  pattern: some\n",
        "ours.yaml:1: matches is missing; add \"matches:\" to this entry"},
