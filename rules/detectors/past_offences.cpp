@@ -32,6 +32,12 @@ bool tells_the_same(const Suspicion& suspicion, const PastOffence& past) {
              suspicion.finding.evidence.end();
 }
 
+// When the suspicion was last seen; empty: no clock tells.
+std::optional<Timestamp> time_of(const Suspicion& suspicion) {
+  if (suspicion.since.zone_assumed) return std::nullopt;
+  return suspicion.finding.last_seen ? suspicion.finding.last_seen : suspicion.since.wall();
+}
+
 // As finely as the finding names it: a GPU, else a port, else a host.
 const std::vector<std::string>& parts_of(const Subject& subject) {
   if (!subject.gpus.empty()) return subject.gpus;
@@ -44,12 +50,13 @@ std::string_view word_for_part(const Subject& subject) {
 }
 
 // " within 10 days"; empty: times do not tell.
-std::string within(const std::vector<const PastOffence*>& before, const Finding& finding) {
+std::string within(const std::vector<const PastOffence*>& before, const Suspicion& suspicion) {
   std::optional<Timestamp> first;
   for (const PastOffence* past : before)
     if (past->when && (!first || *past->when < *first)) first = past->when;
-  if (!first || !finding.last_seen || *finding.last_seen <= *first) return {};
-  const auto days = std::chrono::ceil<std::chrono::days>(*finding.last_seen - *first).count();
+  const std::optional<Timestamp> now = time_of(suspicion);
+  if (!first || !now || *now <= *first) return {};
+  const auto days = std::chrono::ceil<std::chrono::days>(*now - *first).count();
   return days == 1 ? std::string(" within a day") : fmt::format(" within {} days", days);
 }
 
@@ -68,8 +75,7 @@ std::vector<const PastOffence*> offences_before(const View& view, std::string_vi
   const Subject& subject = suspicion.finding.subject;
   const std::vector<std::string>& parts = parts_of(subject);
   const std::string host = subject.hosts.empty() ? "" : subject.hosts.front();
-  const std::optional<Timestamp> now =
-      suspicion.since.zone_assumed ? std::nullopt : suspicion.finding.last_seen;
+  const std::optional<Timestamp> now = time_of(suspicion);
   for (const PastOffence& past : view.moment.past_offences) {
     if (past.job == view.job.name() || past.cause != cause ||
         std::ranges::find(parts, past.part) == parts.end())
@@ -122,7 +128,7 @@ void tell_past_offences(const View& view, std::vector<Suspicion>& found) {
     const std::string_view part = word_for_part(finding.subject);
     const std::string_view plural = jobs == 1 ? "" : "s";
     finding.title += fmt::format("; this {} failed {} earlier job{} in the same way{}", part, jobs,
-                                 plural, within(before, finding));
+                                 plural, within(before, suspicion));
     add_past_lines(before, finding);
     finding.actions.insert(
         finding.actions.begin(),

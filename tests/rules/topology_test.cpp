@@ -91,7 +91,14 @@ Job over_roce(const std::string& index) {
 }
 
 TEST(Gids, AnIndexThatThePortDoesNotHaveIsNamed) {
-  Job job = over_roce("5");
+  Job running = over_roce("5");
+  running.part("node-1", gids(kBothVersions));
+  EXPECT_TRUE(running.diagnosis().root_causes.empty()) << "what works is no fault";
+
+  Job job;
+  job.join_all(16);
+  job.setting(8, "devices", "IB", "mlx5_2:1/RoCE");
+  job.setting(8, "environment", "NCCL_IB_GID_INDEX", "5");
   job.part("node-1", gids(kBothVersions));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("config.environment_mismatch"));

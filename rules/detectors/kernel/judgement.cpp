@@ -278,7 +278,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   const EventTime ended = view.job.dated(last->line);
 
   Suspicion suspicion;
-  suspicion.since = begun;
+  // When it was in the boot before, no line tells.
+  if (signature.marks != Marks::past_boot) suspicion.since = begun;
   suspicion.verdict = verdict_of(signature.severity);
   Finding& finding = suspicion.finding;
   finding.cause = signature.cause;

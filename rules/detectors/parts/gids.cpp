@@ -82,7 +82,9 @@ Suspicion describe(const PartFacts& facts, const RocePort& roce, double confiden
                    std::string title) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::failed;
-  suspicion.needs_effect = confidence < kNoSuchIndex;
+  const bool got_to_work = std::ranges::any_of(
+      facts.view.members, [&](std::size_t index) { return facts.view.member(index).calls > 0; });
+  suspicion.needs_effect = got_to_work || confidence < kNoSuchIndex;
   suspicion.since = roce.line->time;
   Finding& finding = suspicion.finding;
   finding.cause = "config.environment_mismatch";
