@@ -34,8 +34,10 @@ std::optional<std::int64_t> gap_us(const EventTime& from, const EventTime& to) {
 // said again at the end.
 void keep_detail(std::vector<std::string>& details, const std::string& detail) {
   if (detail.empty() || (!details.empty() && details.back() == detail)) return;
-  const auto known = std::ranges::find(details, detail);
-  if (known != details.end() && known != details.begin()) details.erase(known);
+  if (!details.empty()) {
+    const auto known = std::find(details.begin() + 1, details.end(), detail);
+    if (known != details.end()) details.erase(known);
+  }
   if (details.size() == kMostDetails) details.pop_back();
   details.push_back(detail);
 }
