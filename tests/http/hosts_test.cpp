@@ -146,41 +146,6 @@ TEST_F(HostsTest, AGpuThatFailedThreeJobsIsToldOfAndTheFourthJobHearsOfIt) {
   EXPECT_EQ(json::serialize(cause_of("llama-4")), cause_before);
 }
 
-TEST_F(HostsTest, APortThatFailedJobsIsToldOfAndTheNextJobHearsOfIt) {
-  const auto lost = [](const std::string& day) {
-    return day +
-           "T02:46:59,120000+00:00 mlx5_core 0000:5e:00.0: device's health compromised - reached "
-           "miss count\n";
-  };
-  fail("llama-1", lost("2026-03-01"));
-  fail("llama-2", lost("2026-03-05"));
-  fail("llama-3", lost("2026-03-11"));
-  const json::object told = host();
-  ASSERT_EQ(told.at("ports").as_array().size(), 1U) << json::serialize(told);
-  const json::value& port = told.at("ports").at(0);
-  EXPECT_EQ(port.at("port"), "0000:5e:00.0");
-  EXPECT_THAT(texts(port.at("failures"), "job"), ElementsAre("llama-1", "llama-2", "llama-3"));
-  EXPECT_EQ(port.at("repeat").at("text"),
-            "port 0000:5e:00.0 on gpu-node-3 failed three jobs in ten days");
-  EXPECT_TRUE(told.at("failures").as_array().empty());
-  EXPECT_THAT(json::serialize(cause_of("llama-3").at("title")),
-              HasSubstr("this port failed 2 earlier jobs in the same way within 10 days"));
-}
-
-TEST_F(HostsTest, AHostThatFailedJobsIsToldOf) {
-  const auto bad_memory = [](const std::string& day) {
-    return day +
-           "T02:46:59,120000+00:00 EDAC MC1: 1 UE memory read error on "
-           "CPU_SrcID#1_MC#0_Chan#1_DIMM#0 "
-           "(channel:1 slot:0 page:0x30aa905)\n";
-  };
-  fail("a", bad_memory("2026-03-01"));
-  fail("b", bad_memory("2026-03-03"));
-  const json::object told = host();
-  EXPECT_THAT(texts(told.at("failures"), "job"), ElementsAre("a", "b"));
-  EXPECT_EQ(told.at("repeat").at("text"), "host gpu-node-3 failed two jobs in two days");
-}
-
 TEST_F(HostsTest, AnEventThatTheLogsOfSeveralJobsTellOfIsOneFailure) {
   fail("a", off_bus("2026-03-01"));
   fail("b", off_bus("2026-03-01"));
