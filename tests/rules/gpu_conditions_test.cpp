@@ -133,6 +133,62 @@ TEST(GpuConditions, OfCsvAreThoseOfTheReport) {
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
+TEST(GpuConditions, OfXmlAreThoseOfTheReport) {
+  const std::pair<Named, std::string> cases[] = {
+      {{{"ecc_errors / volatile / dram_uncorrectable", "2"}}, "gpu.ecc_uncorrectable"},
+      {{{"remapped_rows / remapped_row_pending", "Yes"}}, "gpu.row_remap"},
+      {{{"remapped_rows / remapped_row_failure", "Yes"}}, "gpu.row_remap"},
+      {{{"gpu_recovery_action", "Reset"}}, "gpu.hang"},
+      {{{"fabric / state", "In Progress"}}, "gpu.nvswitch_error"},
+      {{{"utilization / gpu_util", "98 %"},
+        {"clocks_event_reasons / clocks_event_reason_hw_slowdown", "Active"}},
+       "gpu.thermal"},
+      {{{"pci / pci_gpu_link_info / link_widths / max_link_width", "16x"},
+        {"pci / pci_gpu_link_info / link_widths / current_link_width", "8x"}},
+       "pcie.degraded"}};
+  for (const auto& [values, cause] : cases) {
+    Job job = sixteen_ranks();
+    job.part("node-0", gpu(Job::gpu_of(3), values, "nvidia-smi-xml"));
+    const std::vector<Finding> found = findings_of(job.diagnosis());
+    ASSERT_THAT(causes(found), ElementsAre(cause)) << values.front().name;
+    EXPECT_THAT(found.front().subject.ranks, ElementsAre(3));
+  }
+  Job healthy = sixteen_ranks();
+  healthy.part("node-0",
+               gpu(Job::gpu_of(3),
+                   {{"ecc_errors / volatile / dram_uncorrectable", "0"},
+                    {"remapped_rows / remapped_row_pending", "No"},
+                    {"gpu_recovery_action", "None"},
+                    {"fabric / state", "Completed"},
+                    {"fabric / status", "Success"},
+                    {"clocks_event_reasons / clocks_event_reason_hw_slowdown", "Not Active"},
+                    {"retired_pages / pending_retirement", "N/A"}},
+                   "nvidia-smi-xml"));
+  EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(HealthChecks, NameThePartThatFailedThem) {
+  const auto check = [](const std::string& kind, const Named& names, const std::string& name,
+                        const std::string& said) {
+    return PartReport{.tool = "nhc", .kind = kind, .names = names, .values = {{name, said}}};
+  };
+  Job port = sixteen_ranks();
+  port.part("node-1", check("port", {{"device", "mlx5_3"}, {"port", "1"}}, "check_hw_ib",
+                            "No IB port mlx5_3:1 is ACTIVE (LinkUp 400 Gb/sec)."));
+  ASSERT_THAT(causes(port.diagnosis().root_causes), ElementsAre("network.link_down"));
+  EXPECT_THAT(port.diagnosis().root_causes.front().subject.nics, ElementsAre("node-1/mlx5_3:1"));
+
+  Job memory = sixteen_ranks();
+  memory.part("node-1", check("gpu", {{"index", "3"}}, "check_gpu_ecc",
+                              "GPU id 3: SRAM Uncorrectable ECC error count detected, (1,1)"));
+  ASSERT_THAT(causes(memory.diagnosis().root_causes), ElementsAre("gpu.ecc_uncorrectable"));
+  EXPECT_THAT(memory.diagnosis().root_causes.front().subject.ranks, ElementsAre(11));
+
+  Job unrelated = sixteen_ranks();
+  unrelated.part("node-1", check("host", {}, "check_fs_mount", "/scratch not mounted"));
+  EXPECT_EQ(unrelated.diagnosis().verdict, Verdict::healthy);
+}
+
 TEST(GpuConditions, OfDcgmAreKeyedToTheGpuByItsNumber) {
   const auto diag = [](const std::string& result) {
     return PartReport{.tool = "dcgmi-diag",
