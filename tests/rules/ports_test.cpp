@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "tool_reports.h"
 #include "rules/state/ports.h"
+#include "tool_reports.h"
 
 namespace faultline {
 namespace {

@@ -13,16 +13,15 @@ using testing::HasSubstr;
 // A host of eight GPUs with a NIC each; of GPU `odd` the links and the distance to its NIC differ.
 void topology(Job& job, int odd, const std::string& link, const std::string& to_nic) {
   for (int gpu = 0; gpu < 8; ++gpu) {
-    PartReport report{.tool = "nvidia-smi-topo",
-                      .kind = "gpu",
-                      .names = {{"index", std::to_string(gpu)}}};
+    PartReport report{
+        .tool = "nvidia-smi-topo", .kind = "gpu", .names = {{"index", std::to_string(gpu)}}};
     for (int peer = 0; peer < 8; ++peer)
       if (peer != gpu)
         report.values.push_back(
             {fmt::format("GPU{}", peer), gpu == odd || peer == odd ? link : "NV18"});
     for (int nic = 0; nic < 8; ++nic)
-      report.values.push_back({fmt::format("NIC{}", nic),
-                               nic != gpu ? "SYS" : (gpu == odd ? to_nic : "PIX")});
+      report.values.push_back(
+          {fmt::format("NIC{}", nic), nic != gpu ? "SYS" : (gpu == odd ? to_nic : "PIX")});
     report.values.push_back({"GPU NUMA ID", "N/A"});
     job.part("node-1", report);
   }
@@ -56,13 +55,12 @@ TEST(Topology, ThatIsTheSameForAllGpusIsHowTheMachineIsBuilt) {
   // NVLink bridges between two pairs of four GPUs, one NIC.
   Job bridged = sixteen_ranks();
   for (int gpu = 0; gpu < 5; ++gpu) {
-    PartReport report{.tool = "nvidia-smi-topo",
-                      .kind = "gpu",
-                      .names = {{"index", std::to_string(gpu)}}};
+    PartReport report{
+        .tool = "nvidia-smi-topo", .kind = "gpu", .names = {{"index", std::to_string(gpu)}}};
     for (int peer = 0; peer < 5; ++peer)
       if (peer != gpu)
-        report.values.push_back({fmt::format("GPU{}", peer),
-                                 gpu < 4 && peer / 2 == gpu / 2 ? "NV4" : "PHB"});
+        report.values.push_back(
+            {fmt::format("GPU{}", peer), gpu < 4 && peer / 2 == gpu / 2 ? "NV4" : "PHB"});
     report.values.push_back({"mlx5_0", gpu < 2 ? "PXB" : "SYS"});
     bridged.part("node-1", report);
   }

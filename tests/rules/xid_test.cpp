@@ -150,8 +150,9 @@ TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
 PastOffence faulted(const std::string& job, const std::string& program = "",
                     bool others_were_clean = true) {
   const std::string line =
-      program.empty() ? "Xid 31 of " + job
-                      : fmt::format("Xid (PCI:0000:13:00): 31, pid=77, name={}, MMU Fault", program);
+      program.empty()
+          ? "Xid 31 of " + job
+          : fmt::format("Xid (PCI:0000:13:00): 31, pid=77, name={}, MMU Fault", program);
   return {.part = "node-0/" + Job::gpu_of(3),
           .cause = "software.gpu_memory_fault",
           .job = job,
