@@ -158,11 +158,35 @@ json::array json_of(const std::vector<GpuStory>& gpus) {
   return array;
 }
 
-json::array ports_of(const std::vector<HostInJob>& jobs) {
+// What a part was blamed for, told once for each event, the oldest first.
+struct Failures {
+  explicit Failures(std::string_view part, std::vector<const GpuOffence*> offences) {
+    keep_first_of_each_event(offences);
+    std::ranges::stable_sort(offences, {},
+                             [](const GpuOffence* offence) { return time_of(offence->stored); });
+    std::vector<Failure> all;
+    for (const GpuOffence* offence : offences) {
+      listed.push_back(failure_of(offence->stored));
+      all.push_back({offence->stored.job, offence->stored.finding.cause, time_of(offence->stored)});
+    }
+    repeat = json_of(repeat_of(part, all));
+  }
+
+  json::array listed;
+  json::value repeat;
+};
+
+// By port; under the empty name those of the host itself.
+using OtherOffences = std::map<std::string, std::vector<const GpuOffence*>>;
+
+json::array ports_of(const std::string& host, const std::vector<HostInJob>& jobs,
+                     const OtherOffences& offences) {
   std::map<std::string, std::vector<const HostPort*>> by_port;
   // Oldest job first, so that its successors' readings come after.
   for (auto in = jobs.rbegin(); in != jobs.rend(); ++in)
     for (const HostPort& port : in->view->ports) by_port[port.port].push_back(&port);
+  for (const auto& [port, failed] : offences)
+    if (!port.empty()) by_port[port];
   json::array array;
   for (const auto& [name, seen] : by_port) {
     const auto told = [&seen = seen](std::string HostPort::* member) {
@@ -170,11 +194,16 @@ json::array ports_of(const std::vector<HostInJob>& jobs) {
         if (!((*port)->*member).empty()) return json::value((*port)->*member);
       return json::value(nullptr);
     };
+    const auto failed = offences.find(name);
+    Failures failures(fmt::format("port {} on {}", name, host),
+                      failed == offences.end() ? std::vector<const GpuOffence*>() : failed->second);
     array.push_back(json::object{{"port", name},
                                  {"device", told(&HostPort::device)},
                                  {"netdev", told(&HostPort::netdev)},
                                  {"pci", told(&HostPort::pci)},
                                  {"guid", told(&HostPort::guid)},
+                                 {"failures", std::move(failures.listed)},
+                                 {"repeat", std::move(failures.repeat)},
                                  {"counters", counters_of(seen)}});
   }
   return array;
@@ -329,13 +358,19 @@ Response show_host(const Request& request, Services& services) {
   for (const HostFinding& found : services.store.findings_of_host(host, kMostFindings))
     findings.push_back(json_of(found));
   const std::vector<GpuOffence> offences = services.store.offences({host});
+  const std::vector<GpuOffence> others = services.store.other_offences({host});
+  OtherOffences of_part;
+  for (const GpuOffence& offence : others) of_part[offence.gpu].push_back(&offence);
+  Failures of_host(fmt::format("host {}", host), of_part[""]);
   const HostTally tally = services.store.tallies({host})[host];
   json::object answer{{"host", host},
                       {"jobs", json_of(*jobs, jobs->size())},
                       {"finding_counts", json_of(tally)},
                       {"findings", std::move(findings)},
                       {"gpus", json_of(gpus_of_host(host, *jobs, by_host(offences)[host]))},
-                      {"ports", ports_of(*jobs)},
+                      {"ports", ports_of(host, *jobs, of_part)},
+                      {"failures", std::move(of_host.listed)},
+                      {"repeat", std::move(of_host.repeat)},
                       {"events", std::move(rows)},
                       {"next_cursor", nullptr}};
   if (last < events.size()) answer["next_cursor"] = cursor_for(place_of(events[last - 1]));

@@ -20,6 +20,9 @@ constexpr std::chrono::seconds kFresh{1};
 // report names no host.
 std::vector<std::string> hosts_with_reports(const JobState& state) {
   const std::set<std::string>& all = state.sources().hosts();
+  if (!state.hardware().switch_errors().empty() || !state.kernel_lines().logs().empty() ||
+      !state.parts().records().empty())
+    return {all.begin(), all.end()};
   std::set<std::string> hosts;
   for (const XidIncident& incident : state.hardware().xids()) {
     std::string host = state.host_of(incident.spoken_host, incident.source);
@@ -27,6 +30,16 @@ std::vector<std::string> hosts_with_reports(const JobState& state) {
     hosts.insert(std::move(host));
   }
   return {hosts.begin(), hosts.end()};
+}
+
+constexpr std::size_t kOfOthers = std::size_t{1} << 32U;
+
+// As the store tells offences: the one GPU, else the ends of a link, else the one host.
+std::vector<std::string> offenders_in(const Subject& subject) {
+  if (!subject.gpus.empty())
+    return subject.gpus.size() == 1 ? subject.gpus : std::vector<std::string>();
+  if (!subject.nics.empty()) return subject.nics;
+  return subject.hosts.size() == 1 ? subject.hosts : std::vector<std::string>();
 }
 
 }  // namespace
@@ -69,7 +82,7 @@ struct LiveJobs::Job {
     bool operator==(const Judged&) const = default;
   };
   std::optional<Judged> reconciled;                        // as the store has it
-  std::set<std::pair<std::string, std::string>> offended;  // GPU and class
+  std::set<std::pair<std::string, std::string>> offended;  // part and class
   Pace pace;                                               // of reconciling
   std::atomic<bool> is_due = false;                        // to be reconciled
 };
@@ -228,7 +241,11 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   {
     const std::shared_lock state_lock(job.state_mutex);
     const std::size_t known = job.state.sources().hosts().size();
-    const std::size_t reports = job.state.hardware().xids().size();
+    // Of the others only the first changes what is asked.
+    const std::size_t reports = job.state.hardware().xids().size() +
+                                (job.state.hardware().switch_errors().empty() ? 0U : kOfOthers) +
+                                (job.state.kernel_lines().logs().empty() ? 0U : 2 * kOfOthers) +
+                                (job.state.parts().records().empty() ? 0U : 4 * kOfOthers);
     if (job.offences_version == version && job.offences_hosts == known &&
         job.offences_reports == reports)
       return job.offences;
@@ -239,8 +256,11 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
     first_received = job.first_received;
   }
   std::vector<PastOffence> offences;
-  const std::vector<GpuOffence> stored_offences =
-      hosts.empty() ? std::vector<GpuOffence>{} : store_.offences(hosts);
+  std::vector<GpuOffence> stored_offences;
+  if (!hosts.empty()) {
+    stored_offences = store_.offences(hosts);
+    std::ranges::move(store_.other_offences(hosts), std::back_inserter(stored_offences));
+  }
   std::vector<const GpuOffence*> of_others;
   for (const GpuOffence& offence : stored_offences)
     if (offence.stored.job != job.state.name()) of_others.push_back(&offence);
@@ -248,12 +268,13 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   for (const GpuOffence* offence : of_others) {
     const StoredFinding& stored = offence->stored;
     PastOffence& past = offences.emplace_back();
-    past.gpu = offence->host + "/" + offence->gpu;
+    past.part = offence->gpu.empty() ? offence->host : offence->host + "/" + offence->gpu;
     past.cause = stored.finding.cause;
     past.job = stored.job;
     past.when = stored.finding.last_seen ? stored.finding.last_seen : stored.finding.first_seen;
     past.found_before = first_received && stored.opened < *first_received;
     past.uuid = uuid_of(*offence);
+    past.others_were_clean = others_were_clean(*offence);
     if (!stored.finding.evidence.empty()) past.evidence = stored.finding.evidence.front();
   }
   job.offences = std::move(offences);
@@ -272,12 +293,26 @@ std::string LiveJobs::uuid_of(const GpuOffence& offence) {
   return {};
 }
 
+// Matters where programs are at fault: one that does it on every GPU it runs on tells nothing of
+// any of them.
+bool LiveJobs::others_were_clean(const GpuOffence& offence) {
+  const std::string& cause = offence.stored.finding.cause;
+  const std::shared_ptr<Job> job = find(offence.stored.job);
+  if (!job || !cause.starts_with("software.")) return false;
+  const JobOnHosts known = hosts_of_job(*job);
+  for (const auto& [host, view] : *known.hosts)
+    for (const HostEvent& event : view.events)
+      if (event.cause == cause && (host != offence.host || event.part != offence.gpu)) return false;
+  return true;
+}
+
 void LiveJobs::note_offences(Job& job, const Diagnosis& diagnosis,
                              const std::set<std::string, std::less<>>& blamed) {
   std::set<std::pair<std::string, std::string>> offended;
   for (const Finding& finding : diagnosis.root_causes)
-    if (blamed.contains(finding.id) && finding.subject.gpus.size() == 1)
-      offended.emplace(finding.subject.gpus.front(), finding.cause);
+    if (blamed.contains(finding.id))
+      for (const std::string& part : offenders_in(finding.subject))
+        offended.emplace(part, finding.cause);
   if (offended == job.offended) return;
   job.offended = std::move(offended);
   ++offences_version_;

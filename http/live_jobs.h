@@ -93,6 +93,7 @@ class LiveJobs {
   JobOnHosts hosts_of_job(Job& job);
   std::vector<PastOffence> past_offences(Job& job);
   std::string uuid_of(const GpuOffence& offence);
+  bool others_were_clean(const GpuOffence& offence);
   void note_offences(Job& job, const Diagnosis& diagnosis,
                      const std::set<std::string, std::less<>>& blamed);
 
@@ -101,7 +102,7 @@ class LiveJobs {
   Metrics& metrics_;
   OpenSources open_sources_;
   std::atomic<bool> ready_{false};
-  // Grows when a job's diagnosis blames another GPU than before: what others know of it is old.
+  // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};
 
   std::mutex in_flight_mutex_;

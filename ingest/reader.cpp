@@ -13,6 +13,7 @@
 #include "ingest/dump_body.h"
 #include "ingest/repeat_filter.h"
 #include "ingest/unwrap.h"
+#include "ingest/wanted_remarks.h"
 #include "parsers/nccl_call.h"
 #include "parsers/nccl_forms.h"
 #include "parsers/nccl_remark.h"
@@ -43,7 +44,6 @@ void append_length(std::string& out, std::uint64_t length) {
 }
 
 constexpr std::string_view kKernel = "kernel";
-constexpr std::string_view kSystem = "system";
 constexpr std::string_view kTorch = "torch";
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
@@ -88,7 +88,7 @@ std::uint64_t read_length(std::string_view bytes) {
 class Reader::Impl {
  public:
   Impl(const Cursor& cursor, Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
-      : noteworthy_(std::move(noteworthy)),
+      : wanted_(std::move(noteworthy)),
         unwrapper_(reference),
         line_start_(cursor.offset),
         taken_(cursor.offset),
@@ -588,52 +588,37 @@ class Reader::Impl {
 
   // Keeps a line that gave no fact, if a signature asks for it: one of NCCL's ...
   bool keep_remark(const NcclLine& line, const Message& message, const LinePlace& place) {
-    if (!noteworthy_ || line.level != NcclLevel::info || line.quoted) return false;
     if (line_end_ == LineEnd::missing) return false;
-    const NcclMessage said = message_of(line);
-    if (!noteworthy_->wants(said.text, "nccl")) return false;
-    keep_fact(Remark{.dialect = "nccl",
-                     .level = "info",
-                     .place = std::string(said.place),
-                     .function = std::string(said.function),
-                     .text = std::string(said.text),
-                     .thread = said.thread},
-              speaker_of(line, message), time_of(line, message), place);
+    std::optional<Remark> remark = wanted_.of_nccl(line);
+    if (!remark) return false;
+    keep_fact(std::move(*remark), speaker_of(line, message), time_of(line, message), place);
     return true;
   }
 
   // ... or another program's.
-  bool keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
-    if (!noteworthy_ || line_end_ == LineEnd::missing) return false;
-    if (!noteworthy_->wants(message.text, dialect)) return false;
-    keep_fact(Remark{.dialect = std::string(dialect),
-                     .level = {},
-                     .place = std::string(dialect == kSystem ? message.program : ""),
-                     .function = {},
-                     .text = std::string(message.text)},
-              calls_.speaker(batch_, message.host, 0, -1, message.rank), message.time, place);
-    return true;
+  void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
+    if (line_end_ == LineEnd::missing) return;
+    if (auto remark = wanted_.of(message, dialect)) keep_said(std::move(*remark), message, place);
+  }
+
+  void keep_said(Remark&& remark, const Message& message, const LinePlace& place) {
+    keep_fact(std::move(remark), calls_.speaker(batch_, message.host, 0, -1, message.rank),
+              message.time, place);
   }
 
   // A line that no parser knows. True: it is the kernel's, whether or not a signature asks for it.
   bool keep_unclaimed(const Message& message, const LinePlace& place) {
-    if (message.from_kernel) {
-      keep_remark(message, place, kKernel);
-      return true;
-    }
-    if (!noteworthy_) return false;
-    if (message.from_user_space && keep_remark(message, place, kSystem)) return false;
-    if (keep_remark(message, place, {})) return false;
-    if (keep_remark(message, place, kTorch)) {
+    if (line_end_ == LineEnd::missing) return message.from_kernel;
+    WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
+    if (found.remark) keep_said(std::move(*found.remark), message, place);
+    if (found.is_of_torch) {
       ++batch_.dialects[std::string(kTorch)];
       ++batch_.recognized;
-      return false;
     }
-    return !message.from_user_space && message.rank < 0 &&
-           noteworthy_->reads_like_kernel(message.text) && keep_remark(message, place, kKernel);
+    return found.is_of_kernel;
   }
 
-  std::shared_ptr<const Noteworthy> noteworthy_;
+  WantedRemarks wanted_;
   Unwrapper unwrapper_;
   Documents documents_;
   DumpBody dump_;

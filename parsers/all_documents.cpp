@@ -10,12 +10,14 @@
 #include "parsers/launcher_table.h"
 #include "parsers/nc.h"
 #include "parsers/ncclras_text.h"
+#include "parsers/nhc.h"
 #include "parsers/nvidia_smi_csv.h"
 #include "parsers/nvidia_smi_error.h"
 #include "parsers/nvidia_smi_nvlink.h"
 #include "parsers/nvidia_smi_q.h"
 #include "parsers/nvidia_smi_table.h"
 #include "parsers/nvidia_smi_topo.h"
+#include "parsers/nvidia_smi_xml.h"
 #include "parsers/ping.h"
 #include "parsers/python_traceback.h"
 #include "parsers/stack_dump.h"
@@ -31,6 +33,7 @@ constexpr DocumentFormat kFormats[] = {
     {"json", begins_json_document, make_json_document, "{["},
     {"nvidia-smi", begins_nvidia_smi_table, make_nvidia_smi_table, "|FMSTW"},
     {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=G"},
+    {"nvidia-smi-xml", begins_nvidia_smi_xml, make_nvidia_smi_xml, "<"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
@@ -45,6 +48,7 @@ constexpr DocumentFormat kFormats[] = {
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
     {"nc", begins_nc, make_nc, "nC"},
     {"df", begins_df, make_df, "F"},
+    {"nhc", begins_nhc, make_nhc, "EN"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
     {"python-traceback", begins_python_traceback, make_python_traceback},

@@ -10,8 +10,11 @@ bool is_underline(std::string_view text, std::string_view title) {
   return text.size() == title.size() && text.find_first_not_of('-') == text.npos;
 }
 
-// What the port could do is not what it does, and repeats its keys.
-bool is_of_no_use(std::string_view section) { return section == "Supported Info"; }
+// What the port could do is not what it does, and repeats its keys; but for two of its own.
+bool is_of_no_use(std::string_view section, std::string_view key) {
+  return section == "Supported Info" && key != "Enabled Link Speed" &&
+         key != "Supported Cable Speed";
+}
 
 bool is_section(std::string_view text) {
   return text.ends_with(" Info") || text.starts_with("Histogram ") || text == "Tool Information" ||
@@ -56,7 +59,7 @@ bool feed_mlxlink(std::string_view text, PartWriter& parts) {
   }
   const auto row = padded_key_and_value(text);
   if (!row) return false;
-  if (!is_of_no_use(parts.block.section) && !parts.has_value(row->key))
+  if (!is_of_no_use(parts.block.section, row->key) && !parts.has_value(row->key))
     parts.value(row->key, row->value);
   return true;
 }

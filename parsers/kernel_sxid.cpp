@@ -7,6 +7,7 @@
 
 #include "model/pci_address.h"
 #include "parsers/scan.h"
+#include "parsers/tool_text.h"
 
 namespace faultline {
 namespace {
@@ -14,12 +15,7 @@ namespace {
 constexpr std::string_view kTag = "SXid (";
 constexpr std::string_view kDetected = "detected NVSwitch ";
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
+using tool_text::trimmed;
 
 std::string_view first_line(std::string_view text) {
   return text.substr(0, std::min(text.find('\n'), text.find("#012")));

@@ -8,6 +8,7 @@
 #include "model/pci_address.h"
 #include "parsers/pattern.h"
 #include "parsers/scan.h"
+#include "parsers/tool_text.h"
 
 namespace faultline {
 namespace {
@@ -15,12 +16,7 @@ namespace {
 constexpr std::string_view kTag = "NVRM: ";
 constexpr int kFallenOffTheBus = 79;
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
+using tool_text::trimmed;
 
 // rsyslog writes a newline inside a message as #012.
 std::string_view first_line(std::string_view text) {

@@ -28,8 +28,12 @@ class MlxlinkJson : public JsonReport {
   void value(std::string_view path, const JsonValue& value) override {
     if (!take_off(path, kOutput) || !take_off(path, "/")) return;
     const std::size_t slash = path.find('/');
-    if (slash == path.npos || path.substr(0, slash) == "Supported Info") return;
+    if (slash == path.npos) return;
+    const bool of_what_it_could = path.substr(0, slash) == "Supported Info";
     path.remove_prefix(slash + 1);
+    if (of_what_it_could && !path.starts_with("Enabled Link Speed/") &&
+        !path.starts_with("Supported Cable Speed/"))
+      return;
     if (path.ends_with("/mask")) return;
     if (path.ends_with("/values")) path.remove_suffix(7);
     const bool goes_on = path == last_name_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "parsers/scan.h"
+#include "parsers/tool_text.h"
 
 namespace faultline {
 namespace {
@@ -21,11 +22,7 @@ void add(std::vector<Fact>& facts, const NcclMessage& message, std::string_view 
       Setting{std::string(group), std::string(name), std::string(value), message.thread});
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
+using tool_text::trimmed;
 
 // The text after `before`, if the message begins with it.
 std::optional<std::string_view> after(const NcclMessage& message, std::string_view before) {

@@ -5,6 +5,7 @@
 
 #include "parsers/ncclras_words.h"
 #include "parsers/scan.h"
+#include "parsers/tool_text.h"
 
 namespace faultline {
 namespace {
@@ -13,12 +14,7 @@ constexpr std::size_t kMaxGroups = 65536;
 constexpr int kMostRanksInAList = 4096;
 constexpr int kMostForeignLines = 64;  // in a row; then the report is over
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
+using tool_text::trimmed;
 
 bool is_status(std::string_view word) { return !rank_state_of(word).empty(); }
 

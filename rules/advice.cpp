@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "rules/placeholders.h"
+
 namespace faultline {
 namespace {
 
@@ -38,20 +40,6 @@ constexpr Placeholder kPlaceholders[] = {{"host", host}, {"gpu", gpu}, {"gpu_smi
 const Placeholder* placeholder(std::string_view name) {
   const auto* found = std::ranges::find(kPlaceholders, name, &Placeholder::name);
   return found == std::ranges::end(kPlaceholders) ? nullptr : found;
-}
-
-// Calls on_text for what stands between placeholders and on_name for each of those.
-template <class OnText, class OnName>
-void take_apart(std::string_view text, OnText on_text, OnName on_name) {
-  while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    const std::size_t close = text.find('}', open);
-    if (close == std::string_view::npos) break;
-    on_text(text.substr(0, open));
-    on_name(text.substr(open + 1, close - open - 1));
-    text.remove_prefix(close + 1);
-  }
-  on_text(text);
 }
 
 }  // namespace

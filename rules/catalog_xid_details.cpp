@@ -48,7 +48,8 @@ XidDetail row_of(const CatalogPlace& place, const std::vector<std::string>& fiel
                 .echo = fields[7] == "echo",
                 .meaning = fields[8],
                 .action = fields[9]};
-  for (const std::string& code : words_in(fields[0]))
+  row.any_program = fields[0] == "software";
+  for (const std::string& code : words_in(row.any_program ? "" : fields[0]))
     row.codes.push_back(static_cast<int>(number_in(place, code)));
   if (row.field <= XidField::printed) {
     row.text = fields[3];

@@ -148,7 +148,8 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
 PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
   file.require_fields(entry, "ports",
                       {"state", "physical", "rate", "type", "layer", "could_be", "mtu",
-                       "active_mtu", "words", "virtual"});
+                       "active_mtu", "words", "virtual", "interface_type", "infiniband", "speed",
+                       "enabled_speeds", "cable_speeds", "speeds"});
   PortWords ports;
   ports.state = patterns_of(file, entry, "state");
   ports.physical = patterns_of(file, entry, "physical");
@@ -158,6 +159,14 @@ PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
   ports.could_be = patterns_of(file, entry, "could_be");
   ports.mtu = patterns_of(file, entry, "mtu");
   ports.active_mtu = patterns_of(file, entry, "active_mtu");
+  // Newer than the rest: a file of one's own may not have them.
+  ports.interface_type = words_of(file, entry, "interface_type");
+  ports.speed = words_of(file, entry, "speed");
+  ports.enabled_speeds = words_of(file, entry, "enabled_speeds");
+  ports.cable_speeds = words_of(file, entry, "cable_speeds");
+  ports.speeds = words_of(file, entry, "speeds");
+  for (std::string& type : words_of(file, entry, "infiniband"))
+    ports.infiniband.insert(std::move(type));
   ports.virtual_interfaces = patterns_of(file, entry, "virtual", "*");
   const YAML::Node words = file.field(entry, "words");
   for (const auto& state : words) {

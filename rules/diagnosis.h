@@ -15,7 +15,7 @@ namespace faultline {
 
 // What another job's diagnosis had found on a part.
 struct PastOffence {
-  std::string gpu;    // gpu-node-3/0000:3b:00.0, as findings name it
+  std::string part;   // gpu-node-3/0000:3b:00.0, gpu-node-3/mlx5_2:1, gpu-node-3: as findings do
   std::string cause;  // software.gpu_memory_fault
   std::string job;
   std::optional<Timestamp> when;  // by its lines
@@ -23,6 +23,7 @@ struct PastOffence {
   bool found_before = true;
   std::string uuid;   // of the GPU, as that job knew it: boards are replaced
   Evidence evidence;  // a line of that job; none: line 0
+  bool others_were_clean = false;  // no other GPU of that job had trouble of this class
 };
 
 // The moment a job is looked at. Rules read no clock.

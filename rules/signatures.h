@@ -42,8 +42,9 @@ enum class Marks {
   nothing,
   maintenance_begins,  // a shutdown, a driver that is unloaded: what fails next was taken down
   maintenance_ends,
+  past_boot,  // a boot tells of the one before it
 };
-BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends)
+BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

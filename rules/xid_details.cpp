@@ -92,6 +92,11 @@ bool among(const XidDetail& row, std::uint64_t value) {
       row.values, [&](const auto& range) { return range.first <= value && value <= range.second; });
 }
 
+bool is_about(const XidDetail& row, const XidMeaning& meaning) {
+  return row.any_program ? meaning.cause.starts_with("software.")
+                         : std::ranges::find(row.codes, meaning.code) != row.codes.end();
+}
+
 bool matches(const XidDetail& row, const XidWords& words, std::string_view detail) {
   if (!row.units.empty() && std::ranges::none_of(row.units, [&](const std::string& unit) {
         return words.unit.starts_with(unit);
@@ -121,7 +126,7 @@ bool matches(const XidDetail& row, const XidWords& words, std::string_view detai
 
 XidWords words_of(int code, std::string_view detail) {
   XidWords words;
-  if (code == kNvlinkError) read_nvlink(detail, words);
+  if (code == kNvlinkError || detail.starts_with("NVLink: ")) read_nvlink(detail, words);
   if (code >= kFirstNvlink5 && code <= kLastNvlink5) read_nvlink5(detail, words);
   if (code == kRecoveryAction) {
     // GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)
@@ -143,7 +148,7 @@ XidReading read_xid(const Catalog& catalog, const XidMeaning& meaning, std::stri
     return row.severity.value_or(meaning.severity);
   };
   for (const XidDetail& row : catalog.xid_details) {
-    if (std::ranges::find(row.codes, meaning.code) == row.codes.end()) continue;
+    if (!is_about(row, meaning)) continue;
     if (!matches(row, words, detail)) continue;
     if (best == nullptr || severity_of(row) > severity_of(*best)) best = &row;
   }

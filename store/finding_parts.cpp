@@ -116,4 +116,29 @@ std::vector<GpuOffence> select_offences(Database& database, const std::vector<st
   return offences;
 }
 
+std::vector<GpuOffence> select_other_offences(Database& database,
+                                              const std::vector<std::string>& hosts) {
+  // Of more ports than a link has ends nothing tells which of them it was.
+  constexpr std::size_t kMostEnds = 2;
+  std::vector<GpuOffence> offences;
+  const std::string wanted = as_json(hosts);
+  Query row = database.query(
+      "SELECT host, job, attempt, opened, resolved, body FROM json_each(?) "
+      "JOIN finding_parts ON host = value AND gpu = '' JOIN findings ON number = finding "
+      "WHERE blamed = 1 ORDER BY number",
+      wanted);
+  while (row.next()) {
+    const std::string host(row.text(0));
+    const StoredFinding stored = stored_finding(database, row, 1);
+    const Subject& subject = stored.finding.subject;
+    if (!subject.gpus.empty() || subject.nics.size() > kMostEnds) continue;
+    if (subject.nics.empty() && subject.hosts.size() == 1)
+      offences.push_back({.host = host, .gpu = {}, .stored = stored});
+    for (const std::string& nic : subject.nics)
+      if (nic.starts_with(host + '/'))
+        offences.push_back({.host = host, .gpu = nic.substr(host.size() + 1), .stored = stored});
+  }
+  return offences;
+}
+
 }  // namespace faultline

@@ -23,5 +23,7 @@ std::vector<HostFinding> select_findings_of_host(Database& database, std::string
 std::map<std::string, HostTally> select_tallies(Database& database,
                                                 const std::vector<std::string>& hosts);
 std::vector<GpuOffence> select_offences(Database& database, const std::vector<std::string>& hosts);
+std::vector<GpuOffence> select_other_offences(Database& database,
+                                              const std::vector<std::string>& hosts);
 
 }  // namespace faultline

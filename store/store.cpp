@@ -142,6 +142,10 @@ std::vector<GpuOffence> Store::offences(const std::vector<std::string>& hosts) {
   return impl_->read([&](Database& database) { return select_offences(database, hosts); });
 }
 
+std::vector<GpuOffence> Store::other_offences(const std::vector<std::string>& hosts) {
+  return impl_->read([&](Database& database) { return select_other_offences(database, hosts); });
+}
+
 void Store::probe() {
   impl_->write([](Database& database) {
     database.run("UPDATE probe SET count = count + 1");

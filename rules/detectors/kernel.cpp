@@ -10,6 +10,7 @@
 #include "rules/detectors/kernel/judgement.h"
 #include "rules/detectors/kernel/reboots.h"
 #include "rules/detectors/outlived.h"
+#include "rules/detectors/past_offences.h"
 #include "rules/detectors/remarks/wording.h"
 
 namespace faultline {
@@ -130,6 +131,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
     if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));
   std::ranges::move(find_reboots(view, sightings), std::back_inserter(found));
   spare_what_was_outlived(view, found);
+  tell_past_offences(view, found);
   return joined(std::move(found));
 }
 

@@ -10,6 +10,8 @@
 
 #include "rules/advice.h"
 #include "rules/detectors/outlived.h"
+#include "rules/detectors/past_offences.h"
+#include "rules/detectors/xid/resets.h"
 
 namespace faultline {
 namespace {
@@ -18,6 +20,7 @@ constexpr double kOnAHost = 0.9;
 constexpr double kHostUnknown = 0.6;
 constexpr double kNoRanksKnown = 0.6;
 constexpr double kDriverUnsure = 0.5;  // what becomes of the job is not said by the catalog either
+constexpr double kWhileReset = 0.4;    // a GPU at the end of the links was being reset
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostCodes = 6;
 
@@ -212,6 +215,17 @@ bool is_old(const View& view, const Group& group) {
   });
 }
 
+// A GPU that somebody reset while every one of these errors was told; empty: none.
+std::string reset_at_the_time(const View& view, const Group& group) {
+  std::string gpu;
+  for (const ReadSxid& error : group.errors) {
+    const SwitchIncident& incident = *error.incident;
+    gpu = reset_near(view, incident.source, incident.spoken_host, incident.boot, error.first);
+    if (gpu.empty()) return {};
+  }
+  return gpu;
+}
+
 Suspicion describe(const View& view, Group group) {
   std::ranges::stable_sort(group.errors, is_worse);
   const ReadSxid main = group.errors.front();
@@ -243,6 +257,10 @@ Suspicion describe(const View& view, Group group) {
                                                 : kOnAHost;
   if (main.impact == "varies") finding.confidence = std::min(finding.confidence, kDriverUnsure);
   finding.title = title_of(group, main);
+  if (const std::string gpu = reset_at_the_time(view, group); !gpu.empty() && lost.empty()) {
+    finding.confidence = std::min(finding.confidence, kWhileReset);
+    finding.title += fmt::format(", while GPU {} of the host was reset", gpu);
+  }
   add_actions(view, group, main, finding);
   const bool old = is_old(view, group);
   finding.part_of_job =
@@ -277,6 +295,7 @@ std::vector<Suspicion> find_sxids(const View& view) {
   for (const auto& [key, group] : harmless)
     if (!serious.contains(key)) found.push_back(describe(view, group));
   spare_what_was_outlived(view, found);
+  tell_past_offences(view, found);
   return found;
 }
 

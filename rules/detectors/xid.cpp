@@ -10,9 +10,10 @@
 
 #include "rules/advice.h"
 #include "rules/detectors/outlived.h"
+#include "rules/detectors/past_offences.h"
 #include "rules/detectors/xid/bursts.h"
 #include "rules/detectors/xid/membership.h"
-#include "rules/detectors/xid/past_offences.h"
+#include "rules/detectors/xid/resets.h"
 
 namespace faultline {
 namespace {
@@ -22,6 +23,7 @@ constexpr double kOnARank = 0.95;
 constexpr double kHostUnknown = 0.7;   // the address fits a rank, but no line names the machine
 constexpr double kGpuUnknown = 0.75;   // the machine is the job's, but no Init line names its GPUs
 constexpr double kNoRanksKnown = 0.6;  // nothing tells what the job ran on
+constexpr double kRankUnseen = 0.6;    // it may be on it: no line tells of that rank at all
 constexpr double kUserProgram = 0.8;   // one sighting of a code that a bug in the program causes
 constexpr double kSeveralPrograms = 0.6;  // several of them on one GPU: it may be the GPU after all
 constexpr double kEcho = 0.4;             // by its own words, another part acted first
@@ -36,6 +38,8 @@ constexpr std::size_t kFaultsOfJobs = 2;      // earlier jobs
 constexpr std::string_view kMemory = "gpu.ecc_uncorrectable";
 constexpr std::string_view kRemap = "gpu.row_remap";
 constexpr std::string_view kProgram = "software.gpu_memory_fault";
+constexpr std::string_view kLinks = "gpu.nvlink_error";
+constexpr std::string_view kRecovered = "None";
 constexpr std::string_view kTeardown = "gpu.teardown";
 
 // What is said of one GPU (of a host, when it only cleaned up) under one class.
@@ -76,6 +80,7 @@ double confidence_of(const Group& group, const GpuMembership& membership, bool b
   if (membership.kind == Kind::host_unknown) confidence = kHostUnknown;
   if (membership.kind == Kind::gpu_unknown) confidence = kGpuUnknown;
   if (membership.kind == Kind::no_ranks) confidence = kNoRanksKnown;
+  if (membership.kind == Kind::unseen_rank) confidence = kRankUnseen;
   if (group.cause.starts_with("software.")) confidence = std::min(confidence, kUserProgram);
   if (group.main->reading.echo) confidence = std::min(confidence, kEcho);
   if (group.main->inferred) confidence -= kInferredPenalty;
@@ -130,7 +135,10 @@ void add_actions(const View& view, const Group& group, Finding& finding) {
   const GpuBurst& burst = *group.bursts.back();
   const XidReading& reading = group.main->reading;
   const bool cleanup = finding.cause == kTeardown;
-  if (!burst.recovery_action.empty() && group.is_root)
+  if (burst.recovery == kRecovered && group.is_root)
+    finding.actions.push_back(
+        {.what = "The GPU was reset since and has recovered (Xid 154: None).", .where = host});
+  else if (!burst.recovery_action.empty() && group.is_root)
     finding.actions.push_back(
         {.what = fmt::format("The driver's own advice: {}.", burst.recovery_action),
          .where = host});
@@ -162,36 +170,55 @@ void add_actions(const View& view, const Group& group, Finding& finding) {
          .where = host});
 }
 
-// A program's fault is the program's. Faults of unrelated ones on one GPU may be the GPU's.
-void weigh_repeats(const View& view, const Group& group, Suspicion& suspicion) {
+// The jobs whose programs faulted on this GPU and on none of their others.
+std::vector<const PastOffence*> on_this_gpu_alone(std::vector<const PastOffence*> before) {
+  std::erase_if(before, [](const PastOffence* past) { return !past->others_were_clean; });
+  return before;
+}
+
+// Programs that the lines of these jobs and of this one name.
+std::set<std::string> programs_of(const Finding& finding,
+                                  const std::vector<const PastOffence*>& before) {
+  std::set<std::string> programs;
+  for (const Evidence& line : finding.evidence) programs.insert(program_in(line.text));
+  for (const PastOffence* past : before) programs.insert(program_in(past->evidence.text));
+  programs.erase("");
+  return programs;
+}
+
+// A program's fault is the program's. Only where unrelated programs fault on one GPU, and on no
+// other, it may be the GPU's: the same user's bug comes back under many jobs' names.
+void weigh_repeats(const View& view, const Group& group, bool others_fault, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
+  if (finding.cause != kProgram) return;
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
-  const std::vector<const PastOffence*> before = offences_before(view, group.cause, suspicion);
-  std::set<std::string> jobs;
-  for (const PastOffence* past : before) jobs.insert(past->job);
-  if (finding.cause != kProgram) {
-    if (jobs.empty() || finding.cause == kTeardown) return;
-    add_past_lines(before, finding);
-    finding.actions.insert(
-        finding.actions.begin(),
-        {.what = fmt::format("This GPU failed {} earlier job{} in the same way: keep it out of "
-                             "scheduling until diagnostics pass.",
-                             jobs.size(), jobs.size() == 1 ? "" : "s"),
-         .where = host});
-    return;
-  }
   constexpr std::string_view kDiagnose =
       "Run DCGM diagnostics (level 3) on this GPU, and the programs on another one, before either "
       "is blamed.";
+  const std::vector<const PastOffence*> before = offences_before(view, group.cause, suspicion);
+  const std::set<std::string> jobs = jobs_of(before);
   if (jobs.size() >= kFaultsOfJobs) {
-    finding.cause = "gpu.hang";
-    finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+    const std::vector<const PastOffence*> alone = on_this_gpu_alone(before);
+    const bool one_program = programs_of(finding, before).size() == 1;
+    const bool is_suspect = jobs_of(alone).size() >= kFaultsOfJobs && !one_program && !others_fault;
     finding.title +=
         fmt::format("; programs of {} other jobs faulted on this GPU before", jobs.size());
-    add_past_lines(before, finding);
-    finding.actions.insert(
-        finding.actions.begin(),
-        {.what = std::string(kDiagnose), .where = host, .command = "dcgmi diag -r 3"});
+    if (one_program)
+      finding.title += fmt::format(", all {}", *programs_of(finding, before).begin());
+    add_past_lines(is_suspect ? alone : before, finding);
+    if (is_suspect) {
+      finding.cause = "gpu.hang";
+      finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+      finding.actions.insert(
+          finding.actions.begin(),
+          {.what = std::string(kDiagnose), .where = host, .command = "dcgmi diag -r 3"});
+    } else {
+      finding.actions.push_back(
+          {.what =
+               fmt::format("If the programs of those jobs have nothing in common: {}", kDiagnose),
+           .where = host,
+           .command = "dcgmi diag -r 3"});
+    }
     return;
   }
   std::set<std::int64_t> pids;
@@ -204,6 +231,23 @@ void weigh_repeats(const View& view, const Group& group, Suspicion& suspicion) {
   finding.actions.push_back({.what = fmt::format("If these were different programs: {}", kDiagnose),
                              .where = host,
                              .command = "dcgmi diag -r 3"});
+}
+
+// Links go down where the GPU at their other end is reset, and the driver asks for nothing then.
+void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
+  if (group.cause != kLinks) return;
+  std::string reset;
+  for (const ReadXid* xid : group.xids) {
+    const XidIncident& incident = *xid->incident;
+    reset = reset_near(view, incident.source, incident.spoken_host, incident.boot, xid->first,
+                       incident.gpu);
+    if (reset.empty()) return;
+  }
+  if (std::ranges::any_of(group.bursts,
+                          [](const GpuBurst* burst) { return burst->recovery_told != nullptr; }))
+    return;
+  suspicion.finding.confidence = std::min(suspicion.finding.confidence, kEcho);
+  suspicion.finding.title += fmt::format(", while GPU {} of the host was reset", reset);
 }
 
 void name_upkeep(const Group& group, Suspicion& suspicion) {
@@ -230,7 +274,7 @@ void gather_evidence(const View& view, const Group& group, Finding& finding) {
     add(group.bursts.back()->recovery_told->last);
 }
 
-Suspicion describe(const View& view, const Group& group, bool old) {
+Suspicion describe(const View& view, const Group& group, bool old, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus)
     memberships.push_back(membership_of(view, group.host, gpu));
@@ -284,8 +328,12 @@ Suspicion describe(const View& view, const Group& group, bool old) {
   });
   finding.part_of_job = !apart && !old;
   if (old) finding.title += ", before the job began";
+  if (group.is_root && group.bursts.back()->recovery == kRecovered)
+    finding.title += ", and was reset since";
+  suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
+  name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
-  weigh_repeats(view, group, suspicion);
+  weigh_repeats(view, group, others_fault, suspicion);
   return suspicion;
 }
 
@@ -339,11 +387,15 @@ std::vector<Suspicion> find_xids(const View& view) {
   }
   std::vector<Suspicion> found;
   found.reserve(current.size() + past.size());
-  for (const auto& [key, group] : current) found.push_back(describe(view, group, false));
+  const auto programs = std::ranges::count_if(
+      current, [](const auto& entry) { return entry.second.cause == kProgram; });
+  for (const auto& [key, group] : current)
+    found.push_back(describe(view, group, false, programs > 1));
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
     if (!current.contains(key)) found.push_back(describe(view, group, true));
   spare_what_was_outlived(view, found);
+  tell_past_offences(view, found);
   return found;
 }
 

@@ -30,9 +30,14 @@ std::optional<std::int64_t> gap_us(const EventTime& from, const EventTime& to) {
   return std::nullopt;
 }
 
-// Texts that differ; the last place is for the last of them.
+// Texts that differ, the last one in the last place. The first stays the first, also where it is
+// said again at the end.
 void keep_detail(std::vector<std::string>& details, const std::string& detail) {
-  if (detail.empty() || std::ranges::find(details, detail) != details.end()) return;
+  if (detail.empty() || (!details.empty() && details.back() == detail)) return;
+  if (!details.empty()) {
+    const auto known = std::find(details.begin() + 1, details.end(), detail);
+    if (known != details.end()) details.erase(known);
+  }
   if (details.size() == kMostDetails) details.pop_back();
   details.push_back(detail);
 }

@@ -37,15 +37,6 @@ Job stalled_job() {
   return job;
 }
 
-Job running_job() {
-  Job job;
-  job.clock = at(0);
-  job.join_all(16);
-  job.clock = at(60);
-  job.call(ranks(0, 16), all_reduce(), 20);
-  return job;
-}
-
 const std::string kGpu3 = Job::gpu_of(3);  // of rank 3, and of rank 11 on node-1
 
 const Finding* find(const std::vector<Finding>& findings, std::string_view cause) {
@@ -141,7 +132,7 @@ TEST(KernelPcie, ThePortOfAGpuThatWasLostAndIsNoRanksIsABystandersToo) {
 }
 
 TEST(KernelPcie, AFaultThatTheJobOutlivedAccusesNobody) {
-  Job job = running_job();
+  Job job = sixteen_ranks(20, at(0));
   job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3));
   job.xid("node-1", Job::gpu_of(5), 79);
   EXPECT_EQ(job.diagnosis().root_causes.size(), 2U);
@@ -320,7 +311,7 @@ TEST(KernelLinks, FirmwareThatFailedIsTheNicsFault) {
 }
 
 TEST(KernelLinks, ALinkThatIsDownInAJobThatRunsAccusesNobody) {
-  Job job = running_job();
+  Job job = sixteen_ranks(20, at(0));
   job.kernel("node-0", kLinkDown, at(51));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
@@ -372,7 +363,7 @@ TEST(KernelOom, AVictimThatIsNoRankNamesTheHostAndOnlyWhereARankStopped) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, IsEmpty());
   EXPECT_LT(diagnosis.root_causes.front().confidence, 0.7);
 
-  Job running = running_job();
+  Job running = sixteen_ranks(20, at(0));
   kill_for_memory(running, "node-0", 41310, 55);
   EXPECT_THAT(running.diagnosis().root_causes, IsEmpty());
 }
@@ -476,7 +467,7 @@ TEST(KernelHangs, ALockupThatTheJobOutlivedForAnHourIsNotTheCause) {
 // --- Memory and hosts ---------------------------------------------------------------------------
 
 TEST(KernelMemory, AnErrorThatWasNotCorrectedStandsByItself) {
-  Job job = running_job();
+  Job job = sixteen_ranks(20, at(0));
   job.kernel("node-0",
              "EDAC MC1: 1 UE memory read error on CPU_SrcID#1_MC#0_Chan#1_DIMM#0 "
              "(channel:1 slot:0 page:0x30aa905 offset:0xa80 grain:32)",

@@ -28,25 +28,12 @@ void report(Job& job, const std::string& host, int code, double second,
           fmt::format("SXid {}", code), up(second));
 }
 
-Job running_job() {
-  Job job;
-  job.join_all(16);
-  job.call(ranks(0, 16), all_reduce(), 10);
-  return job;
-}
-
-std::string actions_of(const Finding& finding) {
-  std::string all;
-  for (const Action& action : finding.actions) all += action.what + "\n";
-  return all;
-}
-
 TEST(Sxids, EveryCodeGivesItsClassSeverityAndAction) {
   static const Catalog catalog = load_catalog();
   ASSERT_EQ(catalog.sxids.size(), 400U);
   for (const auto& [code, meaning] : catalog.sxids) {
     SCOPED_TRACE(code);
-    Job job = running_job();
+    Job job = sixteen_ranks();
     report(job, "node-0", code, 100, meaning.printed == "either" ? "Fatal" : meaning.printed);
     const std::vector<Finding> found = findings_of(job.diagnosis());
     ASSERT_THAT(causes(found), ElementsAre(meaning.cause));
@@ -59,7 +46,7 @@ TEST(Sxids, EveryCodeGivesItsClassSeverityAndAction) {
 
 TEST(Sxids, TheWordNonFatalDoesNotSaveTheJob) {
   for (const int code : {12028, 11004}) {
-    Job job = running_job();
+    Job job = sixteen_ranks();
     report(job, "node-0", code, 100, "Non-fatal");
     const Diagnosis diagnosis = job.diagnosis();
     ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.nvswitch_error")) << code;
@@ -69,10 +56,10 @@ TEST(Sxids, TheWordNonFatalDoesNotSaveTheJob) {
 }
 
 TEST(Sxids, WhereTheDriverDecidesWhenItPrintsItsWordCounts) {
-  Job fatal = running_job();
+  Job fatal = sixteen_ranks();
   report(fatal, "node-0", 24007, 100, "Fatal");
   EXPECT_THAT(causes(fatal.diagnosis().root_causes), ElementsAre("gpu.nvswitch_error"));
-  Job survived = running_job();
+  Job survived = sixteen_ranks();
   report(survived, "node-0", 24007, 100, "Non-fatal");
   EXPECT_EQ(survived.diagnosis().verdict, Verdict::healthy);
   EXPECT_THAT(causes(survived.diagnosis().observations), ElementsAre("gpu.nvswitch_error"));
@@ -80,14 +67,14 @@ TEST(Sxids, WhereTheDriverDecidesWhenItPrintsItsWordCounts) {
 
 TEST(Sxids, WhatNvidiaIgnoresFailsNoJob) {
   for (const int code : {20001, 22013, 20035, 10005}) {
-    Job job = running_job();
+    Job job = sixteen_ranks();
     report(job, "node-0", code, 100, "Fatal");
     EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy) << code;
   }
 }
 
 TEST(Sxids, LinksThatGoWithALostGpuAreItsEcho) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.xid("node-0", Job::gpu_of(3), 79, up(100));
   for (int link = 30; link < 34; ++link)
     report(job, "node-0", 20034, 112, "Fatal", "LTSSM Fault Up", link,
@@ -107,7 +94,7 @@ TEST(Sxids, AnEchoIsOneAlsoWhereNoLineNamesTheHost) {
 }
 
 TEST(Sxids, TheSwitchIsTheOriginOfWhatItsGpusSayInTheSameSecond) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.xid("node-0", Job::gpu_of(3), 74, up(99.4));
   report(job, "node-0", 24007, 100, "Fatal", "sourcetrack timeout error");
   for (int rank = 0; rank < 8; ++rank) job.xid("node-0", Job::gpu_of(rank), 45, up(103));
@@ -118,7 +105,7 @@ TEST(Sxids, TheSwitchIsTheOriginOfWhatItsGpusSayInTheSameSecond) {
 }
 
 TEST(Sxids, RegistersOfAnErrorAreNoFurtherErrors) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", 12028, 100, "Non-fatal");
   for (int line = 0; line < 2; ++line)
     job.say(Job::kernel_of("node-0"), Speaker{},
@@ -132,7 +119,7 @@ TEST(Sxids, RegistersOfAnErrorAreNoFurtherErrors) {
 }
 
 TEST(Sxids, ASwitchThatCooledDownAgainIsNoFault) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", 10004, 100, "", "NVSWITCH Temperature 96C | TSENSE WARN Threshold 95C", {});
   EXPECT_EQ(job.diagnosis().verdict, Verdict::slow);
   report(job, "node-0", 10005, 160, "", "Thermal slowdown Disengaged", {});
@@ -140,7 +127,7 @@ TEST(Sxids, ASwitchThatCooledDownAgainIsNoFault) {
 }
 
 TEST(Sxids, AShutdownForHeatIsReadOffTheText) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", 10004, 100, "", "PMGR OVERT Threshold reached. Shutting Down", {});
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.thermal"));
@@ -148,7 +135,7 @@ TEST(Sxids, AShutdownForHeatIsReadOffTheText) {
 }
 
 TEST(Sxids, ASwitchOfAnotherHostIsABystander) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-9", 12028, 100, "Non-fatal");
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy);

@@ -99,6 +99,12 @@ TEST(XidDetails, SayWhatTheTextAddsToTheCode) {
        "Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ",
        "software.gpu_memory_fault", Severity::error, false, "never mapped"},
       {79, "GPU has fallen off the bus.", "gpu.off_bus", Severity::critical, false, ""},
+      {71, "NVLink: fatal error detected on link 6", "gpu.nvlink_error", Severity::error, false,
+       "link 6: the text tells of an NVLink"},
+      {13, "NVLink: failed to train link 2 to remote PCI:0000:4a:00", "gpu.nvlink_error",
+       Severity::error, false, "link 2: the text tells of an NVLink"},
+      {79, "NVLink: fatal error detected on link 6", "gpu.off_bus", Severity::critical, false,
+       "link 6"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.detail);

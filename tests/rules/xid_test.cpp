@@ -25,24 +25,11 @@ void report(Job& job, const std::string& host, const std::string& gpu, int code,
   job.say(Job::kernel_of(host), Speaker{}, xid, fmt::format("Xid {} {}", code, detail), up(second));
 }
 
-Job running_job() {
-  Job job;
-  job.join_all(16);
-  job.call(ranks(0, 16), all_reduce(), 10);
-  return job;
-}
-
-std::string actions_of(const Finding& finding) {
-  std::string all;
-  for (const Action& action : finding.actions) all += action.what + "\n";
-  return all;
-}
-
 TEST(Xids, EveryCodeGivesItsClassSeverityAndAction) {
   static const Catalog catalog = load_catalog();
   for (const auto& [code, meaning] : catalog.xids) {
     SCOPED_TRACE(code);
-    Job job = running_job();
+    Job job = sixteen_ranks();
     job.xid("node-0", Job::gpu_of(3), code);
     const std::vector<Finding> found = findings_of(job.diagnosis());
     if (meaning.cause.empty()) {
@@ -61,7 +48,7 @@ TEST(Xids, NoProgramsFaultIsAnsweredWithAReplacement) {
   static const Catalog catalog = load_catalog();
   for (const auto& [code, meaning] : catalog.xids) {
     if (!meaning.cause.starts_with("software.")) continue;
-    Job job = running_job();
+    Job job = sixteen_ranks();
     job.xid("node-0", Job::gpu_of(3), code);
     for (const Finding& finding : findings_of(job.diagnosis())) {
       EXPECT_THAT(actions_of(finding), Not(HasSubstr("eplace"))) << code;
@@ -72,7 +59,7 @@ TEST(Xids, NoProgramsFaultIsAnsweredWithAReplacement) {
 }
 
 TEST(Xids, LinesOfOneMemoryErrorAreOneIncidentAndTheDriversAdviceCounts) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   const std::string gpu = Job::gpu_of(3);
   report(job, "node-0", gpu, 48, 100,
          "An uncorrectable double bit error (DBE) has been detected on "
@@ -95,7 +82,7 @@ TEST(Xids, LinesOfOneMemoryErrorAreOneIncidentAndTheDriversAdviceCounts) {
 TEST(Xids, ATimeoutBeforeAGpuFellOffTheBusIsNoSecondRoot) {
   for (const int first : {119, 8, 109, 74}) {
     SCOPED_TRACE(first);
-    Job job = running_job();
+    Job job = sixteen_ranks();
     report(job, "node-0", Job::gpu_of(3), first, 100);
     report(job, "node-0", Job::gpu_of(3), 79, 160);
     const Diagnosis diagnosis = job.diagnosis();
@@ -105,7 +92,7 @@ TEST(Xids, ATimeoutBeforeAGpuFellOffTheBusIsNoSecondRoot) {
 }
 
 TEST(Xids, HoursLaterItIsAnotherEvent) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", Job::gpu_of(3), 119, 100);
   report(job, "node-0", Job::gpu_of(3), 79, 9000);
   EXPECT_THAT(causes(job.diagnosis().root_causes),
@@ -113,14 +100,14 @@ TEST(Xids, HoursLaterItIsAnotherEvent) {
 }
 
 TEST(Xids, AFaultWithinASecondOfTheLossIsItsConsequence) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", Job::gpu_of(3), 31, 100);
   report(job, "node-0", Job::gpu_of(3), 79, 100.6);
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("gpu.off_bus"));
 }
 
 TEST(Xids, AGpuThatFellAndCleanupOnAllOthersIsOneRootCause) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", Job::gpu_of(3), 79, 100);
   for (int rank = 0; rank < 8; ++rank)
     if (rank != 3)
@@ -136,7 +123,7 @@ TEST(Xids, AGpuThatFellAndCleanupOnAllOthersIsOneRootCause) {
 }
 
 TEST(Xids, AStormIsOneSymptomAndHidesNoneOfTheOthers) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   const std::vector<int> others{79, 48, 31, 119, 74, 64, 62, 13};
   for (std::size_t i = 0; i < others.size(); ++i)
     report(job, "node-1", Job::gpu_of(static_cast<int>(8 + i)), others[i], 50.0 + double(i) * 1000);
@@ -150,7 +137,7 @@ TEST(Xids, AStormIsOneSymptomAndHidesNoneOfTheOthers) {
 }
 
 TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.say(Job::kernel_of("node-0"), Speaker{},
           GpuXid{.gpu = Job::gpu_of(3), .code = 45, .detail = "channel 0x10", .caused_by = 31},
           "Xid 45 caused by previous Xid 31", up(100));
@@ -160,24 +147,128 @@ TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
   EXPECT_LT(diagnosis.root_causes.front().confidence, 0.7);
 }
 
+PastOffence faulted(const std::string& job, const std::string& program = "",
+                    bool others_were_clean = true) {
+  const std::string line =
+      program.empty()
+          ? "Xid 31 of " + job
+          : fmt::format("Xid (PCI:0000:13:00): 31, pid=77, name={}, MMU Fault", program);
+  return {.part = "node-0/" + Job::gpu_of(3),
+          .cause = "software.gpu_memory_fault",
+          .job = job,
+          .evidence = {.source = "dmesg", .line = 7, .text = line},
+          .others_were_clean = others_were_clean};
+}
+
+// Rank 3's program makes an illegal access.
+Job faulting_job(const std::string& program = "") {
+  Job job = sixteen_ranks();
+  job.say(Job::kernel_of("node-0"), Speaker{}, GpuXid{.gpu = Job::gpu_of(3), .code = 31},
+          program.empty() ? "Xid 31"
+                          : fmt::format("Xid (PCI:0000:13:00): 31, pid=9, name={}, MMU", program),
+          up(100));
+  return job;
+}
+
 TEST(Xids, ProgramsOfUnrelatedJobsThatFaultOnOneGpuMakeItSuspect) {
-  Job job = running_job();
-  report(job, "node-0", Job::gpu_of(3), 31, 100);
-  const std::string gpu = "node-0/" + Job::gpu_of(3);
+  Job job = faulting_job();
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("software.gpu_memory_fault"));
-  job.moment.past_offences = {{gpu, "software.gpu_memory_fault", "other-1", {}},
-                              {gpu, "software.gpu_memory_fault", "other-1", {}},
-                              {"node-1/" + Job::gpu_of(3), "software.gpu_memory_fault", "x", {}}};
+  PastOffence elsewhere = faulted("x");
+  elsewhere.part = "node-1/" + Job::gpu_of(3);
+  job.moment.past_offences = {faulted("other-1"), faulted("other-1"), elsewhere};
   EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("software.gpu_memory_fault"));
-  job.moment.past_offences.push_back({gpu, "software.gpu_memory_fault", "other-2", {}});
+  job.moment.past_offences.push_back(faulted("other-2"));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.hang"));
   EXPECT_LE(diagnosis.root_causes.front().confidence, 0.63);
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("2 other jobs"));
 }
 
+TEST(Xids, DifferentProgramsThatFaultOnOneGpuMakeItSuspect) {
+  Job job = faulting_job("python3");
+  job.moment.past_offences = {faulted("other-1", "lmp_gpu"), faulted("other-2", "python3")};
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("gpu.hang"));
+}
+
+TEST(Xids, AUsersBugUnderNewJobNamesStaysTheUsers) {
+  const auto expect_software = [](const Job& job) {
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_FALSE(diagnosis.root_causes.empty());
+    for (const Finding& finding : diagnosis.root_causes)
+      EXPECT_EQ(finding.cause, "software.gpu_memory_fault");
+    EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("programs of 3 other jobs faulted"));
+    EXPECT_THAT(actions_of(diagnosis.root_causes.front()), HasSubstr("nothing in common"));
+  };
+  Job same_program = faulting_job("train");
+  for (const char* other : {"a", "b", "c"})
+    same_program.moment.past_offences.push_back(faulted(other, "train"));
+  expect_software(same_program);
+
+  Job on_other_gpus_too = faulting_job();
+  for (const char* other : {"a", "b", "c"})
+    on_other_gpus_too.moment.past_offences.push_back(faulted(other, "", false));
+  expect_software(on_other_gpus_too);
+
+  Job two_gpus_now = faulting_job();
+  report(two_gpus_now, "node-0", Job::gpu_of(3), 31, 100);
+  report(two_gpus_now, "node-1", Job::gpu_of(5), 31, 100);
+  for (const char* other : {"a", "b", "c"})
+    two_gpus_now.moment.past_offences.push_back(faulted(other));
+  for (const Finding& finding : two_gpus_now.diagnosis().root_causes)
+    EXPECT_EQ(finding.cause, "software.gpu_memory_fault");
+}
+
+TEST(Xids, OnAHostWhoseRanksNobodySawAreNotABystandersOutright) {
+  Job job;
+  for (int rank = 0; rank < 16; ++rank) job.join(rank, "world", rank, 24);
+  job.call(ranks(0, 16), all_reduce(), 10);
+  report(job, "node-2", Job::gpu_of(3), 79, 100);
+  const std::vector<Finding> found = findings_of(job.diagnosis());
+  const auto fell = std::ranges::find(found, "gpu.off_bus", &Finding::cause);
+  ASSERT_NE(fell, found.end());
+  EXPECT_TRUE(fell->part_of_job);
+  EXPECT_LE(fell->confidence, 0.65);
+
+  Job complete = sixteen_ranks();
+  report(complete, "node-2", Job::gpu_of(3), 79, 100);
+  EXPECT_THAT(causes(complete.diagnosis().observations), ElementsAre("gpu.off_bus"));
+}
+
+TEST(Xids, AGpuThatWasResetSinceIsSaidToBe) {
+  Job job = sixteen_ranks();
+  const std::string gpu = Job::gpu_of(3);
+  report(job, "node-0", gpu, 119, 100, "Timeout after 6s of waiting for RPC response from GPU3");
+  report(job, "node-0", gpu, 154, 101,
+         "GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)");
+  EXPECT_THAT(actions_of(job.diagnosis().root_causes.front()), HasSubstr("GPU Reset Required"));
+  report(job, "node-0", gpu, 154, 160,
+         "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.gsp_timeout"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("was reset since"));
+  EXPECT_THAT(actions_of(diagnosis.root_causes.front()), HasSubstr("has recovered"));
+  EXPECT_THAT(actions_of(diagnosis.root_causes.front()), Not(HasSubstr("Reset Required")));
+}
+
+TEST(Xids, LinksThatGoDownWhileAPeerIsResetAreNotAccusedLoudly) {
+  const auto link_error = [](Job& job) {
+    report(job, "node-0", Job::gpu_of(5), 74, 155,
+           "NVLink: fatal error detected on link 3(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)");
+  };
+  Job job = sixteen_ranks();
+  link_error(job);
+  ASSERT_THAT(causes(job.diagnosis().root_causes), ElementsAre("gpu.nvlink_error"));
+  const double alone = job.diagnosis().root_causes.front().confidence;
+  report(job, "node-0", Job::gpu_of(3), 154, 160,
+         "GPU recovery action changed from 0x1 (GPU Reset Required) to 0x0 (None)");
+  const std::vector<Finding> found = findings_of(job.diagnosis());
+  ASSERT_THAT(causes(found), ElementsAre("gpu.nvlink_error"));
+  EXPECT_LT(found.front().confidence, alone);
+  EXPECT_THAT(found.front().title, HasSubstr("was reset"));
+}
+
 PastOffence fell_off(const std::string& job, std::optional<Timestamp> when = {}) {
-  return {.gpu = "node-0/" + Job::gpu_of(3),
+  return {.part = "node-0/" + Job::gpu_of(3),
           .cause = "gpu.off_bus",
           .job = job,
           .when = when,
@@ -191,7 +282,7 @@ std::vector<std::string> sources_of(const Finding& finding) {
 }
 
 TEST(Xids, AGpuThatFailedEarlierJobsIsSaidToWithALineOfEachOfTheLastThree) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", Job::gpu_of(3), 79, 100);
   for (const char* other : {"a", "b", "c", "d", "d"})
     job.moment.past_offences.push_back(fell_off(other));
@@ -206,7 +297,7 @@ TEST(Xids, AGpuThatFailedEarlierJobsIsSaidToWithALineOfEachOfTheLastThree) {
 
 TEST(Xids, WhatAGpuDidLaterOrAnotherBoardDidInItsPlaceIsNoPastOffence) {
   const Timestamp noon = Timestamp(std::chrono::hours(24 * 20000 + 12));
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.say(Job::kernel_of("node-0"), Speaker{},
           GpuIdentity{.gpu = Job::gpu_of(3), .uuid = "GPU-new"}, "GPU-new", EventTime::at(noon));
   job.say(Job::kernel_of("node-0"), Speaker{}, GpuXid{.gpu = Job::gpu_of(3), .code = 79}, "Xid 79",
@@ -231,7 +322,7 @@ TEST(Xids, WhatAGpuDidLaterOrAnotherBoardDidInItsPlaceIsNoPastOffence) {
 }
 
 TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   for (int run = 0; run < 4; ++run)
     report(job, "node-0", Job::gpu_of(3), 31, 1000.0 * run, "", 7000 + run);
   const Diagnosis diagnosis = job.diagnosis();
@@ -243,14 +334,14 @@ TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
 TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
   for (const Fact& upkeep :
        {Fact(GpuDriver{.loaded = false}), Fact(HostStopping{.how = "reboot"})}) {
-    Job job = running_job();
+    Job job = sixteen_ranks();
     job.say(Job::kernel_of("node-0"), Speaker{}, upkeep, "upkeep", up(100));
     report(job, "node-0", Job::gpu_of(3), 79, 101);
     const Diagnosis diagnosis = job.diagnosis();
     EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
     EXPECT_THAT(causes(diagnosis.observations), ElementsAre("gpu.off_bus"));
   }
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.say(Job::kernel_of("node-0"), Speaker{}, GpuDriver{.loaded = false}, "unload", up(100));
   job.say(Job::kernel_of("node-0"), Speaker{}, GpuDriver{.loaded = true}, "load", up(130));
   report(job, "node-0", Job::gpu_of(3), 79, 131);
@@ -258,7 +349,7 @@ TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
 }
 
 TEST(Xids, ALinkThatItsOtherEndTookDownIsNotAccusedLoudly) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   report(job, "node-0", Job::gpu_of(3), 149, 100,
          "NETIR_LINK_EVT  Fatal   XC1 i0 Link 11 (0x00000086 0x0 0x0 0x0 0x0)");
   const std::vector<Finding> found = findings_of(job.diagnosis());
@@ -269,7 +360,7 @@ TEST(Xids, ALinkThatItsOtherEndTookDownIsNotAccusedLoudly) {
 
 TEST(Xids, ADeadGpuWhoseRecordWasSplitIntoLinesIsTheOneNamedJustBefore) {
   const Fact fell = GpuXid{.code = 79, .xid_line = false};
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.say(Job::kernel_of("node-0"), Speaker{}, fell, "fell", up(9));
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
   job.say(Job::kernel_of("node-0"), Speaker{}, GpuIdentity{.gpu = Job::gpu_of(3)}, "named", up(10));
@@ -282,7 +373,7 @@ TEST(Xids, ADeadGpuWhoseRecordWasSplitIntoLinesIsTheOneNamedJustBefore) {
 }
 
 TEST(Xids, LinesThatWereLostAreAskedFor) {
-  Job job = running_job();
+  Job job = sixteen_ranks();
   job.say(Job::kernel_of("node-0"), Speaker{}, LinesLost{.lines = 123, .teller = "journald"},
           "Missed 123 kernel messages", up(5));
   const Diagnosis diagnosis = job.diagnosis();

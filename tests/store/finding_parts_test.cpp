@@ -64,6 +64,21 @@ TEST_F(FindingPartsTest, AHostHasTheFindingsOfAllItsJobsThatTellOfMachines) {
   EXPECT_THAT(store.hosts_with_findings(), ElementsAre("n1", "n2"));
 }
 
+TEST_F(FindingPartsTest, PortsAndHostsThatWereBlamedAreOffendersWhereNoGpuIs) {
+  Finding link = finding("1", "network.link_errors", {"n1"});
+  link.subject.nics = {"n1/mlx5_2:1", "switch leaf01 port 4"};
+  Finding many = finding("4", "network.congestion", {"n1"});
+  many.subject.nics = {"n1/mlx5_0:1", "n1/mlx5_1:1", "n1/mlx5_2:1"};
+  reconcile("a",
+            {link, finding("2", "host.memory_error", {"n1"}),
+             finding("3", "gpu.off_bus", {"n1"}, {kGpu}), many, finding("5", "host.down", {"n1"})},
+            {"1", "2", "3", "4"});
+  std::vector<std::string> told;
+  for (const GpuOffence& offence : store.other_offences({"n1", "n2"}))
+    told.push_back(offence.stored.finding.id + " " + offence.host + "/" + offence.gpu);
+  EXPECT_THAT(told, testing::UnorderedElementsAre("1 n1/mlx5_2:1", "2 n1/"));
+}
+
 TEST_F(FindingPartsTest, ASubjectThatChangesLeavesNothingBehind) {
   reconcile("a", {finding("1", "gpu.off_bus", {"n1"}, {kGpu})});
   reconcile("a", {finding("1", "gpu.off_bus", {"n2"})});

@@ -272,4 +272,22 @@ inline std::vector<int> all_but(int out, int of) {
   return others;
 }
 
+// On two hosts, in step. Each rank makes `calls`; where `begin` is known they take a minute.
+inline Job sixteen_ranks(int calls = 10, const EventTime& begin = {}) {
+  Job job;
+  job.clock = begin;
+  job.join_all(16);
+  for (auto* part : {&job.clock.wall_us, &job.clock.uptime_us})
+    if (*part) **part += 60'000'000;
+  job.call(ranks(0, 16), all_reduce(), calls);
+  return job;
+}
+
+// What is to be done, a line for each.
+inline std::string actions_of(const Finding& finding) {
+  std::string all;
+  for (const Action& action : finding.actions) all += action.what + "\n";
+  return all;
+}
+
 }  // namespace faultline

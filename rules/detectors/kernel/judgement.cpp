@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "rules/advice.h"
+#include "rules/placeholders.h"
 
 namespace faultline {
 namespace {
@@ -110,24 +111,18 @@ std::string unnamed(std::string_view placeholder) {
 }
 
 std::string title_of(const KernelPart& part, const KernelSighting& sighting) {
-  std::string_view text = sighting.signature->title;
   std::string title;
-  while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    const std::size_t close = text.find('}', open);
-    if (close == std::string_view::npos) break;
-    title += text.substr(0, open);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    std::string value(sighting.field(name));
-    if (name == "host" && !part.subject.hosts.empty()) value = part.subject.hosts.front();
-    if (name == "part") value = part.name;
-    if (name == "gpu") value = part.gpu;
-    if (name == "rank" && part.subject.ranks.size() == 1)
-      value = std::to_string(part.subject.ranks.front());
-    title += value.empty() ? unnamed(name) : value;
-    text.remove_prefix(close + 1);
-  }
-  title += text;
+  take_apart(
+      sighting.signature->title, [&](std::string_view plain) { title += plain; },
+      [&](std::string_view name) {
+        std::string value(sighting.field(name));
+        if (name == "host" && !part.subject.hosts.empty()) value = part.subject.hosts.front();
+        if (name == "part") value = part.name;
+        if (name == "gpu") value = part.gpu;
+        if (name == "rank" && part.subject.ranks.size() == 1)
+          value = std::to_string(part.subject.ranks.front());
+        title += value.empty() ? unnamed(name) : value;
+      });
   const bool tells_rank = sighting.signature->title.find("{rank}") != std::string::npos;
   if (part.subject.ranks.size() == 1 && !tells_rank)
     title += fmt::format(" (rank {})", part.subject.ranks.front());
@@ -178,8 +173,12 @@ Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& f
     return Fate::too_few;
   const bool stops = std::ranges::any_of(
       counting, [](const KernelSighting* s) { return s->signature->severity >= Severity::error; });
-  if ((!lasts || stops) &&
-      before_the_job(view, first.host, lasts ? later(last, kLongestUnsaidUs) : last))
+  // What a boot tells of the one before it was over when it told.
+  const bool is_over = std::ranges::all_of(
+      counting, [](const KernelSighting* s) { return s->signature->marks == Marks::past_boot; });
+  const bool goes_on = lasts && !is_over;
+  if ((!goes_on || stops) &&
+      before_the_job(view, first.host, goes_on ? later(last, kLongestUnsaidUs) : last))
     return Fate::before_job;
   if (outage) {
     const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
@@ -279,7 +278,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   const EventTime ended = view.job.dated(last->line);
 
   Suspicion suspicion;
-  suspicion.since = begun;
+  // When it was in the boot before, no line tells.
+  if (signature.marks != Marks::past_boot) suspicion.since = begun;
   suspicion.verdict = verdict_of(signature.severity);
   Finding& finding = suspicion.finding;
   finding.cause = signature.cause;

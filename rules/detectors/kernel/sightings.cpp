@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/pci_address.h"
+#include "rules/detectors/kernel/firmware_records.h"
 
 namespace faultline {
 namespace {
@@ -57,10 +58,11 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
   return passed && *passed < kBootPhaseUs;
 }
 
-void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance) {
+void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance,
+                      const FirmwareRecords& records) {
   for (const KernelSaying& saying : sighting.text->sayings) {
     if (!sighting.signature->lasts && while_booting(sighting, saying)) continue;
-    if (in_maintenance(maintenance, saying)) continue;
+    if (in_maintenance(maintenance, saying) || !records.counts(sighting, saying)) continue;
     if (sighting.first == nullptr) sighting.first = &saying;
     sighting.last = &saying;
   }
@@ -225,7 +227,9 @@ KernelSightings kernel_sightings_of(const View& view) {
   for (const KernelSighting& sighting : all) by_log[sighting.log].push_back(&sighting);
   std::map<const KernelLog*, std::vector<Maintenance>> maintenance;
   for (const auto& [log, of_log] : by_log) maintenance[log] = maintenance_of(*log, of_log);
-  for (KernelSighting& sighting : all) find_what_counts(sighting, maintenance[sighting.log]);
+  const FirmwareRecords records(all);
+  for (KernelSighting& sighting : all)
+    find_what_counts(sighting, maintenance[sighting.log], records);
   for (KernelSighting& sighting : all) find_recovery(sighting, by_log[sighting.log], devices);
   return {std::move(all), std::move(devices)};
 }

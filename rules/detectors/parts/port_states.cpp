@@ -16,6 +16,9 @@ constexpr double kUsedByJob = 0.85;    // NCCL listed it when the job began
 constexpr double kUpElsewhere = 0.75;  // the same device is up on the job's other hosts
 constexpr double kUpBeside = 0.5;      // the host's other ports of this type are up
 constexpr double kSlowerThanSiblings = 0.65;
+constexpr double kSlowerThanOneHost = 0.5;     // and no third host tells which of the two is odd
+constexpr double kSlowerThanSupported = 0.55;  // the port at the other end may be the older one
+constexpr double kInterfaceDown = 0.5;         // the port below it is active
 constexpr double kCouldBeFaster = 0.65;
 constexpr double kRecovering = 0.7;
 constexpr double kNotListed = 0.6;
@@ -62,6 +65,10 @@ struct PortState {
 
   bool is_active() const { return state == "active"; }
 };
+
+bool is_of_one_type(const PortState& a, const PortState& b) {
+  return !a.type.empty() && a.type == b.type;
+}
 
 double rate_in(const std::string& text) {
   double rate = 0;
@@ -242,34 +249,142 @@ Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const L
   return suspicion;
 }
 
-// The rate that most active siblings have, if it is higher and they are enough.
-double rate_of_siblings(const std::vector<PortState>& states, const PortState& state) {
-  std::map<double, std::size_t> by_rate;
-  std::size_t siblings = 0;
-  for (const PortState& other : states) {
-    if (other.port == state.port || !other.is_active() || other.rate <= 0) continue;
-    const bool same_type = !state.type.empty() && other.type == state.type;
-    const bool same_name = other.port->host != state.port->host && !state.port->device.empty() &&
-                           other.port->device == state.port->device && other.type == state.type;
-    if (!same_type && !same_name) continue;
-    ++siblings;
-    ++by_rate[other.rate];
-  }
-  for (const auto& [rate, count] : by_rate)
-    if (rate > state.rate && count * 4 >= siblings * 3 && count >= 2) return rate;
+// The rate that most of these have, if it is higher and they are enough.
+double higher_rate_of_most(double rate, const std::map<double, std::size_t>& by_rate,
+                           std::size_t least) {
+  std::size_t all = 0;
+  for (const auto& [other, count] : by_rate) all += count;
+  for (const auto& [other, count] : by_rate)
+    if (other > rate && count * 4 >= all * 3 && count >= least) return other;
   return 0;
 }
 
+double rate_of_siblings(const std::vector<PortState>& states, const PortState& state) {
+  std::map<double, std::size_t> by_rate;
+  for (const PortState& other : states) {
+    if (other.port == state.port || !other.is_active() || other.rate <= 0) continue;
+    const bool same_name = other.port->host != state.port->host && !state.port->device.empty() &&
+                           other.port->device == state.port->device && other.type == state.type;
+    if (is_of_one_type(state, other) || same_name) ++by_rate[other.rate];
+  }
+  return higher_rate_of_most(state.rate, by_rate, 2);
+}
+
+// What the port of this name runs at on most other hosts of the job.
+struct Elsewhere {
+  double rate = 0;  // 0: not more than here
+  std::size_t hosts = 0;
+};
+Elsewhere rate_elsewhere(const PartFacts& facts, const std::vector<PortState>& states,
+                         const PortState& state) {
+  std::map<double, std::size_t> by_rate;
+  std::set<std::string> hosts;
+  for (const PortState& other : states) {
+    if (!other.is_active() || other.rate <= 0 || other.port->host == state.port->host) continue;
+    if (state.port->device.empty() || other.type != state.type ||
+        name_on_host(*other.port, "port") != name_on_host(*state.port, "port") ||
+        !owner_of_host(facts.view, other.port->host).part_of_job())
+      continue;
+    ++by_rate[other.rate];
+    hosts.insert(other.port->host);
+  }
+  return {higher_rate_of_most(state.rate, by_rate, 1), hosts.size()};
+}
+
+// Ports of a host that are slow one and all have that in common: what they are plugged into, or how
+// the host is set up.
+Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const PortState*>& slow,
+                             const Elsewhere& elsewhere) {
+  const PortState& first = *slow.front();
+  Suspicion suspicion = describe_slow(
+      facts, *first.port, first.rate_line,
+      fmt::format("All {} ports of {} run at {} Gb/s, and those of the job's other hosts at {}",
+                  slow.size(), first.port->host, first.rate, elsewhere.rate),
+      elsewhere.hosts > 1 ? kSlowerThanSiblings : kSlowerThanOneHost);
+  suspicion.finding.count = slow.size();
+  for (std::size_t i = 1; i < slow.size(); ++i)
+    suspicion.finding.subject.nics.push_back(slow[i]->port->label());
+  return suspicion;
+}
+
+// By host, where all active ports are slower than elsewhere, and alike.
+std::set<std::string> suspect_slow_hosts(const PartFacts& facts,
+                                         const std::vector<PortState>& states, Suspicions& found) {
+  std::map<std::string, std::vector<const PortState*>> active;
+  for (const PortState& state : states)
+    if (state.is_active() && state.rate > 0 && state.rate_line != nullptr)
+      active[state.port->host].push_back(&state);
+  std::set<std::string> slow_hosts;
+  std::vector<Suspicion> slow;
+  for (const auto& [host, ports] : active) {
+    if (ports.size() < 2) continue;
+    Elsewhere elsewhere;
+    const bool all = std::ranges::all_of(ports, [&](const PortState* port) {
+      elsewhere = rate_elsewhere(facts, states, *port);
+      return elsewhere.rate > 0 && port->rate == ports.front()->rate;
+    });
+    if (!all) continue;
+    slow_hosts.insert(host);
+    slow.push_back(describe_slow_host(facts, ports, elsewhere));
+  }
+  join_alike(std::move(slow), "are like it", found);
+  return slow_hosts;
+}
+
 void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states, Suspicions& found) {
+  const std::set<std::string> slow_hosts = suspect_slow_hosts(facts, states, found);
   std::vector<Suspicion> slow;
   for (const PortState& state : states) {
-    if (!state.is_active() || state.rate <= 0 || state.rate_line == nullptr) continue;
-    const double expected = rate_of_siblings(states, state);
-    if (expected == 0) continue;
-    slow.push_back(describe_slow(facts, *state.port, state.rate_line,
-                                 fmt::format("{} runs at {} Gb/s, and its siblings at {}",
-                                             state.port->label(), state.rate, expected),
-                                 kSlowerThanSiblings));
+    if (!state.is_active() || state.rate <= 0 || state.rate_line == nullptr ||
+        slow_hosts.contains(state.port->host))
+      continue;
+    const double siblings = rate_of_siblings(states, state);
+    const Elsewhere elsewhere = rate_elsewhere(facts, states, state);
+    if (siblings == 0 && elsewhere.rate == 0) continue;
+    slow.push_back(describe_slow(
+        facts, *state.port, state.rate_line,
+        siblings > 0 ? fmt::format("{} runs at {} Gb/s, and its siblings at {}",
+                                   state.port->label(), state.rate, siblings)
+                     : fmt::format("{} runs at {} Gb/s, and on other hosts at {}",
+                                   state.port->label(), state.rate, elsewhere.rate),
+        siblings > 0 || elsewhere.hosts > 1 ? kSlowerThanSiblings : kSlowerThanOneHost));
+  }
+  join_alike(std::move(slow), "are like it", found);
+}
+
+// The last of the catalog's speeds, which are in ascending order, that the text names.
+std::size_t fastest_in(const std::vector<std::string>& speeds, std::string_view text) {
+  std::size_t fastest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" ,()-/"), text.size());
+    const auto speed = std::ranges::find(speeds, CountersCatalog::normalised(text.substr(0, end)));
+    if (speed != speeds.end())
+      fastest = std::max(fastest, static_cast<std::size_t>(speed - speeds.begin()) + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return fastest;
+}
+
+// mlxlink says what the port is allowed to do and what its cable can.
+void suspect_below_supported(const PartFacts& facts, const std::vector<PortState>& states,
+                             Suspicions& found) {
+  const PortWords& words = facts.view.catalog.conditions.ports;
+  std::vector<Suspicion> slow;
+  for (const PortState& state : states) {
+    if (!state.is_active()) continue;
+    const Reading now = latest(facts, *state.port, "port", words.speed);
+    const Reading port = latest(facts, *state.port, "port", words.enabled_speeds);
+    const Reading cable = latest(facts, *state.port, "port", words.cable_speeds);
+    if (!now.known() || !port.known() || !cable.known()) continue;
+    const std::size_t runs_at = fastest_in(words.speeds, now.value);
+    const std::size_t could =
+        std::min(fastest_in(words.speeds, port.value), fastest_in(words.speeds, cable.value));
+    if (runs_at == 0 || could <= runs_at) continue;
+    slow.push_back(
+        describe_slow(facts, *state.port, now.line,
+                      fmt::format("{} runs at {}, and both it and its cable can do {}",
+                                  state.port->label(), now.value, words.speeds[could - 1]),
+                      kSlowerThanSupported));
   }
   join_alike(std::move(slow), "are like it", found);
 }
@@ -308,6 +423,47 @@ void suspect_recovering(const PartFacts& facts, const std::vector<PortState>& st
     suspicion.finding.severity = Severity::error;
     suspicion.job_ran_with_it = false;
     found.push_back(std::move(suspicion));
+  }
+}
+
+// IP over InfiniBand is set up by itself: the port below it may be fine. Then RDMA works, and what
+// goes over sockets does not.
+void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
+  const PortWords& words = facts.view.catalog.conditions.ports;
+  std::map<std::string, std::vector<PortState>> by_host;
+  for (PortState& state : states_of(facts, "netdev")) {
+    const Reading type = latest(facts, *state.port, "netdev", words.interface_type);
+    if (!state.state.empty() && words.infiniband.contains(CountersCatalog::normalised(type.value)))
+      by_host[state.port->host].push_back(std::move(state));
+  }
+  for (const auto& [host, interfaces] : by_host) {
+    const auto up = std::ranges::count_if(interfaces, &PortState::is_active);
+    for (const PortState& state : interfaces) {
+      if (state.is_active() || up * 2 <= std::ssize(interfaces)) continue;
+      const PortState below = state_of(facts, *state.port, "port");
+      if (!below.is_active()) continue;  // then the port is what is told of
+      Suspicion suspicion;
+      suspicion.verdict = Verdict::slow;
+      suspicion.since = state.line->time;
+      suspicion.job_ran_with_it = true;
+      Finding& finding = suspicion.finding;
+      finding.cause = "network.link_down";
+      finding.severity = Severity::warning;
+      finding.confidence = kInterfaceDown;
+      finding.title = fmt::format(
+          "{} of {} is down ({}) though its port {} is active: RDMA works there, sockets do not",
+          state.port->netdev, host.empty() ? "a host that no line names" : host, state.said,
+          state.port->device);
+      add_line(facts.view, state.line, finding);
+      add_line(facts.view, below.line, finding);
+      lay_on_ports(facts, {state.port}, suspicion);
+      finding.actions.push_back(
+          {.what = "Bring the interface up, and see what its driver said when it went down.",
+           .where = host,
+           .command = fmt::format("ip link set {0} up; ip addr show {0}; dmesg -T | grep {0}",
+                                  state.port->netdev)});
+      found.push_back(std::move(suspicion));
+    }
   }
 }
 
@@ -363,6 +519,8 @@ Suspicions suspect_port_states(const PartFacts& facts) {
   suspect_recovering(facts, ports, found);
   suspect_missing(facts, ports, found);
   suspect_could_be(facts, found);
+  suspect_below_supported(facts, ports, found);
+  suspect_interfaces(facts, found);
   suspect_down(facts, states_of(facts, "netdev"), "netdev", found);
   return found;
 }

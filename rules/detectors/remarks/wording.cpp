@@ -9,6 +9,7 @@
 #include "model/cause.h"
 #include "rules/advice.h"
 #include "rules/detectors/remarks/swallowed_errors.h"
+#include "rules/placeholders.h"
 
 namespace faultline {
 namespace {
@@ -71,19 +72,14 @@ std::string unnamed_at(const std::string& title, std::string_view placeholder) {
 }  // namespace
 
 std::string title_of(const View& view, const Sighting& sighting, std::string_view peer) {
-  std::string_view text = sighting.signature->title;
   std::string title;
-  while (!text.empty()) {
-    const std::size_t open = text.find('{');
-    const std::size_t close = text.find('}', open);
-    if (close == std::string_view::npos) break;
-    title += text.substr(0, open);
-    const std::string_view name = text.substr(open + 1, close - open - 1);
-    const std::string value = known(view, sighting, name, peer);
-    title += value.empty() ? unnamed_at(title, name) : value;
-    text.remove_prefix(close + 1);
-  }
-  return title.append(text);
+  take_apart(
+      sighting.signature->title, [&](std::string_view plain) { title += plain; },
+      [&](std::string_view name) {
+        const std::string value = known(view, sighting, name, peer);
+        title += value.empty() ? unnamed_at(title, name) : value;
+      });
+  return title;
 }
 
 std::string speaker_of(const View& view, const Sighting& sighting) {

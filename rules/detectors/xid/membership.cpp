@@ -1,6 +1,9 @@
 #include "rules/detectors/xid/membership.h"
 
+#include <algorithm>
 #include <set>
+
+#include "rules/detectors/rank_hosts.h"
 
 namespace faultline {
 namespace {
@@ -16,6 +19,24 @@ void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
   for (std::size_t worker : membership.workers)
     if (behind.contains(worker)) settled.push_back(worker);
   membership.workers = settled.size() == 1 ? settled : std::vector<std::size_t>();
+}
+
+// Ranks that no line was seen of are somewhere: where launchers give ranks out in blocks, on the
+// hosts of their blocks, else on any host without a rank.
+bool may_have_unseen_ranks(const View& view, const std::string& host) {
+  const std::vector<Worker>& workers = view.workers.all;
+  if (view.workers.expected <= static_cast<int>(workers.size()) || host.empty()) return false;
+  const bool is_seen = std::ranges::any_of(workers, [&](const Worker& worker) {
+    return worker.host == host || worker.sender_host == host;
+  });
+  if (!is_seen) return true;
+  std::set<int> seen;
+  for (const Worker& worker : workers) seen.insert(worker.rank);
+  const RankHosts hosts = rank_hosts(view);
+  for (const auto& [block, name] : hosts.host_of_block)
+    for (int rank = block * hosts.block; name == host && rank < (block + 1) * hosts.block; ++rank)
+      if (!seen.contains(rank)) return true;
+  return false;
 }
 
 }  // namespace
@@ -34,7 +55,9 @@ GpuMembership membership_of(const View& view, const std::string& host, const std
   std::set<std::string> machines;
   for (std::size_t i : membership.workers) machines.insert(workers[i].host);
   if (membership.workers.empty())
-    membership.kind = gpus_unknown ? Kind::gpu_unknown : Kind::bystander;
+    membership.kind = gpus_unknown                        ? Kind::gpu_unknown
+                      : may_have_unseen_ranks(view, host) ? Kind::unseen_rank
+                                                          : Kind::bystander;
   else
     membership.kind = !host.empty() && machines.size() == 1 && !machines.contains("")
                           ? Kind::rank

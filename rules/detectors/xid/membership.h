@@ -9,7 +9,14 @@
 namespace faultline {
 
 struct GpuMembership {
-  enum class Kind { rank, host_unknown, gpu_unknown, no_ranks, bystander };
+  enum class Kind {
+    rank,
+    host_unknown,
+    gpu_unknown,
+    no_ranks,
+    unseen_rank,  // no rank was seen on it, and ranks that nobody saw may be there
+    bystander,
+  };
   Kind kind = Kind::no_ranks;
   std::vector<std::size_t> workers;  // indices into View::workers
 

@@ -1,0 +1,51 @@
+#include "ingest/wanted_remarks.h"
+
+#include <string>
+
+#include "parsers/nccl_remark.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kKernel = "kernel";
+constexpr std::string_view kSystem = "system";
+constexpr std::string_view kTorch = "torch";
+
+}  // namespace
+
+std::optional<Remark> WantedRemarks::of_nccl(const NcclLine& line) const {
+  if (!noteworthy_ || line.level != NcclLevel::info || line.quoted) return std::nullopt;
+  const NcclMessage said = message_of(line);
+  if (!noteworthy_->wants(said.text, "nccl")) return std::nullopt;
+  return Remark{.dialect = "nccl",
+                .level = "info",
+                .place = std::string(said.place),
+                .function = std::string(said.function),
+                .text = std::string(said.text),
+                .thread = said.thread};
+}
+
+std::optional<Remark> WantedRemarks::of(const Message& message, std::string_view dialect) const {
+  if (!noteworthy_ || !noteworthy_->wants(message.text, dialect)) return std::nullopt;
+  return Remark{.dialect = std::string(dialect),
+                .level = {},
+                .place = std::string(dialect == kSystem ? message.program : ""),
+                .function = {},
+                .text = std::string(message.text)};
+}
+
+WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const {
+  if (message.from_kernel) return {.remark = of(message, kKernel), .is_of_kernel = true};
+  if (!noteworthy_) return {};
+  if (message.from_user_space)
+    if (auto remark = of(message, kSystem)) return {.remark = std::move(remark)};
+  if (auto remark = of(message, {})) return {.remark = std::move(remark)};
+  if (auto remark = of(message, kTorch)) return {.remark = std::move(remark), .is_of_torch = true};
+  if (message.from_user_space || message.rank >= 0 || !noteworthy_->reads_like_kernel(message.text))
+    return {};
+  auto remark = of(message, kKernel);
+  const bool is_wanted = remark.has_value();
+  return {.remark = std::move(remark), .is_of_kernel = is_wanted};
+}
+
+}  // namespace faultline

@@ -1,0 +1,36 @@
+// Lines that no parser makes a fact of, and that a signature asks for: they are kept as remarks.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "ingest/reader.h"
+#include "ingest/unwrap.h"
+#include "model/facts/remark.h"
+#include "parsers/nccl_line.h"
+
+namespace faultline {
+
+class WantedRemarks {
+ public:
+  explicit WantedRemarks(std::shared_ptr<const Noteworthy> noteworthy)
+      : noteworthy_(std::move(noteworthy)) {}
+
+  // Nothing: no signature asks for the line.
+  std::optional<Remark> of_nccl(const NcclLine& line) const;
+  std::optional<Remark> of(const Message& message, std::string_view dialect) const;
+
+  // Of a line that no parser knows.
+  struct Unclaimed {
+    std::optional<Remark> remark;
+    bool is_of_kernel = false;  // whether or not a signature asks for it
+    bool is_of_torch = false;
+  };
+  Unclaimed unclaimed(const Message& message) const;
+
+ private:
+  std::shared_ptr<const Noteworthy> noteworthy_;
+};
+
+}  // namespace faultline
