@@ -251,6 +251,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
 
   std::vector<Candidate> candidates = candidates_of(view);
   correct_clocks(diagnosis.clock_offsets, candidates);
+  find_held_up(view, candidates);
   link(catalog, candidates);
   weigh(candidates);
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);

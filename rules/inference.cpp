@@ -25,7 +25,9 @@ bool share(const std::vector<T>& a, const std::vector<T>& b) {
   return std::ranges::any_of(a, [&](const T& x) { return std::ranges::find(b, x) != b.end(); });
 }
 
-bool related(const Subject& a, const Subject& b, Relation relation) {
+bool related(const Candidate& cause, const Candidate& effect, Relation relation) {
+  const Subject& a = cause.finding().subject;
+  const Subject& b = effect.finding().subject;
   switch (relation) {
     case Relation::same_gpu:
       return share(a.gpus, b.gpus);
@@ -34,7 +36,7 @@ bool related(const Subject& a, const Subject& b, Relation relation) {
     case Relation::same_rank:
       return share(a.ranks, b.ranks);
     case Relation::same_communicator:
-      return share(a.communicators, b.communicators);
+      return share(a.communicators, b.communicators) || share(cause.held_up, b.ranks);
     case Relation::same_job:
       return true;
   }
@@ -73,11 +75,11 @@ void take_as_evidence(const Finding& foreteller, Finding& cause) {
 }
 
 // The closest relation in which the catalog lets the one explain the other; none: it does not.
-std::optional<Relation> relation_between(const Catalog& catalog, const Finding& cause,
-                                         const Finding& effect) {
+std::optional<Relation> relation_between(const Catalog& catalog, const Candidate& cause,
+                                         const Candidate& effect) {
   for (Relation relation : kRelations)
-    if (related(cause.subject, effect.subject, relation) &&
-        catalog.explains(cause.cause, effect.cause, relation))
+    if (related(cause, effect, relation) &&
+        catalog.explains(cause.finding().cause, effect.finding().cause, relation))
       return relation;
   return std::nullopt;
 }
@@ -91,7 +93,7 @@ struct Possibility {
 
 std::optional<Possibility> possibility(const Catalog& catalog, const Candidate& cause,
                                        const Candidate& effect) {
-  const auto relation = relation_between(catalog, cause.finding(), effect.finding());
+  const auto relation = relation_between(catalog, cause, effect);
   if (!relation) return std::nullopt;
   const bool same_host = share(cause.finding().subject.hosts, effect.finding().subject.hosts);
   Possibility possible{.relation = *relation,
@@ -235,6 +237,27 @@ Verdict worse(Verdict a, Verdict b) {
   for (Verdict verdict : kFromWorst)
     if (a == verdict || b == verdict) return verdict;
   return Verdict::unknown;
+}
+
+void find_held_up(const View& view, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    const Subject& subject = candidate.finding().subject;
+    if (!candidate.finding().cause.starts_with("network.")) continue;
+    if (subject.hosts.size() < 2 || subject.ranks.size() < 2) continue;
+    std::size_t smallest = SIZE_MAX;
+    for (const Communicator& communicator : view.communicators) {
+      std::vector<int> members;
+      for (const std::size_t member : communicator.members)
+        members.push_back(view.worker_of(member).rank);
+      const bool meet = std::ranges::all_of(subject.ranks, [&](int rank) {
+        return std::ranges::find(members, rank) != members.end();
+      });
+      if (!meet || members.size() > smallest) continue;
+      if (members.size() < smallest) candidate.held_up.clear();
+      smallest = members.size();
+      candidate.held_up.insert(candidate.held_up.end(), members.begin(), members.end());
+    }
+  }
 }
 
 void link(const Catalog& catalog, std::vector<Candidate>& candidates) {

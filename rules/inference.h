@@ -16,6 +16,8 @@ struct Candidate {
   Suspicion suspicion;
   std::string_view detector;
   bool symptom = false;
+  // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
+  std::vector<int> held_up;
   std::vector<std::size_t> effects;  // what it explains
   std::vector<std::size_t> explained_by;
   std::vector<ConfidenceStep> steps;
@@ -33,6 +35,9 @@ struct Candidate {
     return symptom && !suspicion.stops_job && explained_by.empty();
   }
 };
+
+// Fills in held_up.
+void find_held_up(const View& view, std::vector<Candidate>& candidates);
 
 // Fills in effects, explained_by and possible_causes.
 void link(const Catalog& catalog, std::vector<Candidate>& candidates);
