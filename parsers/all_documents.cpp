@@ -9,6 +9,7 @@
 #include "parsers/json_document.h"
 #include "parsers/launcher_table.h"
 #include "parsers/nc.h"
+#include "parsers/nccl_tests.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/nvidia_smi_csv.h"
 #include "parsers/nvidia_smi_error.h"
@@ -33,6 +34,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=G"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
+    {"nccl-tests", begins_nccl_tests, make_nccl_tests, "#nCNROAsbt0123456789"},
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
     {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error, "UNFG"},
     {"nvidia-smi-dmon", begins_nvidia_smi_dmon, make_nvidia_smi_dmon, "#"},
