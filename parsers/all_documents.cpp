@@ -11,6 +11,7 @@
 #include "parsers/nc.h"
 #include "parsers/nccl_tests.h"
 #include "parsers/ncclras_text.h"
+#include "parsers/nsys.h"
 #include "parsers/nvidia_smi_csv.h"
 #include "parsers/nvidia_smi_error.h"
 #include "parsers/nvidia_smi_nvlink.h"
@@ -18,6 +19,7 @@
 #include "parsers/nvidia_smi_table.h"
 #include "parsers/nvidia_smi_topo.h"
 #include "parsers/ping.h"
+#include "parsers/ps.h"
 #include "parsers/python_traceback.h"
 #include "parsers/stack_dump.h"
 #include "parsers/tcpdump.h"
@@ -47,6 +49,8 @@ constexpr DocumentFormat kFormats[] = {
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
     {"nc", begins_nc, make_nc, "nC"},
     {"df", begins_df, make_df, "F"},
+    {"nsys", begins_nsys, make_nsys, "T"},
+    {"ps", begins_ps, make_ps, "%ABCDEFGILNPRSTUVW"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
