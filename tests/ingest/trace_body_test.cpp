@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "ingest/reader.h"
@@ -12,6 +14,7 @@
 namespace faultline {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pair;
@@ -55,6 +58,20 @@ TEST(TraceBody, CountsAsOneLine) {
             "trace of rank 3 of 0.000 s: computing 60.0 %, communication that nothing hides 0.0 %, "
             "copies 0.0 %, idle 40.0 %");
   EXPECT_EQ(batch.to_offset, trace(3).size());
+}
+
+TEST(TraceBody, OneAsTorchWritesItTellsWhoseItIsAndWhatItDid) {
+  std::ifstream file(TESTS_DIR "/ingest/traces/input_torch_2_8.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Batch batch = read(text, 100);
+  ASSERT_THAT(batch.events, SizeIs(1));
+  EXPECT_EQ(to_rfc3339(batch.events[0].time.wall().value()), "2026-03-05T01:46:45.012345Z");
+  const auto& report = std::get<PartReport>(batch.events[0].fact);
+  EXPECT_THAT(report.names, ElementsAre(NamedValue{"rank", "3"}, NamedValue{"device", "0"},
+                                        NamedValue{"gpu", "NVIDIA H100 80GB HBM3"},
+                                        NamedValue{"world size", "8"}));
+  EXPECT_THAT(report.values, Contains(NamedValue{"exposed communication us", "656.777"}));
+  EXPECT_THAT(report.values, Contains(NamedValue{"step 12 / collective us", "812.400"}));
 }
 
 TEST(TraceBody, SeveralFollowEachOtherHoweverTheyAreCut) {
