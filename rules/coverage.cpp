@@ -6,6 +6,7 @@
 #include <set>
 
 #include "rules/coverage_parts.h"
+#include "rules/coverage_performance.h"
 
 namespace faultline {
 namespace {
@@ -257,6 +258,7 @@ std::vector<Check> checklist_of(const View& view) {
   std::vector<Check> checks{ranks_joined(view), ranks_in_step(view), calls_are_logged(view),
                             no_gpu_errors(view)};
   for (Check& check : checks_of_parts(view)) checks.push_back(std::move(check));
+  for (Check& check : checks_of_performance(view)) checks.push_back(std::move(check));
   return checks;
 }
 

@@ -84,6 +84,20 @@ TEST(BandwidthTests, HardwareThatIsNotKnownIsNotAccused) {
         << of.gpu << of.ranks << of.collective;
 }
 
+CheckStatus status_of(const Diagnosis& diagnosis, std::string_view name) {
+  for (const Check& check : diagnosis.checklist)
+    if (check.check == name) return check.status;
+  ADD_FAILURE() << "no check is called " << name;
+  return CheckStatus::unknown;
+}
+
+TEST(BandwidthTests, TheChecklistSaysWhatCannotBeJudged) {
+  constexpr std::string_view kName = "bandwidth of nccl-tests";
+  EXPECT_EQ(status_of(diagnosis_of(table(479)), kName), CheckStatus::pass);
+  EXPECT_EQ(status_of(diagnosis_of(table(200)), kName), CheckStatus::fail);
+  EXPECT_EQ(status_of(diagnosis_of(table(20, {.gpu = "T4"})), kName), CheckStatus::unknown);
+}
+
 TEST(BandwidthTests, SmallMessagesAreSlowByNature) {
   EXPECT_THAT(causes(diagnosis_of(table(40, {.largest = "134217728"})).root_causes), IsEmpty());
   EXPECT_THAT(causes(diagnosis_of(table(479, {.average = "61.2"})).root_causes), IsEmpty());

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "rules/detectors/parts/facts.h"
+#include "rules/state/flight.h"
 
 namespace faultline {
 
@@ -35,6 +36,11 @@ int rank_of(const View& view, const PartRecord& record) {
   const auto told = leading_number(record.name("rank"));
   if (told && *told >= 0 && *told < 1e7) return static_cast<int>(*told);
   return view.job.sources().at(record.source).source.rank;
+}
+
+int profiled_rank(const View& view, const PartRecord& record) {
+  const int rank = rank_of(view, record);
+  return rank >= 0 ? rank : rank_in_name(view.job.sources().at(record.source).source.name);
 }
 
 void lay_on_rank(const View& view, int rank, Finding& finding) {

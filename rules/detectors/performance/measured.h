@@ -28,6 +28,9 @@ double median(std::vector<double> values);  // 0 of none
 // The rank that a record names, or that its sender does; -1: neither does.
 int rank_of(const View& view, const PartRecord& record);
 
+// Of a profile, also by the name of its file.
+int profiled_rank(const View& view, const PartRecord& record);
+
 // Lays a finding on a rank, with its host if that is known.
 void lay_on_rank(const View& view, int rank, Finding& finding);
 

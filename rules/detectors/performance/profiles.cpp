@@ -10,7 +10,6 @@
 
 #include "rules/detectors/parts/facts.h"
 #include "rules/detectors/performance/measured.h"
-#include "rules/state/flight.h"
 
 namespace faultline {
 namespace {
@@ -58,9 +57,7 @@ void read_step(std::string_view name, double value, Profile& profile) {
 }
 
 Profile profile_of(const View& view, const PartRecord& record) {
-  Profile profile{.record = &record, .rank = rank_of(view, record)};
-  if (profile.rank < 0)
-    profile.rank = rank_in_name(view.job.sources().at(record.source).source.name);
+  Profile profile{.record = &record, .rank = profiled_rank(view, record)};
   auto number = [&](std::string_view name) { return number_in(view, record, name).value_or(0); };
   profile.all = {.span = number("span us"),
                  .own = number("own us"),
