@@ -162,8 +162,7 @@ TEST(WrongResults, MakeTheVerdictCorrupt) {
   EXPECT_EQ(diagnosis.root_causes[0].severity, Severity::critical);
 }
 
-// --- Profiles
-// ---------------------------------------------------------------------------------------
+// --- Profiles ---------------------------------------------------------------------------------
 
 struct Step {
   double own = 600'000;
@@ -307,8 +306,7 @@ TEST(Profiles, AShortOneTellsNothing) {
   EXPECT_THAT(causes(job_of({report}).diagnosis().root_causes), IsEmpty());
 }
 
-// --- Samples of scripts
-// -------------------------------------------------------------------------------
+// --- Samples of scripts -----------------------------------------------------------------------
 
 PartReport barrier(int rank, double ms) {
   return {.tool = "straggler-report",
@@ -371,8 +369,41 @@ TEST(IdleGpus, ThatAllIdleOrOnlyForAMomentIsNoHang) {
   EXPECT_THAT(causes(moment.diagnosis().root_causes), IsEmpty());
 }
 
-// --- performance.yaml
-// ---------------------------------------------------------------------------------
+PartReport process(int pid, const std::string& state) {
+  return {.tool = "ps",
+          .kind = "process",
+          .names = {{"pid", std::to_string(pid)}},
+          .values = {{"STAT", state}, {"COMMAND", "[python3] <defunct>"}}};
+}
+
+TEST(DeadProcesses, ExplainARankThatIsBehind) {
+  Job job;
+  job.join_all(8);
+  job.call(ranks(0, 8), all_reduce(), 20);
+  job.call(all_but(3, 8), all_reduce());
+  job.part("node-0", process(1003, "Zl"));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.rank_crashed"));
+  EXPECT_EQ(diagnosis.root_causes[0].title, "The process of rank 3 on node-0 (pid 1003) has ended");
+}
+
+TEST(DeadProcesses, AccuseNobodyWhereTheyExplainNothingOrAreSomebodyElses) {
+  for (const int pid : {1003, 4711}) {
+    Job job;
+    job.join_all(8);
+    job.call(ranks(0, 8), all_reduce(), 20);
+    job.part("node-0", process(pid, "Zl"));
+    EXPECT_THAT(causes(job.diagnosis().root_causes), IsEmpty());
+  }
+  Job alive;
+  alive.join_all(8);
+  alive.call(ranks(0, 8), all_reduce(), 20);
+  alive.call(all_but(3, 8), all_reduce());
+  alive.part("node-0", process(1003, "Sl"));
+  EXPECT_THAT(causes(alive.diagnosis().root_causes), Not(Contains("software.rank_crashed")));
+}
+
+// --- performance.yaml -------------------------------------------------------------------------
 
 std::string complaint_about(const std::string& references, const std::string& falls_short = "0.8") {
   const std::string rest =
