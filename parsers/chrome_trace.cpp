@@ -50,6 +50,7 @@ bool may_be_first_key(std::string_view beginning) {
 
 TraceForm trace_form(std::string_view beginning, bool all) {
   const bool enough = all || beginning.size() >= kTraceFormBytes;
+  beginning = beginning.substr(0, kTraceFormBytes);
   const TraceForm unsure = enough ? TraceForm::none : TraceForm::unsure;
   std::size_t at = behind_blanks(beginning, 0);
   if (at >= beginning.size()) return unsure;
@@ -61,8 +62,9 @@ TraceForm trace_form(std::string_view beginning, bool all) {
     const std::size_t end = end_of_json_text(beginning, at + 1);
     const std::string_view key =
         beginning.substr(at + 1, (end == std::string_view::npos ? beginning.size() : end) - at - 1);
+    if (key.size() > kMostKey) return TraceForm::none;
     if (end == std::string_view::npos)
-      return (first ? may_be_first_key(key) : key.size() <= kMostKey) ? unsure : TraceForm::none;
+      return first && !may_be_first_key(key) ? TraceForm::none : unsure;
     if (first && !is_first_key(key)) return TraceForm::none;
     at = behind_blanks(beginning, end + 1);
     if (at >= beginning.size()) return unsure;

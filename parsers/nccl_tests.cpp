@@ -296,7 +296,7 @@ void Table::give(std::vector<DocumentReading>& readings) const {
   value("out of bounds", out_of_bounds);
   if (stopped_at > 0) value("stopped at size", std::to_string(stopped_at));
   value("ended", average.empty() ? "no" : "yes");
-  give_one(std::move(report), largest_line);
+  give_one(std::move(report), largest_line.number > 0 ? largest_line : wrong_line);
 }
 
 class NcclTests : public Document {
@@ -457,9 +457,13 @@ bool begins_nccl_tests(std::string_view text) {
     case 'b':
     case 't':
       return nccl_tests_layout(text).has_value();
-    default:
-      return text.front() >= '0' && text.front() <= '9' &&
-             guessed_nccl_tests_layout(text).has_value();
+    default: {
+      // Times and addresses begin with digits, too, but not with two numbers.
+      const std::size_t number = text.find_first_not_of("0123456789");
+      if (number == 0 || number == std::string_view::npos || text[number] != ' ') return false;
+      const std::size_t next = text.find_first_not_of(' ', number);
+      return text[next] >= '0' && text[next] <= '9' && guessed_nccl_tests_layout(text).has_value();
+    }
   }
 }
 

@@ -26,7 +26,7 @@ bool is_command_column(std::string_view column) {
 // USER  PID %CPU %MEM  VSZ  RSS TTY  STAT START  TIME COMMAND
 Words head_of(std::string_view text) {
   text = trimmed(text);
-  if (text.empty() || text.front() < '%' || text.front() > 'Z') return {};
+  if (text.find("PID ") == std::string_view::npos) return {};
   const Words columns = words_of(text, kMostColumns);
   const bool named = std::ranges::find(columns, "PID") != columns.end() &&
                      std::ranges::any_of(columns, is_state_column) && !columns.empty() &&
