@@ -1,15 +1,11 @@
 #include "parsers/nccl_tests.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "model/facts/part.h"
-#include "parsers/nccl_tests_table.h"
+#include "parsers/nccl_tests_run.h"
 #include "parsers/tool_text.h"
 
 namespace faultline {
@@ -19,9 +15,7 @@ using namespace tool_text;
 
 constexpr std::string_view kTool = "nccl-tests";
 constexpr std::size_t kMostTables = 64;  // at a time: processes that print theirs into one file
-constexpr std::size_t kMostHosts = 4096;
-constexpr std::size_t kHostsBytes = 240;  // of those that are named
-constexpr std::size_t kMostWord = 80;
+constexpr std::size_t kMostWord = NcclTestsRun::kMostWord;
 
 std::string_view without_hash(std::string_view text) {
   text = trimmed(text);
@@ -70,235 +64,6 @@ bool is_flags(std::string_view text) {
   return text.starts_with("nThread ") && text.find(" minBytes ") != std::string_view::npos;
 }
 
-// One run of one test, as one process prints it.
-struct Table {
-  std::string spoken_host;  // whose lines these are, by their wrapping
-  int spoken_rank = -1;
-
-  std::string program;  // all_reduce_perf
-  std::int64_t ranks = 0;
-  std::vector<std::string> hosts;  // in the order of ranks
-  std::set<std::string, std::less<>> known_hosts;
-  std::string gpu;
-  bool other_gpus = false;
-
-  NcclTestsLayout layout;
-  std::int64_t rows = 0;
-  NcclTestsRow largest;
-  double smallest = 0;
-  double peak = 0;
-  std::uint64_t peak_size = 0;
-  std::int64_t wrong_rows = 0;
-  double wrong_values = 0;
-  std::uint64_t first_wrong = 0;
-  bool checked = false;
-  std::uint64_t stopped_at = 0;
-  std::string out_of_bounds;
-  std::string average;
-  KeptLine largest_line;
-  KeptLine wrong_line;
-
-  bool empty() const { return rows == 0 && average.empty() && out_of_bounds.empty(); }
-  bool heads_only() const { return empty() && stopped_at == 0; }
-
-  void save(SavedBytesWriter& saved) const;
-  void restore(SavedBytesReader& saved);
-  std::size_t size() const;
-
-  void add(const Device& device);
-  void add(const NcclTestsRow& row, const DocumentLine& line);
-  std::string collective() const;
-  std::vector<NamedValue> names() const;
-  void give(std::vector<DocumentReading>& readings) const;
-};
-
-void save(SavedBytesWriter& saved, double value) { saved.text(fmt::format("{}", value)); }
-
-double restored(SavedBytesReader& saved) {
-  const std::string_view text = saved.text();
-  double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-std::uint64_t restored_size(SavedBytesReader& saved) {
-  return static_cast<std::uint64_t>(saved.number());
-}
-
-void Table::save(SavedBytesWriter& saved) const {
-  saved.text(spoken_host);
-  saved.number(spoken_rank);
-  saved.text(program);
-  saved.number(ranks);
-  saved.number(std::ssize(hosts));
-  for (const std::string& host : hosts) saved.text(host);
-  saved.text(gpu);
-  saved.number(other_gpus ? 1 : 0);
-  layout.save(saved);
-  saved.number(rows);
-  saved.number(static_cast<std::int64_t>(largest.size));
-  saved.text(largest.redop);
-  for (std::size_t group = 0; group < 2; ++group) {
-    faultline::save(saved, largest.algbw[group]);
-    faultline::save(saved, largest.busbw[group]);
-  }
-  faultline::save(saved, smallest);
-  faultline::save(saved, peak);
-  saved.number(static_cast<std::int64_t>(peak_size));
-  saved.number(wrong_rows);
-  faultline::save(saved, wrong_values);
-  saved.number(static_cast<std::int64_t>(first_wrong));
-  saved.number(checked ? 1 : 0);
-  saved.number(static_cast<std::int64_t>(stopped_at));
-  saved.text(out_of_bounds);
-  saved.text(average);
-  largest_line.save(saved);
-  wrong_line.save(saved);
-}
-
-void Table::restore(SavedBytesReader& saved) {
-  spoken_host = saved.text();
-  spoken_rank = saved.small_number();
-  program = saved.text();
-  ranks = saved.number();
-  const std::int64_t count = saved.number();
-  for (std::int64_t i = 0; i < count && saved.ok() && hosts.size() < kMostHosts; ++i)
-    known_hosts.insert(hosts.emplace_back(saved.text()));
-  gpu = saved.text();
-  other_gpus = saved.number() != 0;
-  layout.restore(saved);
-  rows = saved.number();
-  largest.size = restored_size(saved);
-  largest.redop = saved.text();
-  for (std::size_t group = 0; group < 2; ++group) {
-    largest.algbw[group] = restored(saved);
-    largest.busbw[group] = restored(saved);
-  }
-  smallest = restored(saved);
-  peak = restored(saved);
-  peak_size = restored_size(saved);
-  wrong_rows = saved.number();
-  wrong_values = restored(saved);
-  first_wrong = restored_size(saved);
-  checked = saved.number() != 0;
-  stopped_at = restored_size(saved);
-  out_of_bounds = saved.text();
-  average = saved.text();
-  largest_line.restore(saved);
-  wrong_line.restore(saved);
-}
-
-std::size_t Table::size() const {
-  return sizeof *this + hosts.size() * 2 * (sizeof(std::string) + kMostWord) +
-         largest_line.text.size() + wrong_line.text.size();
-}
-
-void Table::add(const Device& device) {
-  ++ranks;
-  const std::string_view host = device.host.substr(0, kMostWord);
-  if (hosts.size() < kMostHosts && !known_hosts.contains(host))
-    known_hosts.insert(hosts.emplace_back(host));
-  if (gpu.empty()) gpu = device.gpu.substr(0, kMostWord);
-  other_gpus |= gpu != device.gpu.substr(0, kMostWord);
-}
-
-void Table::add(const NcclTestsRow& row, const DocumentLine& line) {
-  if (!row.measured) {
-    stopped_at = row.size;
-    return;
-  }
-  stopped_at = 0;
-  ++rows;
-  const auto size_here = static_cast<double>(row.size);
-  smallest = rows == 1 ? size_here : std::min(smallest, size_here);
-  if (rows == 1 || row.size >= largest.size) {
-    largest = row;
-    largest_line.keep(line);
-  }
-  if (const double best = std::max(row.busbw[0], row.busbw[1]); best > peak) {
-    peak = best;
-    peak_size = row.size;
-  }
-  double wrong = 0;
-  for (const auto& count : row.wrong) {
-    checked |= count.has_value();
-    wrong += std::max(0.0, count.value_or(0));
-  }
-  if (wrong <= 0) return;
-  wrong_values += wrong;
-  if (++wrong_rows > 1) return;
-  first_wrong = row.size;
-  wrong_line.keep(line);
-}
-
-// Only an all-reduce moves more over the bus than it is large, and only that is guessed.
-std::string Table::collective() const {
-  std::string_view name = program;
-  if (name.ends_with("_perf")) name.remove_suffix(5);
-  if (!name.empty()) return std::string(name);
-  constexpr double kMore = 1.1;
-  return largest.algbw[0] > 1 && largest.busbw[0] > kMore * largest.algbw[0] ? "all_reduce" : "";
-}
-
-std::vector<NamedValue> Table::names() const {
-  std::vector<NamedValue> told;
-  auto add_name = [&told](std::string_view name, std::string value) {
-    if (!value.empty()) told.push_back({std::string(name), std::move(value)});
-  };
-  add_name("collective", collective());
-  if (!other_gpus) add_name("gpu", gpu);
-  if (ranks > 0) add_name("ranks", std::to_string(ranks));
-  if (!hosts.empty()) add_name("nodes", std::to_string(hosts.size()));
-  std::string named;
-  for (const std::string& host : hosts) {
-    if (named.size() + host.size() >= kHostsBytes) break;
-    named += (named.empty() ? "" : ",") + host;
-  }
-  add_name("hosts", std::move(named));
-  return told;
-}
-
-void Table::give(std::vector<DocumentReading>& readings) const {
-  if (empty()) return;
-  auto give_one = [&](PartReport report, const KeptLine& line) {
-    Reading reading{.fact = std::move(report), .host = hosts.empty() ? "" : hosts.front()};
-    readings.push_back({std::move(reading), line.number > 0 ? std::optional(line) : std::nullopt});
-  };
-  const bool failed = out_of_bounds.find("FAILED") != std::string::npos ||
-                      number_in_front(out_of_bounds).value_or(0) > 0;
-  PartReport report{.tool = std::string(kTool), .kind = "bandwidth_test", .names = names()};
-  auto value = [&report](std::string_view name, std::string text) {
-    if (!text.empty()) report.values.push_back({std::string(name), std::move(text)});
-  };
-  if (wrong_rows > 0 || failed) {
-    report.kind = "results_check";
-    value("wrong rows", std::to_string(wrong_rows));
-    value("wrong values", fmt::format("{}", wrong_values));
-    if (first_wrong > 0) value("first wrong size", std::to_string(first_wrong));
-    value("out of bounds", out_of_bounds);
-    give_one(std::move(report), wrong_line);
-    report = {.tool = std::string(kTool), .kind = "bandwidth_test", .names = names()};
-  }
-  if (rows > 0) {
-    report.names.push_back({"largest size", std::to_string(largest.size)});
-    value("busbw", fmt::format("{}", std::max(largest.busbw[0], largest.busbw[1])));
-    value("busbw out of place", fmt::format("{}", largest.busbw[0]));
-    if (largest.busbw[1] > 0) value("busbw in place", fmt::format("{}", largest.busbw[1]));
-    value("peak busbw", fmt::format("{}", peak));
-    value("peak size", std::to_string(peak_size));
-    value("smallest size", fmt::format("{:.0f}", smallest));
-    value("rows", std::to_string(rows));
-    // Where no column counts, the summary is what tells.
-    const bool told = layout.wrong[0] < 0 && out_of_bounds.ends_with("OK");
-    value("checked", checked || told ? "yes" : "no");
-  }
-  value("average busbw", average);
-  value("out of bounds", out_of_bounds);
-  if (stopped_at > 0) value("stopped at size", std::to_string(stopped_at));
-  value("ended", average.empty() ? "no" : "yes");
-  give_one(std::move(report), largest_line.number > 0 ? largest_line : wrong_line);
-}
-
 class NcclTests : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
@@ -309,7 +74,7 @@ class NcclTests : public Document {
   }
 
   void finish(std::vector<DocumentReading>& readings) override {
-    for (const Table& table : tables_) table.give(readings);
+    for (const NcclTestsRun& table : tables_) table.give(readings);
     tables_.clear();
   }
 
@@ -317,13 +82,13 @@ class NcclTests : public Document {
 
   std::size_t size() const override {
     std::size_t bytes = sizeof *this;
-    for (const Table& table : tables_) bytes += table.size();
+    for (const NcclTestsRun& table : tables_) bytes += table.size();
     return bytes;
   }
 
   void save(SavedBytesWriter& saved) const override {
     saved.number(std::ssize(tables_));
-    for (const Table& table : tables_) table.save(saved);
+    for (const NcclTestsRun& table : tables_) table.save(saved);
   }
   void restore(SavedBytesReader& saved) override {
     const std::int64_t count = saved.number();
@@ -336,7 +101,7 @@ class NcclTests : public Document {
             std::vector<DocumentReading>& readings) {
     if (read_head(text, line, readings)) return Line::part;
     if (const auto head = nccl_tests_layout(text)) {
-      Table& table = table_for(line, readings, true);
+      NcclTestsRun& table = table_for(line, readings, true);
       table.layout = *head;
       return Line::part;
     }
@@ -344,14 +109,14 @@ class NcclTests : public Document {
       return read_row(text, line, readings) ? Line::part : Line::foreign;
     if (const auto value = summary_in(text, kOutOfBounds)) {
       if (!number_in_front(*value)) return Line::foreign;
-      Table& table = table_for(line, readings, false);
+      NcclTestsRun& table = table_for(line, readings, false);
       table.out_of_bounds = value->substr(0, kMostWord);
       if (table.wrong_line.number == 0) table.wrong_line.keep(line);
       return Line::part;
     }
     if (const auto value = summary_in(text, kAverage)) {
       if (!number_in_front(*value) || line.cut) return Line::foreign;
-      Table& table = table_for(line, readings, false);
+      NcclTestsRun& table = table_for(line, readings, false);
       table.average = value->substr(0, kMostWord);
       if (table.largest_line.number == 0) table.largest_line.keep(line);
       close(table, readings);
@@ -365,12 +130,12 @@ class NcclTests : public Document {
                  std::vector<DocumentReading>& readings) {
     std::string_view rest = text;
     if (take_front(rest, "Collective test starting: ")) {
-      Table& table = table_for(line, readings, true);
+      NcclTestsRun& table = table_for(line, readings, true);
       table.program = trimmed(rest).substr(0, kMostWord);
       return true;
     }
     if (is_flags(text)) {
-      Table& table = table_for(line, readings, true);
+      NcclTestsRun& table = table_for(line, readings, true);
       if (table.ranks > 0)
         table = {.spoken_host = table.spoken_host,
                  .spoken_rank = table.spoken_rank,
@@ -378,7 +143,7 @@ class NcclTests : public Document {
       return true;
     }
     if (const auto device = device_in(text)) {
-      table_for(line, readings, true).add(*device);
+      table_for(line, readings, true).add_device(device->host, device->gpu);
       return true;
     }
     if (text.starts_with("nccl-tests version ") || text == "Using devices" ||
@@ -391,7 +156,7 @@ class NcclTests : public Document {
 
   bool read_row(std::string_view text, const DocumentLine& line,
                 std::vector<DocumentReading>& readings) {
-    Table* table = find(line);
+    NcclTestsRun* table = find(line);
     NcclTestsLayout layout = table != nullptr ? table->layout : NcclTestsLayout{};
     if (!layout.known()) {
       const auto guessed = guessed_nccl_tests_layout(text);
@@ -407,16 +172,17 @@ class NcclTests : public Document {
     return true;
   }
 
-  Table* find(const DocumentLine& line) {
-    const auto found = std::ranges::find_if(tables_, [&](const Table& table) {
+  NcclTestsRun* find(const DocumentLine& line) {
+    const auto found = std::ranges::find_if(tables_, [&](const NcclTestsRun& table) {
       return table.spoken_rank == line.rank && table.spoken_host == line.host;
     });
     return found == tables_.end() ? nullptr : &*found;
   }
 
   // heads: the line stands above a table; one that has rows is over then.
-  Table& table_for(const DocumentLine& line, std::vector<DocumentReading>& readings, bool heads) {
-    Table* table = find(line);
+  NcclTestsRun& table_for(const DocumentLine& line, std::vector<DocumentReading>& readings,
+                          bool heads) {
+    NcclTestsRun* table = find(line);
     if (table != nullptr && heads && !table->heads_only()) {
       close(*table, readings);
       table = nullptr;
@@ -424,15 +190,15 @@ class NcclTests : public Document {
     if (table != nullptr) return *table;
     if (tables_.size() == kMostTables) close(tables_.front(), readings);
     return tables_.emplace_back(
-        Table{.spoken_host = std::string(line.host), .spoken_rank = line.rank});
+        NcclTestsRun{.spoken_host = std::string(line.host), .spoken_rank = line.rank});
   }
 
-  void close(Table& table, std::vector<DocumentReading>& readings) {
+  void close(NcclTestsRun& table, std::vector<DocumentReading>& readings) {
     table.give(readings);
     tables_.erase(tables_.begin() + (&table - tables_.data()));
   }
 
-  std::vector<Table> tables_;
+  std::vector<NcclTestsRun> tables_;
 };
 
 }  // namespace
