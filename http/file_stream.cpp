@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "http/asked_lines.h"
+#include "parsers/chrome_trace.h"
 #include "parsers/flight_recorder.h"
 
 namespace faultline {
@@ -29,7 +30,8 @@ void add(FileReceipt& receipt, const Batch& batch) {
   for (const auto& [dialect, lines] : batch.dialects) receipt.dialects[dialect] += lines;
 }
 
-bool is_dump(std::string_view beginning) {
+bool is_dump_or_trace(std::string_view beginning) {
+  if (trace_form(beginning.substr(0, kDumpFormBytes), false) != TraceForm::none) return true;
   const DumpForm form = dump_form(beginning.substr(0, kDumpFormBytes), false);
   return form == DumpForm::pickle || form == DumpForm::json;
 }
@@ -130,7 +132,8 @@ void FileStream::feed(std::string_view bytes) {
   skip_ -= held;
   receipt_.duplicate_bytes += held;
   bytes.remove_prefix(held);
-  if (filter_ && receipt_.bytes == bytes.size() && is_dump(bytes)) filter_->expect_whole_bodies();
+  if (filter_ && receipt_.bytes == bytes.size() && is_dump_or_trace(bytes))
+    filter_->expect_whole_bodies();
   if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
   read(bytes);
 }

@@ -7,6 +7,9 @@
 namespace faultline {
 namespace {
 
+// Of a body that means nothing in part. A larger one, a trace, is taken for new.
+constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
+
 std::size_t size_of(const Fingerprint& block) {
   return static_cast<std::size_t>(block.to_offset - block.from_offset);
 }
@@ -65,7 +68,11 @@ bool ResendFilter::match_block(bool complete) {
       }
       candidate->head_matches = true;
     }
-    if (size > kMaxBlockBytes && rest().size() > kMaxBlockBytes &&
+    if (whole_bodies_ && size > kMostHeldBytes) {
+      candidate = candidates_.erase(candidate);  // what it tells is told again, and changes nothing
+      continue;
+    }
+    if (!whole_bodies_ && size > kMaxBlockBytes && rest().size() > kMaxBlockBytes &&
         rest().find('\n') == std::string_view::npos) {
       // Too long to hold back, and too long a line to be read: its head has to do.
       take_block(candidate->block);

@@ -12,6 +12,7 @@
 #include "ingest/documents.h"
 #include "ingest/dump_body.h"
 #include "ingest/repeat_filter.h"
+#include "ingest/trace_body.h"
 #include "ingest/unwrap.h"
 #include "ingest/wanted_remarks.h"
 #include "parsers/nccl_call.h"
@@ -102,6 +103,14 @@ class Reader::Impl {
   void feed(std::string_view bytes) {
     if (bytes.empty()) return;
     finished_ = false;
+    const bool may_be_trace = at_beginning_ && !dump_.open() && TraceBody::may_begin(bytes);
+    if (trace_.open() || may_be_trace)
+      feed_trace(bytes);
+    else
+      feed_others(bytes);
+  }
+
+  void feed_others(std::string_view bytes) {
     if (at_beginning_ && (dump_.open() || DumpBody::may_begin(bytes)))
       feed_dump(bytes);
     else
@@ -188,6 +197,7 @@ class Reader::Impl {
   void finish(LineEnd end) {
     finished_ = true;
     batch_.end = SourceEnd::whole;
+    if (trace_.open() && !finish_trace()) return;
     read_dumps(true);
     if (dump_.size() > 0) {
       batch_.end = SourceEnd::torn;
@@ -255,6 +265,41 @@ class Reader::Impl {
   void count_line() {
     ++lines_;
     ++batch_.lines;
+  }
+
+  void feed_trace(std::string_view bytes) {
+    TraceBody::Step step = trace_.feed(bytes);
+    if (step.what == TraceBody::What::text) feed_others(step.rest);
+    if (step.what != TraceBody::What::trace) return;
+    keep_trace(step);
+    feed(step.rest);
+  }
+
+  // False: it breaks off; whatever may follow later would mean nothing without its beginning.
+  bool finish_trace() {
+    while (trace_.open()) {
+      TraceBody::Step step = trace_.finish();
+      if (step.what == TraceBody::What::text) feed_others(step.rest);
+      if (step.what != TraceBody::What::text) keep_trace(step);
+      if (step.what == TraceBody::What::trace) feed(step.rest);
+      finished_ = true;
+      if (step.what != TraceBody::What::broken_off) continue;
+      dump_.pass_over();
+      batch_.end = SourceEnd::torn;
+      return false;
+    }
+    return true;
+  }
+
+  // A trace counts as one line.
+  void keep_trace(TraceBody::Step& step) {
+    count_line();
+    ++batch_.dialects["torch-profiler"];
+    ++batch_.recognized;
+    const std::uint32_t speaker = calls_.speaker(batch_, {}, 0, -1, -1);
+    for (DumpedFact& told : step.facts)
+      keep_fact(std::move(told.fact), speaker, told.time, {lines_, line_start_, told.text});
+    line_start_ += step.size;
   }
 
   void feed_dump(std::string_view bytes) {
@@ -622,6 +667,7 @@ class Reader::Impl {
   Unwrapper unwrapper_;
   Documents documents_;
   DumpBody dump_;
+  TraceBody trace_;
   CallCollector calls_;
   RepeatFilter repeats_;
   std::vector<Reading> readings_;

@@ -9,8 +9,10 @@
 #include "parsers/json_document.h"
 #include "parsers/launcher_table.h"
 #include "parsers/nc.h"
+#include "parsers/nccl_tests.h"
 #include "parsers/ncclras_text.h"
 #include "parsers/nhc.h"
+#include "parsers/nsys.h"
 #include "parsers/nvidia_smi_csv.h"
 #include "parsers/nvidia_smi_error.h"
 #include "parsers/nvidia_smi_nvlink.h"
@@ -19,6 +21,7 @@
 #include "parsers/nvidia_smi_topo.h"
 #include "parsers/nvidia_smi_xml.h"
 #include "parsers/ping.h"
+#include "parsers/ps.h"
 #include "parsers/python_traceback.h"
 #include "parsers/stack_dump.h"
 #include "parsers/tcpdump.h"
@@ -36,6 +39,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nvidia-smi-xml", begins_nvidia_smi_xml, make_nvidia_smi_xml, "<"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
+    {"nccl-tests", begins_nccl_tests, make_nccl_tests, "#nCNROAsbt0123456789"},
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
     {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error, "UNFG"},
     {"nvidia-smi-dmon", begins_nvidia_smi_dmon, make_nvidia_smi_dmon, "#"},
@@ -49,6 +53,8 @@ constexpr DocumentFormat kFormats[] = {
     {"nc", begins_nc, make_nc, "nC"},
     {"df", begins_df, make_df, "F"},
     {"nhc", begins_nhc, make_nhc, "EN"},
+    {"nsys", begins_nsys, make_nsys, "T"},
+    {"ps", begins_ps, make_ps, "%ABCDEFGILNPRSTUVW"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
     {"python-traceback", begins_python_traceback, make_python_traceback},

@@ -9,6 +9,7 @@
 #include "parsers/parser.h"
 #include "parsers/parser_choice.h"
 #include "parsers/proxy_dump.h"
+#include "parsers/script_lines.h"
 #include "parsers/torch_reports.h"
 #include "parsers/torch_watchdog.h"
 
@@ -61,6 +62,10 @@ constexpr Parser kParsers[] = {
     {"mpirun", "noticed that process rank ", parse_mpirun_exit, true},
     {"mpirun", "Process name: [", parse_mpirun_exit, true},
     {"hydra", " RUNNING AT ", parse_hydra_exit, true},
+    {"straggler_report", "avg barrier time ", parse_barrier_time, true},
+    {"straggler_report", "traggler ranks detected: ", parse_straggler_ranks},
+    {"gpu_watchdog", " gpu_util=", parse_gpu_sample, true},
+    {"bandwidth_line", " GB/s, ", parse_bandwidth_line},
     {"shell", ": line ", parse_shell_exit, true},
 };
 static_assert(std::size(kParsers) <= ParserChoice::kMostParsers);

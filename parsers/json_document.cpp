@@ -6,6 +6,7 @@
 #include "parsers/ip_link_json.h"
 #include "parsers/iperf3_json.h"
 #include "parsers/mlxlink_json.h"
+#include "parsers/nccl_tests_json.h"
 #include "parsers/ncclras_json.h"
 #include "parsers/rdma_json.h"
 #include "parsers/sysfs_json.h"
@@ -28,6 +29,7 @@ constexpr JsonDialect kDialects[] = {
     {"ip-link", begins_ip_link_json, make_ip_link_json},
     {"rdma", begins_rdma_json, make_rdma_json},
     {"mlxlink", begins_mlxlink_json, make_mlxlink_json},
+    {"nccl-tests", begins_nccl_tests_json, make_nccl_tests_json},
     {"sysfs", begins_sysfs_json, make_sysfs_json},
 };
 

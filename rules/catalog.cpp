@@ -22,6 +22,7 @@ constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 constexpr std::string_view kConditions = "conditions.yaml";
+constexpr std::string_view kPerformance = "performance.yaml";
 constexpr std::string_view kCounters = "counters.yaml";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
@@ -50,8 +51,8 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions, kCounters,
-                                               kSettings, kSxids,     kXids};
+  constexpr std::string_view all_but_last[] = {kAdvice,      kCausality, kConditions, kCounters,
+                                               kPerformance, kSettings,  kSxids,      kXids};
   throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
                                        path.string(), fmt::join(all_but_last, ", "), kXidDetails));
 }
@@ -109,6 +110,8 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_settings(file.name, file.text);
   else if (name == kConditions)
     read_conditions(file.name, file.text);
+  else if (name == kPerformance)
+    read_performance(file.name, file.text);
   else if (name == kCounters)
     read_counters(file.name, file.text);
   else
@@ -157,6 +160,7 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
       .xid_details = read(texts, kXidDetails, read_xid_details),
       .settings = read(texts, kSettings, read_settings),
       .conditions = read(texts, kConditions, read_conditions),
+      .performance = read(texts, kPerformance, read_performance),
       .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
       .causality = read(texts, kCausality, read_causality),
       .advice = read(texts, kAdvice, read_advice),

@@ -15,6 +15,7 @@
 #include "model/finding.h"
 #include "rules/conditions_catalog.h"
 #include "rules/counters_catalog.h"
+#include "rules/performance_catalog.h"
 #include "rules/settings_catalog.h"
 #include "rules/signatures.h"
 #include "rules/xid_details.h"
@@ -62,6 +63,7 @@ struct Catalog {
   std::vector<XidDetail> xid_details;  // in the order of their file
   SettingsCatalog settings;
   ConditionsCatalog conditions;
+  PerformanceCatalog performance;
   std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;

@@ -10,9 +10,12 @@
 #include "model/ranks.h"
 #include "rules/coverage.h"
 #include "rules/coverage_parts.h"
+#include "rules/coverage_performance.h"
 
 namespace faultline {
 namespace {
+
+constexpr std::string_view kBandwidth = "expected bandwidth";
 
 // The first finding of the job's own trouble that is of one of these classes.
 const Finding* found(const Diagnosis& diagnosis, std::initializer_list<std::string_view> causes) {
@@ -212,7 +215,7 @@ Check last_operation(const View& view, const Diagnosis& diagnosis) {
 }
 
 Check bandwidth(const Diagnosis& diagnosis) {
-  Check check{.check = "expected bandwidth", .status = CheckStatus::unknown};
+  Check check{.check = std::string(kBandwidth), .status = CheckStatus::unknown};
   if (const Finding* low = found(diagnosis, {"performance.bandwidth_low"})) {
     check.status = CheckStatus::fail;
     check.detail = low->title;
@@ -257,7 +260,10 @@ std::vector<Check> checklist_of(const View& view, const Diagnosis& diagnosis) {
                 "ranks called the same functions, counts and types"),
       no_gpu_errors(view)};
   for (Check& check : checks_of_parts(view)) checks.push_back(std::move(check));
-  checks.push_back(bandwidth(diagnosis));
+  const std::vector<Check> measured = checks_of_performance(view);
+  checks.insert(checks.end(), measured.begin(), measured.end());
+  if (std::ranges::find(measured, kBandwidth, &Check::check) == measured.end())
+    checks.push_back(bandwidth(diagnosis));
   checks.push_back(algorithm(view, diagnosis));
   return checks;
 }

@@ -7,6 +7,7 @@
 #include "rules/detectors/kernel.h"
 #include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/parts.h"
+#include "rules/detectors/performance.h"
 #include "rules/detectors/rank_behind.h"
 #include "rules/detectors/rank_missing.h"
 #include "rules/detectors/remarks.h"
@@ -24,6 +25,7 @@ constexpr Detector kDetectors[] = {
     {"kernel", find_kernel_faults},
     {"sxid", find_sxids},
     {"parts", find_part_faults},
+    {"performance", find_performance_faults},
     {"flight", find_flight_faults},
     {"remarks", find_remarks},
     {"collective_mismatch", find_collective_mismatches},

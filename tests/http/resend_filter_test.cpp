@@ -141,6 +141,30 @@ TEST(ResendFilter, TakesAShorterBodyForAnotherOneWhereItMeansSomethingOnlyAsAWho
   EXPECT_EQ(again.finish(), "");
 }
 
+// A profiler's trace: hundreds of megabytes, and those of all ranks begin alike.
+TEST(ResendFilter, DoesNotHoldBackWhatIsLargerThanMayBeHeld) {
+  const std::string beginning = lines("trace", 100);
+  Held held;
+  held.block(beginning, true);
+  held.prints[0].to_offset = std::uint64_t{300} << 20;
+  ResendFilter filter(held.prints);
+  filter.expect_whole_bodies();
+  EXPECT_EQ(filter.feed(beginning), beginning);
+  EXPECT_TRUE(filter.passes_all());
+}
+
+TEST(ResendFilter, DoesNotTakeABodyThatIsOneLineForAnotherOneByItsHead) {
+  const std::string one = std::string(3 << 20, 'x') + "1";
+  const std::string two = std::string(3 << 20, 'x') + "2";
+  Held held;
+  held.block(one, true);
+  ResendFilter filter(held.prints);
+  filter.expect_whole_bodies();
+  std::string fresh(filter.feed(two));
+  fresh += filter.finish();
+  EXPECT_EQ(fresh, two);
+}
+
 TEST(ResendFilter, TakesABodyTooShortToRecogniseForNew) {
   Held held;
   held.block(lines("a", 500), true);

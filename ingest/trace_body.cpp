@@ -1,0 +1,57 @@
+#include "ingest/trace_body.h"
+
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// Looking is reading from the beginning, so it is done seldom once it was in vain.
+constexpr std::size_t kOftenUpTo = 4096;
+
+}  // namespace
+
+bool TraceBody::may_begin(std::string_view bytes) {
+  return trace_form(bytes.substr(0, kOftenUpTo), false) != TraceForm::none;
+}
+
+TraceBody::Step TraceBody::feed(std::string_view bytes) {
+  if (trace_) return read(bytes);
+  held_ += bytes;
+  if (held_.size() < next_look_) return {};
+  if (held_.size() > kOftenUpTo) next_look_ = 2 * held_.size();
+  return decide(false);
+}
+
+TraceBody::Step TraceBody::decide(bool all) {
+  const TraceForm form = trace_form(held_, all);
+  if (form == TraceForm::unsure) return {};
+  next_look_ = 0;
+  const std::string held = std::exchange(held_, {});
+  if (form == TraceForm::none) return {.what = What::text, .rest = held};
+  trace_ = std::make_unique<ChromeTrace>();
+  return read(held);
+}
+
+TraceBody::Step TraceBody::read(std::string_view bytes) {
+  const std::size_t taken = trace_->feed(bytes);
+  size_ += taken;
+  if (!trace_->complete()) return {};
+  Step step{.what = What::trace,
+            .size = std::exchange(size_, 0),
+            .facts = trace_->facts(),
+            .rest = std::string(bytes.substr(taken))};
+  trace_ = nullptr;
+  return step;
+}
+
+TraceBody::Step TraceBody::finish() {
+  if (!trace_) {
+    Step step = decide(true);
+    if (step.what != What::wait) return step;
+  }
+  Step step{.what = What::broken_off, .size = std::exchange(size_, 0), .facts = trace_->facts()};
+  trace_ = nullptr;
+  return step;
+}
+
+}  // namespace faultline

@@ -1,0 +1,50 @@
+// The trace that a source consists of, if it is one: read as it comes, for it may be far larger
+// than what may be held. What turns out to be something else is given back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parsers/chrome_trace.h"
+
+namespace faultline {
+
+class TraceBody {
+ public:
+  // Whether bytes at the beginning of a source may belong to a trace.
+  static bool may_begin(std::string_view bytes);
+
+  bool open() const { return trace_ != nullptr || !held_.empty(); }
+
+  enum class What {
+    wait,        // more has to come
+    trace,       // it is complete
+    broken_off,  // nothing follows, and it is not
+    text,        // all that was fed is none of a trace
+  };
+  struct Step {
+    What what = What::wait;
+    std::uint64_t size = 0;  // of the trace
+    std::vector<DumpedFact> facts;
+    std::string rest;  // what was fed and is none of it
+  };
+
+  Step feed(std::string_view bytes);
+
+  // Nothing follows.
+  Step finish();
+
+ private:
+  Step decide(bool all);
+  Step read(std::string_view bytes);
+
+  std::string held_;  // until it is known what it is
+  std::size_t next_look_ = 0;
+  std::unique_ptr<ChromeTrace> trace_;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace faultline

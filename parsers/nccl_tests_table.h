@@ -1,0 +1,49 @@
+// The columns of nccl-tests' tables. They changed with versions, with the collective and with
+// flags, so a row is read by the names above it; where those are lost, by its shape.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/saved_bytes.h"
+
+namespace faultline {
+
+struct NcclTestsRow {
+  std::uint64_t size = 0;         // bytes
+  std::string redop;              // sum, none; empty: no such column
+  bool measured = false;          // false: the row stops before its first time
+  std::array<double, 2> algbw{};  // GB/s, out of place and in place
+  std::array<double, 2> busbw{};
+  // Values found wrong; not told, if they were not checked, or only a deviation is printed.
+  std::array<std::optional<double>, 2> wrong{};
+};
+
+struct NcclTestsLayout {
+  int tokens = 0;   // of a whole row
+  int leading = 0;  // before the first time
+  int size = -1;
+  int type = -1;
+  int redop = -1;
+  std::array<int, 2> algbw{-1, -1};
+  std::array<int, 2> busbw{-1, -1};
+  std::array<int, 2> wrong{-1, -1};
+
+  bool known() const { return tokens > 0; }
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);
+};
+
+// The line that names the columns: "#  size  count  type  redop  root  time  algbw  busbw #wrong
+// …".
+std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head);
+
+// A whole row's, by its shape alone.
+std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row);
+
+std::optional<NcclTestsRow> nccl_tests_row(const NcclTestsLayout& layout, std::string_view text);
+
+}  // namespace faultline

@@ -1,0 +1,21 @@
+// Lines of scripts that people write to watch a job, as a widely copied tutorial prints them: times
+// of barriers, a GPU's use, a collective's bandwidth.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "parsers/parser.h"
+
+namespace faultline {
+
+// " rank 3: avg barrier time 812.40ms (4.10x median) [SLOW]"
+bool parse_barrier_time(std::string_view text, std::vector<Reading>& readings);
+// " WARNING: Straggler ranks detected: [3, 7]"
+bool parse_straggler_ranks(std::string_view text, std::vector<Reading>& readings);
+// "2026-03-05T02:47:11.123456 rank=3 gpu_util=0 %, 71234"
+bool parse_gpu_sample(std::string_view text, std::vector<Reading>& readings);
+// " AllReduce 100MB: 88.10 GB/s, 2.21ms avg"
+bool parse_bandwidth_line(std::string_view text, std::vector<Reading>& readings);
+
+}  // namespace faultline

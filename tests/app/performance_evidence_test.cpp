@@ -1,0 +1,181 @@
+// From what tools print to the diagnosis: tables, traces and samples as people post them, each
+// fault with its healthy twin.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "ingest/reader.h"
+#include "rules/diagnosis.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Posted {
+ public:
+  void post(const std::string& name, std::string_view text) {
+    Reader reader(Cursor{}, *parse_rfc3339("2026-03-10T12:00:00Z"));
+    reader.feed(text);
+    reader.close();
+    job_.apply({"j", name, "", -1}, reader.take(), Timestamp{});
+  }
+
+  Diagnosis diagnosis() const {
+    static const Catalog catalog = load_catalog();
+    return diagnose(job_, catalog, Moment{});
+  }
+
+ private:
+  JobState job_{"j"};
+};
+
+std::vector<std::string> causes(const Diagnosis& diagnosis) {
+  std::vector<std::string> all;
+  for (const Finding& finding : diagnosis.root_causes) all.push_back(finding.cause);
+  return all;
+}
+
+std::string table(double busbw, int wrong = 0) {
+  std::string text =
+      "# Collective test starting: all_reduce_perf\n"
+      "# nThread 1 nGpus 8 minBytes 8 maxBytes 8589934592 step: 2(factor) warmup iters: 1 iters: "
+      "20 "
+      "agg iters: 1 validation: 1 graph: 0\n#\n# Using devices\n";
+  for (int rank = 0; rank < 8; ++rank)
+    text += fmt::format(
+        "#  Rank  {} Group  0 Pid  21734 on      gpu-7 device  {} [0000:{:02x}:00] NVIDIA H100 "
+        "80GB "
+        "HBM3\n",
+        rank, rank, 16 + rank);
+  text +=
+      "#\n#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+      "time   algbw   busbw #wrong\n"
+      "           8             2     float     sum      -1    15.81    0.00    0.00      0    "
+      "15.42  "
+      "  0.00    0.00      0\n";
+  text += fmt::format(
+      "  8589934592    2147483648     float     sum      -1    31319  {:.2f}  {:.2f}      {}    "
+      "31311 "
+      " {:.2f}  {:.2f}      0\n",
+      busbw / 1.75, busbw, wrong, busbw / 1.75, busbw);
+  return text + fmt::format("# Out of bounds values : {} {}\n# Avg bus bandwidth    : {:.3f} \n#\n",
+                            wrong > 0 ? 1 : 0, wrong > 0 ? "FAILED" : "OK", busbw / 2);
+}
+
+TEST(PerformanceEvidence, ATableIsHealthyLowOrWrong) {
+  Posted healthy;
+  healthy.post("nccl-tests.txt", table(479.1));
+  EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
+
+  Posted low;
+  low.post("nccl-tests.txt", table(210));
+  EXPECT_EQ(low.diagnosis().verdict, Verdict::slow);
+  EXPECT_THAT(causes(low.diagnosis()), ElementsAre("performance.bandwidth_low"));
+
+  Posted wrong;
+  wrong.post("nccl-tests.txt", table(479.1, 12));
+  EXPECT_EQ(wrong.diagnosis().verdict, Verdict::corrupt);
+  EXPECT_THAT(causes(wrong.diagnosis()), ElementsAre("corruption.wrong_results"));
+  ASSERT_THAT(wrong.diagnosis().root_causes[0].evidence, testing::SizeIs(1));
+  EXPECT_EQ(wrong.diagnosis().root_causes[0].evidence[0].line, 16u);
+}
+
+TEST(PerformanceEvidence, ALaterTableIsHeldAgainstAnEarlierOneOfTheSameFile) {
+  Posted job;
+  job.post("nccl-tests.txt", table(479.1) + table(360));
+  EXPECT_THAT(causes(job.diagnosis()), ElementsAre("performance.bandwidth_low"));
+  EXPECT_THAT(job.diagnosis().summary, HasSubstr("reached 360 GB/s, and 479 in an earlier run"));
+}
+
+// Five steps of 100 ms; a rank that computes less waits for the others in its collective.
+std::string trace(int rank, double compute_ms, double exposed_ms, double idle_ms = 5) {
+  std::string text = fmt::format(
+      "{{\"schemaVersion\": 1, \"distributedInfo\": {{\"rank\": {}, \"world_size\": 4}}, "
+      "\"traceEvents\": [\n",
+      rank);
+  auto add = [&](std::string_view category, std::string_view name, int stream, double begin,
+                 double duration) {
+    text += fmt::format(
+        "{{\"ph\": \"X\", \"cat\": \"{}\", \"name\": \"{}\", \"pid\": 0, \"tid\": {}, \"ts\": "
+        "{:.3f}, \"dur\": {:.3f}}},\n",
+        category, name, stream, begin * 1000, duration * 1000);
+  };
+  for (int step = 0; step < 5; ++step) {
+    const double begin = 1000 + step * 100;
+    const double piece = compute_ms / 10;
+    add("gpu_user_annotation", fmt::format("ProfilerStep#{}", step + 7), 7, begin, 100);
+    for (int i = 0; i < 10; ++i) add("kernel", "gemm", 7, begin + idle_ms + i * piece, piece);
+    add("kernel", "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(args)", 22,
+        begin + idle_ms + compute_ms, exposed_ms);
+  }
+  return text + "{\"ph\": \"M\", \"name\": \"end\"}]}\n";
+}
+
+TEST(PerformanceEvidence, TracesOfAllRanksNameTheOneThatIsWaitedFor) {
+  Posted healthy;
+  Posted late;
+  Posted starved;
+  Posted bound;
+  for (int rank = 0; rank < 4; ++rank) {
+    const std::string name = fmt::format("trace_{}.json", rank);
+    healthy.post(name, trace(rank, 85, 10));
+    late.post(name, rank == 2 ? trace(rank, 85, 10) : trace(rank, 55, 40));
+    starved.post(name, rank == 2 ? trace(rank, 50, 10, 40) : trace(rank, 50, 45));
+    bound.post(name, trace(rank, 50, 45));
+  }
+  EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
+  EXPECT_THAT(causes(late.diagnosis()), ElementsAre("software.straggler"));
+  EXPECT_THAT(late.diagnosis().root_causes[0].title, HasSubstr("Rank 2"));
+  EXPECT_THAT(late.diagnosis().root_causes[0].title, HasSubstr("computes longer"));
+  EXPECT_THAT(causes(starved.diagnosis()), ElementsAre("software.straggler"));
+  EXPECT_THAT(starved.diagnosis().root_causes[0].title, HasSubstr("is idle for longer"));
+  EXPECT_THAT(causes(bound.diagnosis()), ElementsAre("performance.communication_bound"));
+}
+
+TEST(PerformanceEvidence, TheLinesOfScriptsNameTheRankThatDiffers) {
+  Posted job;
+  job.post("check.log",
+           " rank 0: avg barrier time 198.10ms (1.00x median)\n"
+           " rank 1: avg barrier time 199.10ms (1.00x median)\n"
+           " rank 2: avg barrier time 197.10ms (0.99x median)\n"
+           " rank 3: avg barrier time 812.40ms (4.10x median) [SLOW]\n"
+           " WARNING: Straggler ranks detected: [3]\n");
+  EXPECT_THAT(causes(job.diagnosis()), ElementsAre("software.straggler"));
+  EXPECT_THAT(job.diagnosis().root_causes[0].subject.ranks, ElementsAre(3));
+
+  Posted watched;
+  std::string busy;
+  std::string idle;
+  for (int minute = 0; minute < 6; ++minute) {
+    busy += fmt::format("2026-03-05T02:4{}:11.123456 rank=0 gpu_util=100 %, 71234\n", minute);
+    idle += fmt::format("2026-03-05T02:4{}:11.523456 rank=1 gpu_util={} %, 71234\n", minute,
+                        minute < 2 ? 97 : 0);
+  }
+  watched.post("watchdog_0.log", busy);
+  watched.post("watchdog_1.log", idle);
+  watched.post("watchdog_2.log", "2026-03-05T02:45:11.1 rank=2 gpu_util=100 %, 70234\n");
+  EXPECT_EQ(watched.diagnosis().verdict, Verdict::hang);
+  EXPECT_THAT(watched.diagnosis().summary, HasSubstr("Rank 1's GPU"));
+}
+
+TEST(PerformanceEvidence, SumsAndListsAloneAccuseNobody) {
+  Posted job;
+  job.post(
+      "nsys.csv",
+      "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"
+      "91.0,9238123456,1200,7698436.2,1842112.0,11296,812400112,41234567.1,\"ncclDevKernel_A\"\n");
+  job.post(
+      "ps.txt",
+      "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n"
+      "train      21736  0.0  0.0      0     0 ?        Zl   02:40   2:44 [python3] <defunct>\n");
+  EXPECT_THAT(causes(job.diagnosis()), IsEmpty());
+}
+
+}  // namespace
+}  // namespace faultline
