@@ -263,14 +263,20 @@ void add_peer_waits(const Flight& flight, const Group& group,
                     std::vector<FlightPeerWait>& waits, std::vector<FlightPeerClash>& clashes) {
   const std::vector<int>& members = flight.groups()[group.index].members;
   // Sends and Recvs of a pair meet in order, so those that wait are counted against each other.
-  std::map<std::tuple<int, int, bool>, std::vector<FlightPeerWait>> open;  // rank, peer, sends
+  using Direction = std::tuple<int, int, bool>;  // rank, peer, sends
+  std::map<Direction, std::vector<FlightPeerWait>> open;
+  std::map<Direction, std::size_t> over;
   for (const Place& place : group.places) {
     for (std::uint32_t i = 0; i < place.position->entries.size(); ++i) {
       const FlightEntry& entry = place.position->entries[i];
-      if (!entry.point_to_point || !is_open(entry)) continue;
+      if (!entry.point_to_point) continue;
       const auto call = peer_call(flight.signature(entry.signature).operation);
       if (!call || call->peer >= members.size()) continue;
       const int peer = members[call->peer];
+      if (!is_open(entry)) {
+        ++over[{place.rank, peer, call->sends}];
+        continue;
+      }
       open[{place.rank, peer, call->sends}].push_back({group.index, place.rank, peer, call->sends,
                                                        false, dump_of_rank.contains(peer),
                                                        place.dump, i});
@@ -287,9 +293,9 @@ void add_peer_waits(const Flight& flight, const Group& group,
     wait.peer_posted = posted >= mine.size();
     if (wait.peer_posted) wait = mine.front(), wait.peer_posted = true;
     waits.push_back(wait);
-    // With as many on either side, the first meets the first.
-    if (!sends || posted != mine.size()) continue;
-    for (std::size_t i = 0; i < posted; ++i) {
+    // With as many on either side, or as many before, the first meets the first.
+    if (!sends || (posted != mine.size() && over[key] != over[{peer, rank, !sends}])) continue;
+    for (std::size_t i = 0; i < std::min(posted, mine.size()); ++i) {
       const std::uint32_t sent = signature_of(mine[i]);
       const std::uint32_t received = signature_of(theirs->second[i]);
       if (alike(flight.signature(sent), flight.signature(received))) continue;
@@ -335,6 +341,12 @@ std::vector<int> FlightStall::with(FlightStanding standing) const {
   for (const Rank& rank : ranks)
     if (rank.standing == standing) found.push_back(rank.rank);
   return found;
+}
+
+bool FlightAlignment::stands_in(int rank, const FlightStall& stall) const {
+  const auto front = fronts.find(rank);
+  return front != fronts.end() && front->second.group == stall.group &&
+         front->second.collective == stall.sequence;
 }
 
 FlightAlignment align(const Flight& flight) {

@@ -65,6 +65,7 @@ struct FlightFront {
   std::uint32_t entry = 0;
   std::uint32_t record = 0;
   std::int64_t created_us = 0;
+  std::optional<std::uint32_t> collective;  // its sequence, if it is one
 };
 
 // A rank that went past a collective: it did not call it, but did call what all others of that
@@ -118,6 +119,9 @@ struct FlightAlignment {
                               // out of another one
   // Into stalls: all members entered it, none came out, and none stands before it.
   std::optional<std::size_t> standing;
+
+  // Whether it is what the rank waits for, and not what waits behind that.
+  bool stands_in(int rank, const FlightStall& stall) const;
 };
 
 FlightAlignment align(const Flight& flight);

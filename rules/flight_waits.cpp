@@ -42,9 +42,12 @@ class Waits {
       // The first open one of a group is its oldest.
       const auto open = std::ranges::find_if(position.entries, is_open);
       if (open == position.entries.end()) continue;
-      const FlightFront found{dump, position.group,
+      const FlightFront found{dump,
+                              position.group,
                               static_cast<std::uint32_t>(open - position.entries.begin()),
-                              open->record, open->created_us};
+                              open->record,
+                              open->created_us,
+                              is_collective(*open) ? std::optional(open->sequence) : std::nullopt};
       if (!front ||
           std::pair{found.record, found.created_us} < std::pair{front->record, front->created_us})
         front = found;
@@ -62,20 +65,13 @@ class Waits {
     return ranks;
   }
 
-  bool stands_in(int rank, const FlightStall& stall) const {
-    const auto front = alignment_.fronts.find(rank);
-    if (front == alignment_.fronts.end() || front->second.group != stall.group) return false;
-    const FlightEntry& entry = entry_of(front->second);
-    return is_collective(entry) && entry.sequence == stall.sequence;
-  }
-
   // The first in which everybody is, and before which nobody waits for anything else.
   void find_standing() {
     for (std::size_t i = 0; i < alignment_.stalls.size() && !alignment_.standing; ++i) {
       const FlightStall& stall = alignment_.stalls[i];
       const std::vector<int> ranks = inside(stall);
       if (ranks.empty() || ranks.size() != stall.ranks.size()) continue;
-      if (std::ranges::all_of(ranks, [&](int rank) { return stands_in(rank, stall); }))
+      if (std::ranges::all_of(ranks, [&](int rank) { return alignment_.stands_in(rank, stall); }))
         alignment_.standing = i;
     }
   }
@@ -102,12 +98,19 @@ class Waits {
       waiting.insert(wait.rank);
       if (!wait.peer_posted && wait.peer_has_dump) waited_for.insert(wait.peer);
     }
+    // Somebody stands where a rank is missing of which nothing is known: it may lead there.
+    const bool leads_out = std::ranges::any_of(alignment_.stalls, [&](const FlightStall& stall) {
+      return (!stall.with(FlightStanding::no_dump).empty() ||
+              !stall.with(FlightStanding::unknown).empty()) &&
+             std::ranges::any_of(inside(stall),
+                                 [&](int rank) { return alignment_.stands_in(rank, stall); });
+    });
     // A process may stop calling because its own GPU is behind.
     std::set<int> excused = waiting;
     excused.insert(unfinished.begin(), unfinished.end());
     std::ranges::set_difference(waited_for, excused, std::back_inserter(alignment_.never_entered));
     alignment_.circular = !waited_for.empty() && alignment_.never_entered.empty() &&
-                          unfinished.empty() && !alignment_.standing;
+                          unfinished.empty() && !alignment_.standing && !leads_out;
     alignment_.unfinished.assign(unfinished.begin(), unfinished.end());
   }
 

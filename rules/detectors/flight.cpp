@@ -409,27 +409,32 @@ class Findings {
            (there == alignment.fronts.end() || there->second.created_us > here->second.created_us);
   }
 
+  // Everybody who has a dump stands where only ranks are missing that have none.
   void nobody_stands_out(const FlightAlignment& alignment) {
-    if (alignment.stalls.empty()) return;
-    const FlightStall& stall = alignment.stalls.front();
-    const std::vector<int> waiting = waiting_in(stall);
-    const std::vector<int> silent = stall.with(FlightStanding::no_dump);
-    if (waiting.empty() || !stall.with(FlightStanding::finished).empty()) return;
-    const std::string what =
-        fmt::format("{}, #{} of process group {}", call_text(flight_.signature(stall.signature)),
-                    stall.sequence, group_text(stall.group));
-    if (!silent.empty() && silent.size() <= kMostSilent && silent.size() < waiting.size()) {
-      Suspicion& suspicion =
-          suspect("collective.rank_behind", kNoDump, silent,
-                  fmt::format("{} left no dump, and all {} others of the group wait in {}",
-                              listed(silent), waiting.size(), what));
+    std::set<int> all_silent;
+    for (const FlightStall& stall : alignment.stalls)
+      for (const int rank : stall.with(FlightStanding::no_dump)) all_silent.insert(rank);
+    for (const FlightStall& stall : alignment.stalls) {
+      const std::vector<int> waiting = waiting_in(stall);
+      const std::vector<int> silent = stall.with(FlightStanding::no_dump);
+      if (waiting.empty() || silent.empty() || silent.size() > kMostSilent ||
+          waiting.size() + silent.size() != stall.ranks.size())
+        continue;
+      const bool all_of_them = silent.size() == all_silent.size() && latest_.size() > silent.size();
+      if (silent.size() >= waiting.size() && !all_of_them) continue;
+      if (!std::ranges::all_of(waiting, [&](int rank) { return alignment.stands_in(rank, stall); }))
+        continue;
+      Suspicion& suspicion = suspect(
+          "collective.rank_behind", kNoDump, silent,
+          fmt::format("{} left no dump, and {} of the group wait{} in {}, #{} of process group {}",
+                      listed(silent),
+                      waiting.size() == 1 ? std::string("the other one")
+                                          : fmt::format("all {} others", waiting.size()),
+                      waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
+                      stall.sequence, group_text(stall.group)));
       add_line(suspicion.finding, waiting.front(), stall.group);
       add_call_place(suspicion.finding, stall);
-    } else if (silent.empty() && stall.with(FlightStanding::unknown).empty()) {
-      Suspicion& suspicion = suspect(
-          "collective.stalled", kAllEntered, waiting,
-          fmt::format("All {} ranks entered {} and none finished it", waiting.size(), what));
-      add_line(suspicion.finding, waiting.front(), stall.group);
+      return;
     }
   }
 
