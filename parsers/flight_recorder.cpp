@@ -130,6 +130,7 @@ class DumpReader {
       read_config(config);
     }
     read_entries(entries);
+    name_groups();
     if (tree_.kind(root) == ValueTree::Kind::dictionary)
       read_status(tree_.member(root, "pg_status"));
     // Other programs, too, have lists of entries.
@@ -227,6 +228,41 @@ class DumpReader {
         group->fact.members = to_text(ranks_in_list(list));
       }
     });
+  }
+
+  // Until 2.0 entries name their group by its local number alone. Groups get both numbers as they
+  // are made, so the order of the one is that of the other, where there are as many.
+  void name_groups() {
+    std::map<std::int64_t, std::size_t> named;
+    std::map<std::int64_t, std::size_t> nameless;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const FlightRecorderGroup& fact = groups_[i].fact;
+      if (fact.name.empty()) {
+        nameless.emplace(fact.local_id, i);
+      } else {
+        const auto number = number_in(fact.name);
+        if (!groups_[i].entries.empty() || !number) return;
+        named.emplace(*number, i);
+      }
+    }
+    if (named.empty() || named.size() != nameless.size()) return;
+    std::vector<bool> taken(groups_.size(), false);
+    auto name = named.begin();
+    for (const auto& [local_id, place] : nameless) {
+      const FlightRecorderGroup& from = groups_[name->second].fact;
+      FlightRecorderGroup& to = groups_[place].fact;
+      to.name = from.name;
+      to.description = from.description;
+      to.members = from.members;
+      taken[(name++)->second] = true;
+    }
+    std::vector<Group> kept;
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      if (!taken[i]) kept.push_back(std::move(groups_[i]));
+    groups_ = std::move(kept);
+    by_name_.clear();
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      by_name_.try_emplace({groups_[i].fact.name, -1}, i);
   }
 
   Key key_of(Index key) {

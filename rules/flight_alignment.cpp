@@ -43,6 +43,9 @@ std::vector<Group> groups_of(const Flight& flight, const std::multimap<int, std:
   for (const auto& [rank, dump] : latest) {
     if (rank < 0) continue;
     for (const FlightPosition& position : flight.dumps()[dump].positions) {
+      // Without a name only the first is known to be the same one everywhere.
+      const FlightGroup& about = flight.groups()[position.group];
+      if (about.name.empty() && about.local_id > 0) continue;
       Group& group = groups[position.group];
       if (!group.places.empty() && group.places.back().rank == rank) continue;
       group.places.push_back({rank, dump, &position});

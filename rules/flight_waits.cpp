@@ -105,6 +105,11 @@ class Waits {
              std::ranges::any_of(inside(stall),
                                  [&](int rank) { return alignment_.stands_in(rank, stall); });
     });
+    // Who stands in a group that cannot be told from others' waits there.
+    for (const auto& [rank, front] : alignment_.fronts) {
+      const FlightGroup& group = flight_.groups()[front.group];
+      if (group.name.empty() && group.local_id > 0) waiting.insert(rank);
+    }
     // A process may stop calling because its own GPU is behind.
     std::set<int> excused = waiting;
     excused.insert(unfinished.begin(), unfinished.end());
@@ -141,6 +146,13 @@ class Waits {
     return true;
   }
 
+  // Before 2.0 sends and receives have numbers among the collectives.
+  static bool counts_both(const FlightPosition& position) {
+    return std::ranges::any_of(position.entries, [](const FlightEntry& entry) {
+      return entry.point_to_point && !entry.own_count;
+    });
+  }
+
   void find_omissions(const FlightStall& stall) {
     std::set<int> entered;
     for (const int rank : inside(stall)) entered.insert(rank);
@@ -150,7 +162,7 @@ class Waits {
       const auto known = dump_of_rank_.find(rank);
       if (known == dump_of_rank_.end()) continue;
       for (const FlightPosition& position : flight_.dumps()[known->second].positions) {
-        if (position.group == stall.group) continue;
+        if (position.group == stall.group || counts_both(position)) continue;
         const FlightEntry* last = last_collective(position);
         if (last == nullptr || last->record == 0) continue;
         std::size_t asked = 0;
@@ -168,38 +180,100 @@ class Waits {
     }
   }
 
+  // A Send or Recv in which a rank stands, alone or in a batch.
   struct Half {
     int peer = -1;
     bool sends = false;
+    std::optional<std::size_t> number;  // among those of the pair, if the ring holds them all
   };
 
-  // A Send or Recv alone, in which a rank stands.
-  std::optional<Half> half_of(int rank) const {
+  struct Halves {
+    std::vector<Half> all;
+    std::map<std::pair<int, bool>, std::size_t>
+        before;  // with whom, sends: how many came to an end
+    bool alone = false;
+  };
+
+  Halves halves_of(int rank) const {
     const auto front = alignment_.fronts.find(rank);
-    if (front == alignment_.fronts.end()) return std::nullopt;
-    const FlightEntry& entry = entry_of(front->second);
-    if (entry.role != FlightRole::p2p) return std::nullopt;
-    const auto call = peer_call(flight_.signature(entry.signature).operation);
+    if (front == alignment_.fronts.end()) return {};
+    const FlightDump& dump = flight_.dumps()[front->second.dump];
+    const std::vector<FlightEntry>& entries = dump.position(front->second.group)->entries;
+    const FlightEntry& first = entries[front->second.entry];
+    if (!first.point_to_point) return {};
     const std::vector<int>& members = flight_.groups()[front->second.group].members;
-    if (!call || call->peer >= members.size()) return std::nullopt;
-    return Half{members[call->peer], call->sends};
+    const bool whole = std::ranges::any_of(dump.positions, [](const FlightPosition& position) {
+      return !position.entries.empty() && position.entries.front().record == 0 &&
+             position.forgotten == 0;
+    });
+    std::map<std::pair<int, bool>, std::size_t> numbers;
+    Halves halves{.alone = first.role == FlightRole::p2p};
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (!entries[i].point_to_point) continue;
+      const bool same = entries[i].role == FlightRole::batched &&
+                        first.role == FlightRole::batched && entries[i].sequence == first.sequence;
+      if (i > front->second.entry && !same) break;
+      const auto call = peer_call(flight_.signature(entries[i].signature).operation);
+      if (!call || call->peer >= members.size()) continue;
+      const int peer = members[call->peer];
+      const std::size_t number = numbers[{peer, call->sends}]++;
+      if (i < front->second.entry)
+        halves.before = numbers;
+      else
+        halves.all.push_back({peer, call->sends, whole ? std::optional(number) : std::nullopt});
+    }
+    return halves;
+  }
+
+  // Whom a rank waits for in what it stands in.
+  struct Next {
+    int rank = -1;
+    bool by_half = false;
+  };
+  std::optional<Next> next_of(int rank) const {
+    const Halves mine = halves_of(rank);
+    for (const Half& half : mine.all) {
+      if (!dump_of_rank_.contains(half.peer)) return std::nullopt;
+      const Halves theirs = halves_of(half.peer);
+      const bool met = std::ranges::any_of(theirs.all, [&](const Half& other) {
+        return other.peer == rank && other.sends != half.sends &&
+               (!other.number || !half.number || *other.number == *half.number);
+      });
+      const auto before = theirs.before.find({rank, !half.sends});
+      // The peer's part may be over, though a batch with it is not.
+      const bool over = half.number ? before != theirs.before.end() && before->second > *half.number
+                                    : !mine.alone;
+      if (!met && !over) return Next{half.peer, true};
+    }
+    for (const FlightStall& stall : alignment_.stalls) {
+      if (!alignment_.stands_in(rank, stall)) continue;
+      if (const auto missing = stall.with(FlightStanding::not_entered); !missing.empty())
+        return Next{missing.front()};
+      for (const int other : inside(stall))
+        if (!alignment_.stands_in(other, stall)) return Next{other};
+    }
+    return std::nullopt;
   }
 
   void find_deadlock() {
     std::set<int> seen;
     for (const auto& [first, front] : alignment_.fronts) {
       std::vector<int> path;
+      std::vector<bool> by_half;
       int rank = first;
       while (seen.insert(rank).second) {
-        const auto half = half_of(rank);
-        if (!half) break;
-        const auto other = half_of(half->peer);
-        if (!other || (other->peer == rank && other->sends != half->sends)) break;
+        const auto next = next_of(rank);
+        if (!next) break;
         path.push_back(rank);
-        rank = half->peer;
+        by_half.push_back(next->by_half);
+        rank = next->rank;
       }
       const auto begin = std::ranges::find(path, rank);
+      const auto at = static_cast<std::size_t>(begin - path.begin());
       if (begin == path.end()) continue;
+      const auto halves = static_cast<std::size_t>(
+          std::count(by_half.begin() + static_cast<std::ptrdiff_t>(at), by_half.end(), true));
+      if (halves + at != path.size()) continue;  // collectives wait for each other, too
       alignment_.deadlock.assign(begin, path.end());
       std::ranges::sort(alignment_.deadlock);
       return;

@@ -317,15 +317,11 @@ class Findings {
   void deadlock(const FlightAlignment& alignment) {
     if (alignment.deadlock.empty()) return;
     const FlightFront& front = alignment.fronts.at(alignment.deadlock.front());
-    const FlightDump& dump = flight_.dumps()[front.dump];
-    const FlightEntry& entry = dump.position(front.group)->entries[front.entry];
-    const bool sends =
-        flight_.signature(entry.signature).operation.find(":send ") != std::string::npos;
     Suspicion& suspicion = suspect(
         "software.p2p_mismatch", kPeersWait, alignment.deadlock,
-        fmt::format("{} {} each other in process group {}, and none comes to the other half",
-                    listed(alignment.deadlock), sends ? "send to" : "wait to receive from",
-                    group_text(front.group)));
+        fmt::format("{} wait for each other in sends and receives of process group {}: none "
+                    "comes to the other half",
+                    listed(alignment.deadlock), group_text(front.group)));
     for (const int rank : alignment.deadlock) add_line(suspicion.finding, rank, front.group);
   }
 
@@ -369,44 +365,26 @@ class Findings {
          "", "nvidia-smi; dmesg -T | grep -E 'Xid|NVRM'"});
   }
 
-  // Two that wait for each other, or one whose peer never made the other half.
+  // Two that wait for each other.
   void peers_wait(const FlightAlignment& alignment) {
-    const FlightPeerWait* first = nullptr;
-    bool mutual = false;
-    std::size_t candidates = 0;
     for (const FlightPeerWait& wait : alignment.peer_waits) {
       if (wait.peer_posted || !wait.peer_has_dump) continue;
-      const bool both = std::ranges::any_of(alignment.peer_waits, [&](const FlightPeerWait& o) {
+      const bool mutual = std::ranges::any_of(alignment.peer_waits, [&](const FlightPeerWait& o) {
         return o.group == wait.group && o.rank == wait.peer && o.peer == wait.rank &&
                !o.peer_posted;
       });
-      if (!both && !(alignment.circular && went_on(alignment, wait))) continue;
-      ++candidates;
-      if (first != nullptr && (mutual || !both)) continue;
-      first = &wait;
-      mutual = both;
+      if (!mutual) continue;
+      Suspicion& suspicion =
+          suspect("software.p2p_mismatch", kPeersWait,
+                  {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
+                  fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
+                              "called the other half and waits the same way",
+                              wait.rank, wait.sends ? "send" : "recv", wait.sends ? "to" : "from",
+                              wait.peer, group_text(wait.group)));
+      add_line(suspicion.finding, wait.rank, wait.group);
+      add_line(suspicion.finding, wait.peer, wait.group);
+      return;
     }
-    // Of several nothing tells which was first.
-    if (first == nullptr || (!mutual && candidates > 1)) return;
-    Suspicion& suspicion = suspect(
-        "software.p2p_mismatch", mutual ? kPeersWait : kCircle,
-        {std::min(first->rank, first->peer), std::max(first->rank, first->peer)},
-        fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not called the "
-                    "other half{}",
-                    first->rank, first->sends ? "send" : "recv", first->sends ? "to" : "from",
-                    first->peer, group_text(first->group),
-                    mutual ? " and waits the same way" : ""));
-    add_line(suspicion.finding, first->rank, first->group);
-    add_line(suspicion.finding, first->peer, first->group);
-  }
-
-  // The peer stands in a later call than the rank that waits for it, and the rank in nothing else:
-  // it will not come.
-  static bool went_on(const FlightAlignment& alignment, const FlightPeerWait& wait) {
-    const auto here = alignment.fronts.find(wait.rank);
-    const auto there = alignment.fronts.find(wait.peer);
-    return here != alignment.fronts.end() && here->second.group == wait.group &&
-           (there == alignment.fronts.end() || there->second.created_us > here->second.created_us);
   }
 
   // Everybody who has a dump stands where only ranks are missing that have none.
