@@ -9,6 +9,7 @@
 #include "model/json.h"
 #include "simulate/scenario.h"
 #include "simulate/simulate.h"
+#include "simulate/torch_version.h"
 #include "simulate/version.h"
 #include "simulate/wrapper.h"
 
@@ -43,8 +44,13 @@ void print_list(bool json) {
     boost::json::array wrappers;
     for (const simulation::Wrapper& it : simulation::wrappers())
       wrappers.push_back({{"wrapper", it.name}, {"about", it.about}});
-    const boost::json::object list{
-        {"scenarios", all}, {"nccl_versions", versions}, {"wrappers", wrappers}};
+    boost::json::array torch_versions;
+    for (const simulation::TorchVersion& it : simulation::torch_versions())
+      torch_versions.emplace_back(it.name);
+    const boost::json::object list{{"scenarios", all},
+                                   {"nccl_versions", versions},
+                                   {"torch_versions", torch_versions},
+                                   {"wrappers", wrappers}};
     fmt::print("{}\n", pretty(list));
     return;
   }
@@ -53,6 +59,9 @@ void print_list(bool json) {
     fmt::print("  {:<29} {:<30} {}\n", it.name, it.cause.empty() ? "-" : it.cause, it.about);
   fmt::print("\nNCCL:");
   for (const simulation::NcclVersion& it : simulation::nccl_versions()) fmt::print(" {}", it.name);
+  fmt::print("\n\nPyTorch:");
+  for (const simulation::TorchVersion& it : simulation::torch_versions())
+    fmt::print(" {}", it.name);
   fmt::print("\n\nWrappers:\n");
   for (const simulation::Wrapper& it : simulation::wrappers())
     fmt::print("  {:<29} {}\n", it.name, it.about);
@@ -110,6 +119,19 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
       ->capture_default_str();
   command->add_option("--layout", arguments->layout, "A file for each rank, each host, or for all")
       ->check(CLI::IsMember({"per-rank", "per-host", "merged"}))
+      ->capture_default_str();
+  command
+      ->add_option("--evidence", options.evidence,
+                   "What to write: nccl,hosts,watchdog,dumps,launcher; by default nccl,hosts and "
+                   "what the scenario needs besides")
+      ->type_name("LIST");
+  command
+      ->add_option("--torch", options.torch, "Whose watchdogs and dumps; the closest known below")
+      ->capture_default_str();
+  command->add_flag("--json-dumps", options.json_dumps,
+                    "Flight Recorder dumps as JSON, not as pickles");
+  command->add_flag("--timing", options.timing, "The Flight Recorder sees starts");
+  command->add_option("--recorded", options.recorded, "Entries of a Flight Recorder")
       ->capture_default_str();
   command->add_option("--seed", options.seed, "The same seed writes the same bytes")
       ->capture_default_str();

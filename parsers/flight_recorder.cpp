@@ -30,6 +30,7 @@ constexpr std::size_t kMaxDetails = 64;  // of a group, from either end of what 
 constexpr std::size_t kMaxStacks = 64;   // of a group
 constexpr std::size_t kMaxFrames = 64;
 constexpr std::size_t kMaxFrameBytes = 400;
+constexpr std::size_t kMaxRemembered = 4096;  // frames, and stacks
 constexpr std::size_t kMaxNameBytes = 200;
 constexpr std::size_t kMaxSizesBytes = 1000;
 
@@ -130,6 +131,7 @@ class DumpReader {
       read_config(config);
     }
     read_entries(entries);
+    name_groups();
     if (tree_.kind(root) == ValueTree::Kind::dictionary)
       read_status(tree_.member(root, "pg_status"));
     // Other programs, too, have lists of entries.
@@ -227,6 +229,41 @@ class DumpReader {
         group->fact.members = to_text(ranks_in_list(list));
       }
     });
+  }
+
+  // Until 2.0 entries name their group by its local number alone. Groups get both numbers as they
+  // are made, so the order of the one is that of the other, where there are as many.
+  void name_groups() {
+    std::map<std::int64_t, std::size_t> named;
+    std::map<std::int64_t, std::size_t> nameless;
+    for (std::size_t i = 0; i < groups_.size(); ++i) {
+      const FlightRecorderGroup& fact = groups_[i].fact;
+      if (fact.name.empty()) {
+        nameless.emplace(fact.local_id, i);
+      } else {
+        const auto number = number_in(fact.name);
+        if (!groups_[i].entries.empty() || !number) return;
+        named.emplace(*number, i);
+      }
+    }
+    if (named.empty() || named.size() != nameless.size()) return;
+    std::vector<bool> taken(groups_.size(), false);
+    auto name = named.begin();
+    for (const auto& [local_id, place] : nameless) {
+      const FlightRecorderGroup& from = groups_[name->second].fact;
+      FlightRecorderGroup& to = groups_[place].fact;
+      to.name = from.name;
+      to.description = from.description;
+      to.members = from.members;
+      taken[(name++)->second] = true;
+    }
+    std::vector<Group> kept;
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      if (!taken[i]) kept.push_back(std::move(groups_[i]));
+    groups_ = std::move(kept);
+    by_name_.clear();
+    for (std::size_t i = 0; i < groups_.size(); ++i)
+      by_name_.try_emplace({groups_[i].fact.name, -1}, i);
   }
 
   Key key_of(Index key) {
@@ -458,25 +495,40 @@ class DumpReader {
     if (frames != kNothing) detail.stack = stack_of(group.fact, frames);
   }
 
-  int stack_of(FlightRecorderGroup& fact, Index frames) const {
-    std::string stack;
-    std::size_t count = 0;
+  // Writers store a frame once, however many stacks it is in.
+  const std::string& line_of(Index frame) {
+    if (lines_.size() >= kMaxRemembered) lines_.clear();
+    const auto [known, is_new] = lines_.try_emplace(frame);
+    std::string& line = known->second;
+    if (!is_new) return line;
+    line = fmt::format("{} ({}:{})", tree_.text(tree_.member(frame, "name")).value_or("?"),
+                       tree_.text(tree_.member(frame, "filename")).value_or("?"),
+                       tree_.integer(tree_.member(frame, "line")).value_or(0));
+    std::ranges::replace(line, '\n', ' ');
+    line.resize(std::min(line.size(), kMaxFrameBytes));
+    return line;
+  }
+
+  int stack_of(FlightRecorderGroup& fact, Index frames) {
+    std::vector<Index> seen;
     tree_.for_each(frames, [&](Index frame) {
-      if (++count > kMaxFrames || !tree_.is_container(frame)) return;
-      std::string line =
-          fmt::format("{} ({}:{})", tree_.text(tree_.member(frame, "name")).value_or("?"),
-                      tree_.text(tree_.member(frame, "filename")).value_or("?"),
-                      tree_.integer(tree_.member(frame, "line")).value_or(0));
-      std::ranges::replace(line, '\n', ' ');
-      if (!stack.empty()) stack += '\n';
-      stack += clipped(line, kMaxFrameBytes);
+      if (seen.size() < kMaxFrames && tree_.is_container(frame)) seen.push_back(frame);
     });
-    if (stack.empty()) return -1;
+    if (seen.empty()) return -1;
+    if (stacks_.size() >= kMaxRemembered) stacks_.clear();
+    const auto [stored, is_new] = stacks_.try_emplace({&fact, seen}, -1);
+    if (!is_new) return stored->second;
+    std::string stack;
+    for (const Index frame : seen) {
+      if (!stack.empty()) stack += '\n';
+      stack += line_of(frame);
+    }
     const auto known = std::ranges::find(fact.stacks, stack);
-    if (known != fact.stacks.end()) return static_cast<int>(known - fact.stacks.begin());
+    if (known != fact.stacks.end())
+      return stored->second = static_cast<int>(known - fact.stacks.begin());
     if (fact.stacks.size() >= kMaxStacks) return -1;
     fact.stacks.push_back(std::move(stack));
-    return static_cast<int>(fact.stacks.size() - 1);
+    return stored->second = static_cast<int>(fact.stacks.size() - 1);
   }
 
   static std::string describe(const Group& group) {
@@ -528,6 +580,8 @@ class DumpReader {
   std::map<std::pair<std::string, std::int64_t>, std::size_t> by_name_;
   std::vector<Key> keys_;  // by the place of the key's text in the tree
   std::optional<std::int64_t> newest_us_;
+  std::unordered_map<Index, std::string> lines_;  // of a stack, by its frame
+  std::map<std::pair<const FlightRecorderGroup*, std::vector<Index>>, int> stacks_;
   FlightSignature scratch_;
   std::string key_;
 };

@@ -92,6 +92,13 @@ std::optional<Raised> read_exception(std::string_view text, bool surely) {
   return Raised{type, rest.size() > 2 ? rest.substr(2) : std::string_view()};
 }
 
+// Of a line that nothing ends the class is there if something stands behind it; of what is thrown
+// without a word, its name tells.
+bool is_whole(const Raised& raised) {
+  return !raised.message.empty() || raised.type.ends_with("Error") ||
+         raised.type.ends_with("Exception") || raised.type.ends_with("Interrupt");
+}
+
 struct Open {
   bool in_frames = false;  // its head was read
   bool after_frame = false;
@@ -155,7 +162,7 @@ class Tracebacks : public Document {
     }
     // A copy may have lost its indentation: then the line behind a frame's is code.
     if (const auto raised = read_exception(text, open.after_frame && !open.file.empty())) {
-      if (!line.cut) give(open, *raised, line, readings);
+      if (!line.cut || is_whole(*raised)) give(open, *raised, line, readings);
       open_.erase(known);
       return open_.empty() ? Line::last : Line::part;
     }
@@ -271,6 +278,7 @@ class Tracebacks : public Document {
     for (SourceLine& last : open.last) exception.lines.push_back(std::move(last));
     exception.lines.push_back(kept(line));
     readings.push_back({.reading = {.fact = std::move(exception)}, .line = {}});
+    if (line.cut) return;
     // What is thrown may be a report of PyTorch's.
     std::vector<Reading> told;
     if (!parse_torch_called(raised.message, told) && !parse_torch_barrier(raised.message, told))

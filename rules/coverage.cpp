@@ -119,6 +119,27 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
   }
 }
 
+// A dump that was not read says nothing, and its sender ought to know why.
+void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missing) {
+  constexpr std::size_t kMostNamed = 4;
+  std::map<std::string, std::vector<std::string>> sources;  // by the reason
+  for (const FlightDump& dump : view.job.flight().dumps())
+    if (!dump.about.refused.empty())
+      sources[dump.about.refused].push_back(view.job.sources().at(dump.source).source.name);
+  for (const auto& [why, names] : sources) {
+    const std::vector<std::string> some(
+        names.begin(),
+        names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
+    missing.push_back({fmt::format("what {}{} {}", fmt::join(some, ", "),
+                                   names.size() > some.size()
+                                       ? fmt::format(" and {} more", names.size() - some.size())
+                                       : "",
+                                   names.size() == 1 ? "holds" : "hold"),
+                       fmt::format("it was not read: {}", why),
+                       "send what the Flight Recorder wrote itself: nccl_trace_rank_*"});
+  }
+}
+
 }  // namespace
 
 std::set<std::string> job_hosts(const View& view) {
@@ -163,6 +184,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     missing.push_back({fmt::format("the rest of {}", source),
                        "it broke off, so where its ranks stand is not known",
                        "send it again, whole; what is held already is skipped"});
+  ask_for_refused_dumps(view, missing);
   std::set<std::string> asked;
   for (const Finding& finding : unexplained) {
     if (finding.cause != "collective.rank_behind") continue;

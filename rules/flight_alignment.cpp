@@ -1,7 +1,6 @@
 #include "rules/flight_alignment.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 #include <string>
@@ -9,6 +8,8 @@
 #include <tuple>
 #include <unordered_map>
 #include <utility>
+
+#include "rules/flight_waits.h"
 
 namespace faultline {
 namespace {
@@ -42,6 +43,9 @@ std::vector<Group> groups_of(const Flight& flight, const std::multimap<int, std:
   for (const auto& [rank, dump] : latest) {
     if (rank < 0) continue;
     for (const FlightPosition& position : flight.dumps()[dump].positions) {
+      // Without a name only the first is known to be the same one everywhere.
+      const FlightGroup& about = flight.groups()[position.group];
+      if (about.name.empty() && about.local_id > 0) continue;
       Group& group = groups[position.group];
       if (!group.places.empty() && group.places.back().rank == rank) continue;
       group.places.push_back({rank, dump, &position});
@@ -238,52 +242,52 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
     }
   }
   FlightMismatch mismatch{.group = group.index, .sequence = *sequence};
+  for (const Place& place : group.places)
+    for (const FlightEntry& entry : place.position->entries)
+      if (compared(entry) && entry.sequence == *sequence && entry.created_us > 0 &&
+          (mismatch.since_us == 0 || entry.created_us < mismatch.since_us))
+        mismatch.since_us = entry.created_us;
   for (auto& [what, camp] : camps) mismatch.camps.push_back(std::move(camp));
   std::ranges::stable_sort(mismatch.camps, std::greater{},
                            [](const FlightMismatch::Camp& camp) { return camp.ranks.size(); });
   return mismatch;
 }
 
-struct PeerCall {
-  bool sends = false;
-  std::size_t self = 0;
-  std::size_t peer = 0;
-};
-
-// "nccl:send 1->2", "nccl:recv 2<-1": ranks in the group, its own first.
-std::optional<PeerCall> peer_call(std::string_view operation) {
-  const std::size_t blank = operation.find(' ');
-  if (blank == std::string_view::npos) return std::nullopt;
-  PeerCall call;
-  call.sends = operation.substr(0, blank).ends_with(":send");
-  if (!call.sends && !operation.substr(0, blank).ends_with(":recv")) return std::nullopt;
-  const char* const end = operation.data() + operation.size();
-  const auto self = std::from_chars(operation.data() + blank + 1, end, call.self);
-  if (self.ec != std::errc() || end - self.ptr < 3) return std::nullopt;
-  if (std::string_view(self.ptr, 2) != (call.sends ? "->" : "<-")) return std::nullopt;
-  const auto peer = std::from_chars(self.ptr + 2, end, call.peer);
-  if (peer.ec != std::errc()) return std::nullopt;
-  return call;
+// Before 2.0 there are no types, and dumps without sizes exist.
+bool alike(const FlightSignature& a, const FlightSignature& b) {
+  const auto same = [](const std::string& one, const std::string& other) {
+    return one == other || one.empty() || other.empty();
+  };
+  return same(a.input_sizes, b.input_sizes) && same(a.input_dtypes, b.input_dtypes);
 }
 
 void add_peer_waits(const Flight& flight, const Group& group,
                     const std::map<int, std::size_t>& dump_of_rank,
-                    std::vector<FlightPeerWait>& waits) {
+                    std::vector<FlightPeerWait>& waits, std::vector<FlightPeerClash>& clashes) {
   const std::vector<int>& members = flight.groups()[group.index].members;
   // Sends and Recvs of a pair meet in order, so those that wait are counted against each other.
-  std::map<std::tuple<int, int, bool>, std::vector<FlightPeerWait>> open;  // rank, peer, sends
+  using Direction = std::tuple<int, int, bool>;  // rank, peer, sends
+  std::map<Direction, std::vector<FlightPeerWait>> open;
+  std::map<Direction, std::size_t> over;
   for (const Place& place : group.places) {
     for (std::uint32_t i = 0; i < place.position->entries.size(); ++i) {
       const FlightEntry& entry = place.position->entries[i];
-      if (!entry.point_to_point || !is_open(entry)) continue;
+      if (!entry.point_to_point) continue;
       const auto call = peer_call(flight.signature(entry.signature).operation);
       if (!call || call->peer >= members.size()) continue;
       const int peer = members[call->peer];
+      if (!is_open(entry)) {
+        ++over[{place.rank, peer, call->sends}];
+        continue;
+      }
       open[{place.rank, peer, call->sends}].push_back({group.index, place.rank, peer, call->sends,
                                                        false, dump_of_rank.contains(peer),
                                                        place.dump, i});
     }
   }
+  const auto signature_of = [&](const FlightPeerWait& wait) {
+    return flight.dumps()[wait.dump].position(group.index)->entries[wait.entry].signature;
+  };
   for (auto& [key, mine] : open) {
     const auto& [rank, peer, sends] = key;
     const auto theirs = open.find({peer, rank, !sends});
@@ -292,38 +296,45 @@ void add_peer_waits(const Flight& flight, const Group& group,
     wait.peer_posted = posted >= mine.size();
     if (wait.peer_posted) wait = mine.front(), wait.peer_posted = true;
     waits.push_back(wait);
+    // With as many on either side, or as many before, the first meets the first.
+    if (!sends || (posted != mine.size() && over[key] != over[{peer, rank, !sends}])) continue;
+    for (std::size_t i = 0; i < std::min(posted, mine.size()); ++i) {
+      const std::uint32_t sent = signature_of(mine[i]);
+      const std::uint32_t received = signature_of(theirs->second[i]);
+      if (alike(flight.signature(sent), flight.signature(received))) continue;
+      clashes.push_back({group.index, rank, peer, sent, received});
+      break;
+    }
   }
 }
 
-void find_origins(FlightAlignment& alignment) {
-  std::set<int> waited_for;
-  std::set<int> waiting;
-  std::set<int> unfinished;
-  for (const FlightStall& stall : alignment.stalls) {
-    const std::vector<int> missing = stall.with(FlightStanding::not_entered);
-    std::vector<int> inside = stall.with(FlightStanding::entered);
-    const std::vector<int> started = stall.with(FlightStanding::started);
-    inside.insert(inside.end(), started.begin(), started.end());
-    if (!missing.empty()) {
-      waited_for.insert(missing.begin(), missing.end());
-      waiting.insert(inside.begin(), inside.end());
-    } else if (!stall.with(FlightStanding::finished).empty()) {
-      unfinished.insert(inside.begin(), inside.end());
-      for (const FlightStall::Rank& rank : stall.ranks)
-        if (rank.stuck_later) waiting.insert(rank.rank);
-    }
+// Of two ranks that differ, none is the odd one; but other groups do the same work beside them.
+void ask_like_groups(const Flight& flight, const std::vector<Group>& groups, Comparable& comparable,
+                     FlightMismatch& mismatch) {
+  if (mismatch.camps.size() != 2 ||
+      mismatch.camps[0].ranks.size() != mismatch.camps[1].ranks.size())
+    return;
+  const FlightGroup& own = flight.groups()[mismatch.group];
+  if (own.description.empty() || own.description == "undefined") return;
+  std::size_t votes[2] = {0, 0};
+  for (const Group& group : groups) {
+    const FlightGroup& other = flight.groups()[group.index];
+    if (group.index == mismatch.group || other.description != own.description ||
+        other.members.size() != own.members.size())
+      continue;
+    for (const Place& place : group.places)
+      for (const FlightEntry& entry : place.position->entries) {
+        if (entry.role != FlightRole::collective || entry.point_to_point ||
+            entry.sequence != mismatch.sequence)
+          continue;
+        for (std::size_t camp = 0; camp < 2; ++camp)
+          if (comparable(entry.signature) == comparable(mismatch.camps[camp].signature))
+            ++votes[camp];
+      }
   }
-  for (const FlightPeerWait& wait : alignment.peer_waits) {
-    if (wait.peer_posted || !wait.peer_has_dump) continue;
-    waited_for.insert(wait.peer);
-    waiting.insert(wait.rank);
-  }
-  // A process may stop calling because its own GPU is behind.
-  std::set<int> excused = waiting;
-  excused.insert(unfinished.begin(), unfinished.end());
-  std::ranges::set_difference(waited_for, excused, std::back_inserter(alignment.never_entered));
-  alignment.circular = !waited_for.empty() && alignment.never_entered.empty() && unfinished.empty();
-  alignment.unfinished.assign(unfinished.begin(), unfinished.end());
+  if ((votes[0] == 0) == (votes[1] == 0)) return;
+  if (votes[0] == 0) std::swap(mismatch.camps[0], mismatch.camps[1]);
+  mismatch.told_by_like_groups = true;
 }
 
 }  // namespace
@@ -335,6 +346,12 @@ std::vector<int> FlightStall::with(FlightStanding standing) const {
   return found;
 }
 
+bool FlightAlignment::stands_in(int rank, const FlightStall& stall) const {
+  const auto front = fronts.find(rank);
+  return front != fronts.end() && front->second.group == stall.group &&
+         front->second.collective == stall.sequence;
+}
+
 FlightAlignment align(const Flight& flight) {
   const std::multimap<int, std::size_t> latest = flight.latest();
   std::map<int, std::size_t> dump_of_rank;
@@ -343,16 +360,21 @@ FlightAlignment align(const Flight& flight) {
 
   FlightAlignment alignment;
   Comparable comparable(flight);
-  for (const Group& group : groups_of(flight, latest)) {
+  const std::vector<Group> groups = groups_of(flight, latest);
+  for (const Group& group : groups) {
     if (group.places.empty()) continue;
     if (auto stall = stall_of(flight, group, dump_of_rank))
       alignment.stalls.push_back(*std::move(stall));
     if (auto mismatch = mismatch_of(group, comparable))
       alignment.mismatches.push_back(*std::move(mismatch));
-    if (group.point_to_point) add_peer_waits(flight, group, dump_of_rank, alignment.peer_waits);
+    if (group.point_to_point)
+      add_peer_waits(flight, group, dump_of_rank, alignment.peer_waits, alignment.clashes);
   }
+  for (FlightMismatch& mismatch : alignment.mismatches)
+    ask_like_groups(flight, groups, comparable, mismatch);
   std::ranges::stable_sort(alignment.stalls, {}, &FlightStall::since_us);
-  find_origins(alignment);
+  std::ranges::stable_sort(alignment.mismatches, {}, &FlightMismatch::since_us);
+  find_waits(flight, dump_of_rank, alignment);
   return alignment;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -51,6 +52,41 @@ struct FlightMismatch {
   std::uint32_t group = 0;
   std::uint32_t sequence = 0;
   std::vector<Camp> camps;  // largest first
+  // As many ranks in the first as in the second, and what groups of the same kind called there
+  // agrees with the first alone.
+  bool told_by_like_groups = false;
+  std::int64_t since_us = 0;  // when the first rank called it; 0: not told
+};
+
+// The oldest call that a rank has not come out of. What it called after that waits behind it.
+struct FlightFront {
+  std::size_t dump = SIZE_MAX;
+  std::uint32_t group = 0;
+  std::uint32_t entry = 0;
+  std::uint32_t record = 0;
+  std::int64_t created_us = 0;
+  std::optional<std::uint32_t> collective;  // its sequence, if it is one
+};
+
+// A rank that went past a collective: it did not call it, but did call what all others of that
+// group call after it only.
+struct FlightOmission {
+  int rank = -1;
+  std::uint32_t group = 0;
+  std::uint32_t sequence = 0;
+  std::uint32_t signature = 0;
+  std::uint32_t later_group = 0;
+  std::uint32_t later_sequence = 0;
+  std::uint32_t later_signature = 0;
+};
+
+// Two halves of a Send and its Recv that are not alike.
+struct FlightPeerClash {
+  std::uint32_t group = 0;
+  int sender = -1;
+  int receiver = -1;
+  std::uint32_t sent = 0;  // signatures
+  std::uint32_t received = 0;
 };
 
 // A Send or Recv that did not end. The peer has the other half of it waiting as well, or not.
@@ -75,6 +111,17 @@ struct FlightAlignment {
   // Ranks that entered everything, and whose GPU did not do what their peers' GPUs did.
   std::vector<int> unfinished;
   bool circular = false;  // everybody who is waited for waits as well
+
+  std::map<int, FlightFront> fronts;  // by rank; those of ranks that wait for nothing are missing
+  std::vector<FlightOmission> omissions;
+  std::vector<FlightPeerClash> clashes;
+  std::vector<int> deadlock;  // ranks that each wait in a Send or Recv for the next of them to come
+                              // out of another one
+  // Into stalls: all members entered it, none came out, and none stands before it.
+  std::optional<std::size_t> standing;
+
+  // Whether it is what the rank waits for, and not what waits behind that.
+  bool stands_in(int rank, const FlightStall& stall) const;
 };
 
 FlightAlignment align(const Flight& flight);

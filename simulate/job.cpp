@@ -17,7 +17,7 @@ std::vector<Stand> all_stands(const Job& job, const Plan& plan, const Program& p
   const int odd = first_odd_step(plan, program.steps());
   if (odd < program.steps()) return stands(job.cluster, job.communicators, program, odd);
   return std::vector<Stand>(static_cast<std::size_t>(job.cluster.ranks()),
-                            Stand{true, {program.steps(), 0}});
+                            Stand{true, {program.steps(), 0}, {program.steps(), 0}});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "simulate/scenario.h"
+#include "simulate/torch_version.h"
 #include "simulate/version.h"
 #include "simulate/wrapper.h"
 
@@ -18,6 +19,13 @@ constexpr std::pair<Twin, std::string_view> kTwins[] = {{Twin::usual, "usual"},
                                                         {Twin::old, "old"},
                                                         {Twin::bystander, "bystander"},
                                                         {Twin::benign, "benign"}};
+
+constexpr std::pair<std::string_view, bool Evidence::*> kEvidence[] = {
+    {"nccl", &Evidence::nccl},         {"hosts", &Evidence::hosts},
+    {"watchdog", &Evidence::watchdog}, {"dumps", &Evidence::dumps},
+    {"launcher", &Evidence::launcher},
+};
+constexpr std::string_view kUsualEvidence = "nccl,hosts";
 
 constexpr int kMostRanks = 65'536;
 constexpr int kMostGpus = 16;
@@ -43,6 +51,15 @@ std::optional<std::string> trouble(const Options& options) {
   if (options.pipeline_parallel < 1 || groups % options.pipeline_parallel != 0)
     return fmt::format("--pp {} does not divide the job's {} tensor-parallel groups",
                        options.pipeline_parallel, groups);
+  if (closest_torch(options.torch) == nullptr)
+    return fmt::format("--torch '{}' is no version from 1.13 on", options.torch);
+  if (!Evidence::named(options.evidence))
+    return fmt::format("--evidence '{}': choose from nccl,hosts,watchdog,dumps,launcher",
+                       options.evidence);
+  if (options.shown.dumps && closest_torch(options.torch)->schema.empty())
+    return fmt::format("PyTorch {} writes no dumps; --torch 2.2 is the first that does",
+                       options.torch);
+  if (options.recorded < 1) return "a Flight Recorder holds at least one entry";
   if (options.communicators < 0 || options.communicators > kMostCommunicators)
     return fmt::format("a rank has 1 to {} communicators", kMostCommunicators);
   if (options.steps < 4) return "a run has at least 4 steps";
@@ -76,9 +93,32 @@ std::optional<Twin> twin_named(std::string_view name) {
 
 std::string_view name_of(Twin twin) { return kTwins[static_cast<std::size_t>(twin)].second; }
 
+std::optional<Evidence> Evidence::named(std::string_view list) {
+  Evidence evidence;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    const std::string_view name = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    const auto known =
+        std::ranges::find(kEvidence, name, [](const auto& each) { return each.first; });
+    if (known == std::end(kEvidence)) return std::nullopt;
+    evidence.*known->second = true;
+  }
+  return evidence;
+}
+
 Result<Options> checked(Options options) {
   if (options.tensor_parallel == 0) options.tensor_parallel = std::min(8, options.gpus_per_node);
   if (options.scenario == "healthy_restart") options.attempts = std::max(2, options.attempts);
+  if (options.evidence.empty()) {
+    options.evidence = kUsualEvidence;
+    const Scenario* scenario = scenario_named(options.scenario);
+    if (scenario != nullptr && !scenario->needs.empty())
+      options.evidence.append(",").append(scenario->needs);
+    // What a dump tells that lines do not is what began.
+    if (scenario != nullptr && scenario->needs == "dumps") options.timing = true;
+  }
+  options.shown = Evidence::named(options.evidence).value_or(Evidence{});
   if (const auto wrong = trouble(options)) return Error{Error::Kind::invalid_input, *wrong};
   options.healthy = options.healthy || options.twin != Twin::usual;
   return options;

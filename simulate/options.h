@@ -20,6 +20,18 @@ enum class Twin { usual, old, bystander, benign };
 std::optional<Twin> twin_named(std::string_view name);
 std::string_view name_of(Twin twin);
 
+// What of a job is written down.
+struct Evidence {
+  bool nccl = false;      // what NCCL says
+  bool hosts = false;     // what kernels and tools of the hosts say
+  bool watchdog = false;  // what PyTorch says: watchdogs, exceptions
+  bool dumps = false;     // what its Flight Recorders remember
+  bool launcher = false;  // what torchrun says
+
+  // nccl,dumps,…; nothing: there is no such kind.
+  static std::optional<Evidence> named(std::string_view list);
+};
+
 struct Options {
   std::string scenario = "healthy";
   int nodes = 2;
@@ -37,6 +49,12 @@ struct Options {
   Twin twin = Twin::usual;  // of a healthy one: of what kind
   bool torn = false;        // processes that share a file cut each other's lines
   double lose_percent = 0;  // of NCCL's lines, by chance
+  std::string evidence;     // empty: what NCCL and hosts say, and what the scenario needs besides
+  Evidence shown;           // the same
+  std::string torch = "2.7";
+  bool json_dumps = false;  // as the worker's HTTP handler gives them, else pickles
+  bool timing = false;      // TORCH_NCCL_ENABLE_TIMING: the Flight Recorder sees starts
+  int recorded = 2000;      // entries of a Flight Recorder
 };
 
 // Says what is wrong with options, and fills in what was left open.

@@ -61,12 +61,15 @@ struct RankPlan {
   std::vector<Words> at_init;     // when it stops in init: its last words there
   std::vector<Words> last_words;  // when it stands still
   InitStop init = InitStop::none;
-  int init_slot = 0;               // where that happens
-  bool connects = true;            // false: the communicator of init_slot is never connected
-  std::optional<int> cuda_device;  // instead of its own
-  bool killed = false;             // what stdio still held is lost
-  bool aborts = false;             // the framework takes its communicators down
-  Place first{0, 0};               // the log begins here; before, nothing was logged
+  int init_slot = 0;                // where that happens
+  bool connects = true;             // false: the communicator of init_slot is never connected
+  std::optional<int> cuda_device;   // instead of its own
+  bool killed = false;              // what stdio still held is lost
+  bool aborts = false;              // the framework takes its communicators down
+  bool kernel_hangs = false;        // its GPU does not come to the call that it stands in
+  std::vector<std::string> raises;  // the traceback with which its program ends where it halts
+  std::string cuda_error;           // that its watchdog meets
+  Place first{0, 0};                // the log begins here; before, nothing was logged
 };
 
 struct Plan {
@@ -77,6 +80,7 @@ struct Plan {
   std::map<std::string, std::string> files;  // what tools said: HOST/ibstat.txt, …
   bool destroys = true;                      // a job that comes to its end says so
   bool all_to_all = false;                   // mixture of experts
+  bool peers_notice = false;                 // a process's end breaks the connections of all others
   int replayed_steps = 0;  // the last steps ran as CUDA graphs and printed nothing
 
   const Setup& setup_of(int rank) const {

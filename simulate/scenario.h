@@ -17,6 +17,8 @@ struct Scenario {
       false;  // its job differs from others, fault or not: inject is asked for twins, too
   std::string_view twins;  // the kinds of twins that it has, the usual one first
 
+  std::string_view needs = {};  // evidence besides the usual, without which nothing shows
+
   bool has(Twin twin) const { return twins.find(name_of(twin)) != std::string_view::npos; }
 };
 

@@ -41,12 +41,13 @@ class Walk {
     // The launch that it waits in was enqueued, and some after it. Who enqueues the last one waits
     // for it before leaving.
     const bool left = ended(at);
+    const Place inside{at.step, static_cast<int>(at.next)};
     for (std::uint64_t i = 0; i <= ahead && !ended(at); ++i) {
       if ((*at.calls)[at.next].function == Function::halt) break;
       at.next = launch_end(*at.calls, at.next);
       if (at.next >= at.calls->size()) next_step(rank);
     }
-    return {left, {at.step, static_cast<int>(at.next)}};
+    return {left, inside, {at.step, static_cast<int>(at.next)}};
   }
 
  private:

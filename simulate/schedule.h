@@ -10,6 +10,7 @@ namespace faultline::simulation {
 
 struct Stand {
   bool finished = false;  // did all it had to do
+  Place inside;           // the launch that does not end; equal to `end`: it stands between two
   Place end;              // the first call, as the rank makes them, that it did not enqueue
 };
 

@@ -4,9 +4,13 @@
 
 #include <memory>
 #include <numeric>
+#include <optional>
 
+#include "simulate/launcher_log.h"
 #include "simulate/log_writer.h"
 #include "simulate/scenario.h"
+#include "simulate/torch_dump.h"
+#include "simulate/torch_log.h"
 
 namespace faultline::simulation {
 namespace {
@@ -25,57 +29,97 @@ struct File {
 };
 
 std::vector<File> files_of(const Job& job) {
+  const std::string_view what = job.options.shown.nccl ? "nccl" : "train";
   const Cluster& cluster = job.cluster;
   std::vector<int> all(static_cast<std::size_t>(cluster.ranks()));
   std::iota(all.begin(), all.end(), 0);
-  if (job.options.layout == Layout::merged) return {{"logs/nccl.log", all}};
+  if (job.options.layout == Layout::merged) return {{fmt::format("logs/{}.log", what), all}};
   std::vector<File> files;
   for (const int rank : all) {
     const std::string host = cluster.host_name_of(rank);
     if (job.options.layout == Layout::per_rank)
-      files.push_back({fmt::format("logs/{}/nccl.rank{}", host, rank), {rank}});
+      files.push_back({fmt::format("logs/{}/{}.rank{}", host, what, rank), {rank}});
     else if (cluster.local_of(rank) == 0)
-      files.push_back({fmt::format("logs/{}/nccl.log", host), {rank}});
+      files.push_back({fmt::format("logs/{}/{}.log", host, what), {rank}});
     else
       files.back().ranks.push_back(rank);
   }
   return files;
 }
 
+// An attempt, and what PyTorch has to do with its end.
+struct Run {
+  Run(const Job& job, int number, Plan plan) : attempt(job, number, std::move(plan)) {
+    const Evidence& shown = job.options.shown;
+    if (shown.watchdog || shown.launcher) hang.emplace(attempt);
+  }
+  Attempt attempt;
+  std::optional<TorchHang> hang;
+};
+
+void write_processes(Output& output, const Run& run, const std::vector<int>& ranks,
+                     std::uint64_t salt) {
+  const Evidence& shown = run.attempt.job.options.shown;
+  if (shown.nccl) write_log(output, run.attempt, ranks, salt);
+  if (shown.watchdog) write_torch_log(output, run.attempt, *run.hang, ranks);
+}
+
+void write_dumps(Output& output, const Run& run) {
+  const Job& job = run.attempt.job;
+  for (int rank = 0; rank < job.cluster.ranks(); ++rank) {
+    const RankPlan& plan = run.attempt.plan_of(rank);
+    if (plan.killed || !plan.raises.empty() || plan.init != InitStop::none) continue;
+    const TorchCalls calls(run.attempt, rank, static_cast<std::size_t>(job.options.recorded));
+    output.put(
+        fmt::format("logs/{}/{}", job.cluster.host_name_of(rank), dump_name(job.options, rank)),
+        flight_dump(job.options, calls));
+  }
+}
+
 }  // namespace
 
 Truth simulate(const Options& options, Output& output) {
   const Job job(options);
-  std::vector<std::unique_ptr<Attempt>> attempts;
+  std::vector<std::unique_ptr<Run>> runs;
   for (int number = 1; number < options.attempts; ++number)
-    attempts.push_back(
-        std::make_unique<Attempt>(job, number, injected(job, "rank_behind", number, false).plan));
+    runs.push_back(
+        std::make_unique<Run>(job, number, injected(job, "rank_behind", number, false).plan));
   Injection last = injected(job, options.scenario, options.attempts, options.healthy);
   const Truth truth = last.truth;
-  attempts.push_back(std::make_unique<Attempt>(job, options.attempts, std::move(last.plan)));
+  runs.push_back(std::make_unique<Run>(job, options.attempts, std::move(last.plan)));
 
+  const Evidence& shown = options.shown;
   std::uint64_t salt = 0;
   for (const File& file : files_of(job)) {
     ++salt;
+    if (!shown.nccl && !shown.watchdog) break;
     if (options.layout != Layout::per_rank) {
       output.open(file.name);
-      for (const auto& attempt : attempts) write_log(output, *attempt, file.ranks, salt);
+      for (const auto& run : runs) write_processes(output, *run, file.ranks, salt);
       output.close();
       continue;
     }
     // A rank opens a file of its own each time it starts.
-    for (const auto& attempt : attempts) {
-      if (attempt->plan_of(file.ranks.front()).init == InitStop::absent) continue;
-      output.open(attempts.size() == 1
+    for (const auto& run : runs) {
+      if (run->attempt.plan_of(file.ranks.front()).init == InitStop::absent) continue;
+      output.open(runs.size() == 1
                       ? file.name + ".log"
-                      : fmt::format("{}.attempt{}.log", file.name, attempt->number));
-      write_log(output, *attempt, file.ranks, salt);
+                      : fmt::format("{}.attempt{}.log", file.name, run->attempt.number));
+      write_processes(output, *run, file.ranks, salt);
       output.close();
     }
   }
-  const Plan& plan = attempts.back()->plan;
-  for (const auto& [name, text] : plan.hosts.files(options)) output.put("logs/" + name, text);
-  for (const auto& [name, text] : plan.files) output.put("logs/" + name, text);
+  const Run& ended = *runs.back();
+  if (shown.dumps) write_dumps(output, ended);
+  if (shown.launcher)
+    for (int host = 0; host < job.cluster.hosts(); ++host)
+      if (const std::string text = torchrun_log(ended.attempt, *ended.hang, host); !text.empty())
+        output.put(fmt::format("logs/{}/torchrun.log", Cluster::host_name(host)), text);
+  const Plan& plan = ended.attempt.plan;
+  if (shown.hosts) {
+    for (const auto& [name, text] : plan.hosts.files(options)) output.put("logs/" + name, text);
+    for (const auto& [name, text] : plan.files) output.put("logs/" + name, text);
+  }
   output.put("truth.json", truth_json(truth, options, job.version.name));
   return truth;
 }

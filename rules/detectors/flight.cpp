@@ -20,7 +20,11 @@ constexpr double kNoDump = 0.5;           // others wait, and it is the one that
 constexpr double kAllEntered = 0.75;
 constexpr double kMismatch = 0.85;
 constexpr double kSkipped = 0.8;
-constexpr double kEvenCamps = 0.7;  // as many on one side as on the other
+constexpr double kOmitted = 0.75;
+constexpr double kEvenCamps = 0.7;   // as many on one side as on the other
+constexpr double kLikeGroups = 0.7;  // so, and groups of the same kind side with one of them
+constexpr double kClash = 0.85;
+constexpr double kGpuDidNotBegin = 0.75;
 constexpr double kPeersWait = 0.7;
 constexpr double kCircle = 0.5;  // everybody who is waited for waits
 
@@ -65,12 +69,15 @@ class Findings {
   std::vector<Suspicion> run() {
     if (flight_.dumps().empty()) return {};
     const FlightAlignment alignment = align(flight_);
-    for (const FlightMismatch& mismatch : alignment.mismatches) differ(mismatch);
-    // Who called something else has not called what the others wait in.
-    const bool diverged = !found_.empty();
-    if (!diverged && !alignment.never_entered.empty()) never_entered(alignment);
-    if (!diverged && alignment.never_entered.empty() && !alignment.unfinished.empty())
-      unfinished(alignment);
+    // Who called something else has not called what the others wait in; what comes after the first
+    // difference follows from it.
+    if (!alignment.mismatches.empty()) differ(alignment.mismatches.front());
+    if (found_.empty()) clash(alignment);
+    if (found_.empty()) left_out(alignment);
+    if (found_.empty() && !alignment.never_entered.empty()) never_entered(alignment);
+    if (found_.empty()) deadlock(alignment);
+    if (found_.empty() && !alignment.unfinished.empty()) unfinished(alignment);
+    if (found_.empty()) stands_still(alignment);
     if (found_.empty()) peers_wait(alignment);
     if (found_.empty()) nobody_stands_out(alignment);
     return std::move(found_);
@@ -195,10 +202,7 @@ class Findings {
                     listed(alignment.unfinished)));
     for (int rank : alignment.unfinished)
       add_line(suspicion.finding, rank, telling == nullptr ? 0 : telling->group);
-    suspicion.finding.actions.push_back(
-        {"Look at the GPUs of these ranks and the kernel logs of their hosts first: a kernel that "
-         "hangs there stops all others.",
-         "", "nvidia-smi; dmesg -T | grep -E 'Xid|NVRM'"});
+    add_gpu_action(suspicion.finding);
   }
 
   // By number, how the rank called the collectives of the group.
@@ -231,7 +235,7 @@ class Findings {
   void differ(const FlightMismatch& mismatch) {
     const FlightMismatch::Camp& most = mismatch.camps.front();
     const FlightMismatch::Camp& odd = mismatch.camps[1];
-    const bool even = most.ranks.size() == odd.ranks.size();
+    const bool even = most.ranks.size() == odd.ranks.size() && !mismatch.told_by_like_groups;
     std::vector<int> culprits = odd.ranks;
     if (even) culprits.insert(culprits.end(), most.ranks.begin(), most.ranks.end());
     std::ranges::sort(culprits);
@@ -259,17 +263,109 @@ class Findings {
                           listed(odd.ranks), other, mismatch.sequence, group_text(mismatch.group),
                           most.ranks.size(), most.ranks.size() == 1 ? "" : "s", usual);
     const bool shifted = left_out || one_more;
+    if (mismatch.told_by_like_groups) title += ", as groups of the same kind did";
     Suspicion& suspicion =
         suspect(shifted ? "software.collective_skipped" : "software.collective_mismatch",
-                shifted ? kSkipped
-                : even  ? kEvenCamps
-                        : kMismatch,
+                shifted                        ? kSkipped
+                : even                         ? kEvenCamps
+                : mismatch.told_by_like_groups ? kLikeGroups
+                                               : kMismatch,
                 culprits, std::move(title));
     add_line(suspicion.finding, odd.ranks.front(), mismatch.group);
     add_line(suspicion.finding, most.ranks.front(), mismatch.group);
   }
 
-  // Two that wait for each other, or one whose peer never made the other half.
+  // What is sent is not what is to be received.
+  void clash(const FlightAlignment& alignment) {
+    if (alignment.clashes.empty()) return;
+    const FlightPeerClash& first = alignment.clashes.front();
+    const FlightSignature& sent = flight_.signature(first.sent);
+    const FlightSignature& received = flight_.signature(first.received);
+    Suspicion& suspicion =
+        suspect("software.p2p_mismatch", kClash,
+                {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
+                fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
+                            "receive {} {}",
+                            first.sender, sent.input_sizes, sent.input_dtypes, first.receiver,
+                            group_text(first.group), received.input_sizes, received.input_dtypes));
+    add_line(suspicion.finding, first.sender, first.group);
+    add_line(suspicion.finding, first.receiver, first.group);
+  }
+
+  // A collective that a rank went past.
+  void left_out(const FlightAlignment& alignment) {
+    if (alignment.omissions.empty()) return;
+    // That of the earliest stall.
+    const FlightOmission& first = alignment.omissions.front();
+    std::vector<int> ranks;
+    for (const FlightOmission& omission : alignment.omissions)
+      if (omission.group == first.group) ranks.push_back(omission.rank);
+    const auto members = flight_.groups()[first.group].members.size();
+    if (ranks.size() * 2 > members) return;  // then it is not they who are odd
+    Suspicion& suspicion = suspect(
+        "software.collective_skipped", kOmitted, ranks,
+        fmt::format("{} left out {}, #{} of process group {}, and called what others call "
+                    "after it: {}, #{} of {}",
+                    listed(ranks), call_text(flight_.signature(first.signature)), first.sequence,
+                    group_text(first.group), call_text(flight_.signature(first.later_signature)),
+                    first.later_sequence, group_text(first.later_group)));
+    add_line(suspicion.finding, first.rank, first.later_group);
+    add_line(suspicion.finding, first.rank, first.group);
+  }
+
+  // Each sends, or receives, before it comes to what the other waits for.
+  void deadlock(const FlightAlignment& alignment) {
+    if (alignment.deadlock.empty()) return;
+    const FlightFront& front = alignment.fronts.at(alignment.deadlock.front());
+    Suspicion& suspicion = suspect(
+        "software.p2p_mismatch", kPeersWait, alignment.deadlock,
+        fmt::format("{} wait for each other in sends and receives of process group {}: none "
+                    "comes to the other half",
+                    listed(alignment.deadlock), group_text(front.group)));
+    for (const int rank : alignment.deadlock) add_line(suspicion.finding, rank, front.group);
+  }
+
+  // All are in one operation, and stand in nothing before it.
+  void stands_still(const FlightAlignment& alignment) {
+    if (!alignment.standing) return;
+    const FlightStall& stall = alignment.stalls[*alignment.standing];
+    const std::vector<int> scheduled = stall.with(FlightStanding::entered);
+    const std::vector<int> started = stall.with(FlightStanding::started);
+    const bool timed = std::ranges::all_of(scheduled, [&](int rank) {
+      const FlightDump* dump = dump_of(rank);
+      return dump != nullptr && dump->timing;
+    });
+    const std::string what =
+        fmt::format("{}, #{} of process group {}", call_text(flight_.signature(stall.signature)),
+                    stall.sequence, group_text(stall.group));
+    if (!scheduled.empty() && timed && scheduled.size() < started.size() + 1 && !started.empty() &&
+        !(scheduled.size() == 1 && started.size() == 1 && stall.ranks.size() > 2)) {
+      Suspicion& suspicion = suspect(
+          "collective.rank_behind", kGpuDidNotBegin, scheduled,
+          fmt::format("{} called {}, but {} did not come to it, where those of {} other{} "
+                      "wait",
+                      listed(scheduled), what, scheduled.size() == 1 ? "its GPU" : "their GPUs",
+                      started.size(), started.size() == 1 ? "" : "s"));
+      for (const int rank : scheduled) add_line(suspicion.finding, rank, stall.group);
+      add_line(suspicion.finding, started.front(), stall.group);
+      add_gpu_action(suspicion.finding);
+      return;
+    }
+    Suspicion& suspicion = suspect(
+        "collective.stalled", kAllEntered, waiting_in(stall),
+        fmt::format("All {} ranks entered {} and none finished it", stall.ranks.size(), what));
+    suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
+    add_line(suspicion.finding, stall.ranks.front().rank, stall.group);
+  }
+
+  static void add_gpu_action(Finding& finding) {
+    finding.actions.push_back(
+        {"Look at the GPUs of these ranks and the kernel logs of their hosts first: a kernel that "
+         "hangs there stops all others.",
+         "", "nvidia-smi; dmesg -T | grep -E 'Xid|NVRM'"});
+  }
+
+  // Two that wait for each other.
   void peers_wait(const FlightAlignment& alignment) {
     for (const FlightPeerWait& wait : alignment.peer_waits) {
       if (wait.peer_posted || !wait.peer_has_dump) continue;
@@ -277,42 +373,46 @@ class Findings {
         return o.group == wait.group && o.rank == wait.peer && o.peer == wait.rank &&
                !o.peer_posted;
       });
-      if (!mutual && !alignment.circular) continue;
-      Suspicion& suspicion = suspect(
-          "software.p2p_mismatch", mutual ? kPeersWait : kCircle,
-          {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
-          fmt::format(
-              "Rank {} waits in {} {} rank {} in process group {}, which has not called the "
-              "other half{}",
-              wait.rank, wait.sends ? "send" : "recv", wait.sends ? "to" : "from", wait.peer,
-              group_text(wait.group), mutual ? " and waits the same way" : ""));
+      if (!mutual) continue;
+      Suspicion& suspicion =
+          suspect("software.p2p_mismatch", kPeersWait,
+                  {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
+                  fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
+                              "called the other half and waits the same way",
+                              wait.rank, wait.sends ? "send" : "recv", wait.sends ? "to" : "from",
+                              wait.peer, group_text(wait.group)));
       add_line(suspicion.finding, wait.rank, wait.group);
       add_line(suspicion.finding, wait.peer, wait.group);
       return;
     }
   }
 
+  // Everybody who has a dump stands where only ranks are missing that have none.
   void nobody_stands_out(const FlightAlignment& alignment) {
-    if (alignment.stalls.empty()) return;
-    const FlightStall& stall = alignment.stalls.front();
-    const std::vector<int> waiting = waiting_in(stall);
-    const std::vector<int> silent = stall.with(FlightStanding::no_dump);
-    if (waiting.empty() || !stall.with(FlightStanding::finished).empty()) return;
-    const std::string what =
-        fmt::format("{}, #{} of process group {}", call_text(flight_.signature(stall.signature)),
-                    stall.sequence, group_text(stall.group));
-    if (!silent.empty() && silent.size() <= kMostSilent && silent.size() < waiting.size()) {
-      Suspicion& suspicion =
-          suspect("collective.rank_behind", kNoDump, silent,
-                  fmt::format("{} left no dump, and all {} others of the group wait in {}",
-                              listed(silent), waiting.size(), what));
+    std::set<int> all_silent;
+    for (const FlightStall& stall : alignment.stalls)
+      for (const int rank : stall.with(FlightStanding::no_dump)) all_silent.insert(rank);
+    for (const FlightStall& stall : alignment.stalls) {
+      const std::vector<int> waiting = waiting_in(stall);
+      const std::vector<int> silent = stall.with(FlightStanding::no_dump);
+      if (waiting.empty() || silent.empty() || silent.size() > kMostSilent ||
+          waiting.size() + silent.size() != stall.ranks.size())
+        continue;
+      const bool all_of_them = silent.size() == all_silent.size() && latest_.size() > silent.size();
+      if (silent.size() >= waiting.size() && !all_of_them) continue;
+      if (!std::ranges::all_of(waiting, [&](int rank) { return alignment.stands_in(rank, stall); }))
+        continue;
+      Suspicion& suspicion = suspect(
+          "collective.rank_behind", kNoDump, silent,
+          fmt::format("{} left no dump, and {} of the group wait{} in {}, #{} of process group {}",
+                      listed(silent),
+                      waiting.size() == 1 ? std::string("the other one")
+                                          : fmt::format("all {} others", waiting.size()),
+                      waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
+                      stall.sequence, group_text(stall.group)));
       add_line(suspicion.finding, waiting.front(), stall.group);
       add_call_place(suspicion.finding, stall);
-    } else if (silent.empty() && stall.with(FlightStanding::unknown).empty()) {
-      Suspicion& suspicion = suspect(
-          "collective.stalled", kAllEntered, waiting,
-          fmt::format("All {} ranks entered {} and none finished it", waiting.size(), what));
-      add_line(suspicion.finding, waiting.front(), stall.group);
+      return;
     }
   }
 

@@ -292,6 +292,7 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
     // Before 2.0 there is one count for both.
     const bool own_count = entry.point_to_point && p2p[i] > 0;
     if (entry.point_to_point) entry.role = FlightRole::p2p;
+    entry.own_count = own_count || !entry.point_to_point;
     entry.sequence = clamped(own_count ? p2p[i] : collective[i]);
     batches.resolve(i, closes[which]);
     if (!self && entry.point_to_point)

@@ -36,7 +36,8 @@ struct FlightEntry {
   FlightProgress progress = FlightProgress::unknown;
   FlightRole role = FlightRole::collective;
   bool point_to_point = false;
-  bool retired = false;  // the watchdog no longer looks after it
+  bool own_count = true;  // false: collectives, sends and receives are counted as one
+  bool retired = false;   // the watchdog no longer looks after it
 };
 
 // What else is known of entries that had not completed, and of the last that had.

@@ -49,6 +49,23 @@ void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) 
   rank.timeouts.push_back({timeout, std::move(line)});
 }
 
+// "what():  [Rank 3] Watchdog caught": the end of a process repeats what its watchdog said, with no
+// label in front; then the number is its place in some group.
+bool repeats(const std::map<std::pair<int, std::uint32_t>, TorchRank>& ranks, std::uint32_t source,
+             const WatchdogTimeout& timeout) {
+  constexpr std::size_t kMostAsked = 4096;
+  std::size_t asked = 0;
+  for (const auto& [key, rank] : ranks) {
+    if (++asked > kMostAsked) return false;
+    if (rank.guessed || rank.rank < 0) continue;
+    for (const TorchTimeout& known : rank.timeouts)
+      if (known.line.source == source && known.timeout.sequence == timeout.sequence &&
+          known.timeout.operation == timeout.operation)
+        return true;
+  }
+  return false;
+}
+
 void add_standing(TorchRank& rank, const WatchdogStatus& status, LineRef line) {
   // The line of the time-out names the rank only; the one behind it names the group.
   if (status.failed)
@@ -116,6 +133,7 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
   };
   const auto at = [&](const TorchGroup& group) { return rank_at(source, origin, speaker, group); };
   if (const auto* timeout = std::get_if<WatchdogTimeout>(&event.fact)) {
+    if (speaker.rank < 0 && origin.rank < 0 && repeats(ranks_, source, *timeout)) return;
     if (TorchRank* rank = at(timeout->group)) add_timeout(*rank, *timeout, line());
   } else if (const auto* status = std::get_if<WatchdogStatus>(&event.fact)) {
     if (TorchRank* rank = at(status->group)) add_standing(*rank, *status, line());

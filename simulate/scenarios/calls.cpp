@@ -52,6 +52,19 @@ void collective_skipped_same(Injection& it) {
   it.blame_communicator(rank, call.slot);
 }
 
+// An evaluation that only this rank makes.
+void collective_extra(Injection& it) {
+  const int rank = it.any_rank();
+  const Place place = large_call(it, rank, Function::all_reduce);
+  Call call = it.call_at(rank, place);
+  call.function = Function::all_reduce;
+  call.count = 96;
+  call.datatype = kFloat32;
+  it.edit(rank, place, 0, {call});
+  it.blame_rank(rank);
+  it.blame_communicator(rank, call.slot);
+}
+
 void collective_mismatch_function(Injection& it) {
   const int rank = it.any_rank();
   const Place place = large_call(it, rank, Function::reduce_scatter);

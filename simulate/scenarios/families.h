@@ -16,6 +16,9 @@ void healthy_unused_port(Injection& it);
 
 // stops.cpp: ranks that come to a halt
 void rank_behind(Injection& it);
+void collective_stalled(Injection& it);
+void kernel_hangs(Injection& it);
+void data_loader_error(Injection& it);
 void gpu_memory_fault(Injection& it);
 
 // gpu.cpp: what GPUs suffer, by the words of their driver
@@ -51,6 +54,7 @@ void mtu_mismatch(Injection& it);
 // calls.cpp: programs that do not call the same
 void collective_skipped_odd(Injection& it);
 void collective_skipped_same(Injection& it);
+void collective_extra(Injection& it);
 void collective_mismatch_function(Injection& it);
 void collective_mismatch_count(Injection& it);
 void collective_mismatch_datatype(Injection& it);

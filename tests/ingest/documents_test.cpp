@@ -47,6 +47,21 @@ TEST(Documents, AReportIsOverAfterManyOtherLines) {
   EXPECT_EQ(counts.dialects["ncclras"], 5U);
 }
 
+TEST(Documents, AnExceptionOnALastLineWithoutANewlineIsRead) {
+  const std::string head =
+      "[rank3]: Traceback (most recent call last):\n"
+      "[rank3]:   File \"/w/train.py\", line 10, in main\n"
+      "[rank3]:     load()\n";
+  for (const std::string last : {"ValueError: bad sample 17", "KeyboardInterrupt"}) {
+    const auto events = events_in(head + "[rank3]: " + last);
+    ASSERT_EQ(events.size(), 1U);
+    const auto& raised = std::get<PythonException>(events.front().fact);
+    EXPECT_EQ(raised.message.empty() ? raised.type : raised.type + ": " + raised.message, last);
+  }
+  // It may have gone on.
+  EXPECT_TRUE(events_in(head + "[rank3]: my.Val").empty());
+}
+
 TEST(Documents, AReportAtTheEndWithoutANewlineIsReadOnceItIsWhole) {
   const std::string last =
       "  Rank 7 has launched up to operation 41 -- GPU 7 managed by process 47";

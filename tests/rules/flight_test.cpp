@@ -151,5 +151,20 @@ TEST_P(FlightDiagnosis, SaysThatAllEnteredWhereNobodyStandsOut) {
   EXPECT_EQ(cause.cause, "collective.stalled");
 }
 
+TEST(FlightDumps, ThatAreRefusedAreAskedForWithTheReason) {
+  JobState job("j");
+  Batch batch;
+  batch.speakers.push_back({});
+  Event event;
+  event.fact = FlightRecorderDump{.form = "pickle", .refused = "it names code to run (GLOBAL)"};
+  batch.events.push_back(std::move(event));
+  job.apply({.job = "j", .name = "nccl_trace_rank_3"}, batch, Timestamp{});
+  static const Catalog catalog = load_catalog();
+  const Diagnosis found = diagnose(job, catalog, {.now = Timestamp{}});
+  ASSERT_FALSE(found.missing_evidence.empty());
+  EXPECT_THAT(found.missing_evidence.front().what, HasSubstr("nccl_trace_rank_3"));
+  EXPECT_THAT(found.missing_evidence.front().why, HasSubstr("names code to run"));
+}
+
 }  // namespace
 }  // namespace faultline

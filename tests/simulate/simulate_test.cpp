@@ -70,7 +70,7 @@ TEST(Simulate, TellsTheTruth) {
     const Subject& must = job.truth.subject;
     const Subject& may = job.truth.may_name;
     const bool somebody = !must.ranks.empty() || !must.hosts.empty() || !must.gpus.empty() ||
-                          !must.nics.empty() || !may.ranks.empty();
+                          !must.nics.empty() || !may.ranks.empty() || !must.communicators.empty();
     EXPECT_EQ(somebody, !scenario.cause.empty());
   }
 }

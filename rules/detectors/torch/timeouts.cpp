@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <tuple>
 
 #include "rules/detectors/rank_behind.h"
@@ -381,6 +382,63 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew, const std::v
   return suspicion;
 }
 
+// Dumps of all who wait say all that their lines say, and more.
+bool dumps_tell(const View& view, const std::vector<Stuck>& all) {
+  const Flight& flight = view.job.flight();
+  if (flight.dumps().empty()) return false;
+  const auto latest = flight.latest();
+  return std::ranges::all_of(all, [&](const Stuck& stuck) {
+    return std::ranges::all_of(stuck.waiting, [&](int rank) {
+      const auto known = latest.find(rank);
+      return known != latest.end() && flight.dumps()[known->second].about.has_entries;
+    });
+  });
+}
+
+// Everybody else timed out somewhere: who reports none is who they wait for, whichever the group.
+std::optional<Suspicion> find_free(const View& view, const TorchCrew& crew,
+                                   const std::vector<Stuck>& all) {
+  constexpr std::size_t kFew = 4;  // times as many time out
+  std::set<int> timed_out;
+  for (const Stuck& stuck : all)
+    for (const Wait& wait : stuck.waits) timed_out.insert(wait.rank);
+  if (timed_out.contains(-1)) return std::nullopt;
+  std::set<int> free;
+  std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
+  if (free.empty() || timed_out.size() < 3 ||
+      (free.size() > 1 && free.size() * kFew > timed_out.size()))
+    return std::nullopt;
+  std::optional<LineRef> told;
+  std::size_t told_ranks = 0;
+  for (const TorchRank* rank : crew.ranks())
+    if (free.contains(rank->rank) && rank->signalled) {
+      if (!told) told = rank->signalled;
+      ++told_ranks;
+    }
+  const Stuck& first = first_stuck(all);
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = first.waits.front().timeout->line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.rank_behind";
+  finding.title = fmt::format(
+      "{} {}, where all {} others timed out: they wait for {}", crew.people(free),
+      told_ranks == free.size() ? "timed out in nothing and was only told of it" : "said nothing",
+      timed_out.size(), free.size() == 1 ? "it" : "them");
+  finding.severity = Severity::critical;
+  finding.confidence = told_ranks == free.size() ? kTold : kSilent;
+  finding.subject = crew.subject_of(free);
+  if (told) finding.evidence.push_back(view.evidence(*told));
+  add_waiters(view, first, finding);
+  finding.actions.push_back(
+      {"See where the rank stands: a data loader, a checkpoint, another branch, an exception that "
+       "was caught.",
+       finding.subject.hosts.empty() ? "" : finding.subject.hosts.front(),
+       "py-spy dump --pid <pid>"});
+  return suspicion;
+}
+
 // A time-out that was only told of: the log of who had it is not here.
 std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
   std::set<int> told;
@@ -420,18 +478,29 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
   const std::vector<Suspicion> known =
       view.alignments.empty() ? std::vector<Suspicion>{} : find_ranks_behind(view);
   std::vector<Suspicion> found;
+  if (dumps_tell(view, all)) return {describe_timeout(view, crew, all)};
+  bool decided = false;
   for (Stuck& stuck : all) {
-    if (!stuck.differing.empty()) found.push_back(describe_difference(view, crew, stuck));
+    if (!stuck.differing.empty()) {
+      found.push_back(describe_difference(view, crew, stuck));
+      decided = true;
+    }
     bool circular = false;
     std::set<int> origins = origins_of(all, stuck, circular);
     if (circular) {
-      origins = stuck.behind;
+      // Several who wait elsewhere: which of them it began with is not told.
+      if (stuck.behind.size() == 1) origins = stuck.behind;
       stuck.confidence = std::min(stuck.confidence, kCircle);
     }
-    if (!origins.empty()) found.push_back(describe_behind(view, crew, stuck, origins, known));
+    if (!origins.empty()) {
+      found.push_back(describe_behind(view, crew, stuck, origins, known));
+      decided = true;
+    }
     if (stuck.differing.empty() && nobody_is_missing(crew, stuck))
       found.push_back(describe_stall(view, stuck));
   }
+  if (!decided)
+    if (auto free = find_free(view, crew, all)) found.push_back(*std::move(free));
   found.push_back(describe_timeout(view, crew, all));
   return found;
 }

@@ -1,0 +1,36 @@
+// The two forms of a Flight Recorder dump: the pickle that PyTorch's own writer makes, and JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace faultline::simulation {
+
+struct DumpValue {
+  using Pair = std::pair<std::string, DumpValue>;
+  struct List {
+    std::vector<DumpValue> items;
+  };
+  struct Tuple {  // a list in JSON
+    std::vector<DumpValue> items;
+  };
+  struct Dictionary {
+    std::vector<Pair> members;
+  };
+  struct None {};
+
+  std::variant<None, bool, std::int64_t, double, std::string, List, Tuple, Dictionary> value;
+  int shared = -1;  // those with the same number are one object
+};
+
+// What torch::jit::Pickler makes of it: protocol 2, texts once, no more operations than it needs.
+std::string pickled(const DumpValue& value);
+
+// What nlohmann::json makes of it: members by name, no blanks.
+std::string as_json(const DumpValue& value);
+
+}  // namespace faultline::simulation

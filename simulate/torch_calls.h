@@ -1,0 +1,97 @@
+// The calls of a rank as PyTorch counts them: process groups have names and local numbers,
+// collectives and sends are counted apart, what is launched together is one work.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simulate/job.h"
+#include "simulate/torch_version.h"
+
+namespace faultline::simulation {
+
+enum class Progress { scheduled, started, completed };
+
+struct TorchCall {
+  Call call;
+  Place place;
+  Timestamp created;
+  std::int64_t sequence = 0;  // of the group's collectives
+  std::int64_t p2p_sequence = 0;
+  std::int64_t operation = 0;  // of the group
+  std::int64_t record = 0;     // of the process
+  bool batched = false;        // a member of a batch, which has no events of its own
+  bool closes = false;         // a batch; there is no tensor then
+  Progress progress = Progress::scheduled;
+
+  // What watchdogs count: members of a batch are no work of their own.
+  bool is_work() const { return !batched; }
+  std::int64_t number() const {
+    return closes || is_peer_to_peer(call.function) ? p2p_sequence : sequence;
+  }
+};
+
+// A process group of a rank.
+struct TorchGroupState {
+  int id = 0;        // among the rank's own
+  std::string name;  // the same on all ranks
+  std::string_view description;
+  const Communicator* communicator = nullptr;
+  int rank = 0;  // in it
+  std::int64_t enqueued = -1;
+  std::int64_t started = -1;
+  std::int64_t completed = -1;
+  std::int64_t collectives = 0;
+  std::int64_t sends = 0;  // and receives
+  std::int64_t operations = 0;
+};
+
+class TorchCalls {
+ public:
+  // Keeps the last `kept` calls.
+  TorchCalls(const Attempt& attempt, int rank, std::size_t kept);
+
+  const std::vector<TorchGroupState>& groups() const { return groups_; }
+  const std::deque<TorchCall>& calls() const { return calls_; }
+  // The oldest work of a group that has not completed; nullptr: there is none.
+  const TorchCall* stuck_in(int slot) const;
+  // Of all groups.
+  const TorchCall* stuck() const;
+  bool timing() const { return timing_; }
+
+ private:
+  void add_launch(const std::vector<Call>& calls, std::size_t from, std::size_t end, Place place,
+                  Progress progress);
+  void add(TorchCall call);
+
+  const Attempt& attempt_;
+  int rank_;
+  std::size_t kept_;
+  bool timing_;
+  std::vector<TorchGroupState> groups_;
+  std::deque<TorchCall> calls_;
+  std::int64_t records_ = 0;
+  std::uint64_t random_;
+};
+
+// Elements, as the watchdog counts them; of a batch all ones.
+std::uint64_t elements_in(const TorchCall& call, int group_size);
+std::uint64_t elements_out(const TorchCall& call, int group_size);
+
+std::string_view watchdog_name(const TorchCall& call);             // _ALLGATHER_BASE
+std::string recorder_name(const TorchCall& call, int group_rank);  // nccl:send 1->2
+std::string_view dtype_name(int datatype);
+
+struct Frame {
+  std::string_view function;
+  std::string file;
+  int line = 0;
+};
+
+// Where in the program a call is made, innermost first.
+std::vector<Frame> frames_of(const TorchCall& call, Group group);
+
+}  // namespace faultline::simulation
