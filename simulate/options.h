@@ -33,10 +33,13 @@ struct Options {
   std::string wrapper = "none";
   Layout layout = Layout::per_rank;
   std::uint64_t seed = 1;
-  bool healthy = false;     // the scenario's twin: the same job, and nothing happens
-  Twin twin = Twin::usual;  // of a healthy one: of what kind
-  bool torn = false;        // processes that share a file cut each other's lines
-  double lose_percent = 0;  // of NCCL's lines, by chance
+  bool healthy = false;          // the scenario's twin: the same job, and nothing happens
+  Twin twin = Twin::usual;       // of a healthy one: of what kind
+  bool torn = false;             // processes that share a file cut each other's lines
+  double lose_percent = 0;       // of NCCL's lines, by chance
+  std::string also;              // a second scenario in the same job, elsewhere in it; empty: none
+  bool also_healthy = false;     // nothing comes of it
+  Twin also_twin = Twin::usual;  // and in which way it comes close
 };
 
 // Says what is wrong with options, and fills in what was left open.
