@@ -37,7 +37,7 @@ constexpr Pair kBesides[] = {
     {"transport_error", "gpu_gsp"},
     {"port_down", "gpu_row_remap"},
     {"storage_stall", "cpu_lockup"},
-    {"rank_missing", "host_panic"},
+    {"rank_missing", "gpu_ecc"},
 };
 
 constexpr Pair kNoise[] = {
@@ -52,11 +52,12 @@ constexpr Pair kBenign[] = {
     {"oom_killed", "gpu_nvlink"},
 };
 
+// Faults in their own right: a CPU that is stuck in a job that stands anyway might as well follow
+// from it.
 constexpr Pair kTwoCauses[] = {
-    {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},
-    {"rank_behind", "gpu_gsp"},      {"gpu_nvlink", "storage_stall"},
-    {"nic_health", "memory_error"},  {"collective_mismatch_count", "gpu_off_bus"},
-    {"cpu_lockup", "gpu_row_remap"}, {"host_panic", "gpu_ecc"},
+    {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},      {"gpu_gsp", "host_reboot"},
+    {"gpu_nvlink", "host_panic"}, {"nic_health", "memory_error"}, {"memory_error", "gpu_hang"},
+    {"gpu_row_remap", "oom_killed"}, {"host_panic", "gpu_ecc"},
 };
 
 constexpr const char* kHalfOfHosts[] = {"rank_behind", "gpu_off_bus",     "oom_killed",
@@ -133,7 +134,7 @@ struct Shape {
 };
 constexpr Shape kShapes[] = {{2, 8, 8, 1, 12}, {2, 4, 4, 1, 12}, {4, 8, 8, 2, 9},
                              {4, 4, 2, 1, 10}, {3, 8, 8, 1, 9},  {8, 8, 8, 2, 6},
-                             {2, 8, 4, 2, 14}, {6, 4, 4, 2, 9},  {16, 8, 8, 4, 4}};
+                             {2, 8, 4, 1, 14}, {6, 4, 4, 2, 9},  {16, 8, 8, 4, 4}};
 constexpr const char* kVersions[] = {"2.12.12", "2.18.3", "2.21.5", "2.23.4",
                                      "2.27.7",  "2.30.7", "2.7.8"};
 // With a time for every line, first.

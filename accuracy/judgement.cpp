@@ -11,6 +11,8 @@ namespace faultline::accuracy {
 namespace {
 
 constexpr double kAccused = 0.9;
+// Below that a diagnosis suspects and does not blame; no alert goes out.
+constexpr double kBlamed = 0.7;
 
 template <class Value>
 bool holds(const std::vector<Value>& all, const std::vector<Value>& wanted) {
@@ -151,9 +153,9 @@ void judge_cause(const Diagnosis& diagnosis, const Wanted& wanted, Score& score)
   }
   const Finding& first = named.front();
   score.first = match(first, wanted) != nullptr || (wanted.open && is_symptom(first.cause));
-  score.culprit = wanted.open && match(first, wanted) == nullptr
-                      ? names_only(first.subject, wanted.not_wrong)
-                      : is_right(first, wanted);
+  score.culprit =
+      is_right(first, wanted) ||
+      (wanted.open && (names_only(first.subject, wanted.not_wrong) || first.confidence < kBlamed));
   if (!score.first)
     score.trouble += fmt::format("taken for {} ({:.2f}); ", first.cause, first.confidence);
   else if (!score.culprit)
