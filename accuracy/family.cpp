@@ -56,7 +56,7 @@ constexpr Pair kBenign[] = {
 // from it.
 constexpr Pair kTwoCauses[] = {
     {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},      {"gpu_gsp", "host_reboot"},
-    {"gpu_nvlink", "host_panic"}, {"nic_health", "memory_error"}, {"memory_error", "gpu_hang"},
+    {"gpu_nvlink", "host_panic"},    {"nic_health", "memory_error"}, {"memory_error", "gpu_hang"},
     {"gpu_row_remap", "oom_killed"}, {"host_panic", "gpu_ecc"},
 };
 

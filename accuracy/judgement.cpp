@@ -6,6 +6,7 @@
 
 #include "model/cause.h"
 #include "simulate/scenario.h"
+#include "simulate/version.h"
 
 namespace faultline::accuracy {
 namespace {
@@ -79,7 +80,7 @@ bool names_the_right(const Subject& named, const Subject& must, const Subject& m
          names_only(named, both(must, may));
 }
 
-Wanted wanted_of(const Family& family, const simulation::Truth& truth) {
+Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::Truth& truth) {
   Wanted wanted;
   wanted.verdicts = verdicts_of(family.options.scenario, truth.cause);
   if (truth.cause.empty()) {
@@ -112,9 +113,18 @@ Wanted wanted_of(const Family& family, const simulation::Truth& truth) {
       if (std::ranges::find(wanted.verdicts, verdict) == wanted.verdicts.end())
         wanted.verdicts.push_back(verdict);
   }
-  if (family.loss == Loss::half_of_hosts && !hosts_tell) {
-    // Whether the culprit's log is among what is left is for the seed to say: those who wait for it
-    // may be named as well as nobody.
+  const bool half_of_lines = family.options.lose_percent > 0;
+  // Before 2.22 only rank 0 tells its version.
+  const bool version_untold = truth.cause == "software.version_mismatch" &&
+                              !simulation::closest_version(nccl)->since(22, 3);
+  if (half_of_lines || version_untold) {
+    WantedCause& cause = wanted.causes.front();
+    cause.may_name = both(cause.may_name, cause.subject);
+    cause.subject = {};
+  }
+  if ((family.loss == Loss::half_of_hosts || half_of_lines || version_untold) && !hosts_tell) {
+    // Whether the decisive line is among what is left is for the seed to say: those who wait may be
+    // named as well as nobody.
     wanted.open = true;
     wanted.not_wrong = both(truth.subject, truth.may_name);
     wanted.verdicts = {Verdict::hang, Verdict::unknown};

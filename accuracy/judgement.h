@@ -27,7 +27,8 @@ struct Wanted {
   bool healthy() const { return causes.empty() && !open; }
 };
 
-Wanted wanted_of(const Family& family, const simulation::Truth& truth);
+// `nccl`: the version of this job; old ones tell less.
+Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::Truth& truth);
 
 // What a diagnosis stated, and whether it was so.
 struct Stated {

@@ -19,7 +19,7 @@ constexpr int kBins = 10;
 
 Run run(const Doctor& doctor, const Family& family, std::uint64_t seed) {
   const Case made = case_of(family, seed);
-  const Wanted wanted = wanted_of(family, made.truth);
+  const Wanted wanted = wanted_of(family, options_of(family, seed).nccl, made.truth);
   const Diagnosis diagnosis = doctor.diagnose(made.files);
   Run result;
   result.seed = seed;

@@ -18,7 +18,7 @@ namespace {
 constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
 constexpr double kExplainsNothing =
     0.6;  // times: something stopped the job, and this does not account for it
-constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
+constexpr double kQueuedLess = 0.1;  // at most: others are shown to have called the wrong thing
 constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
 constexpr double kMostConfidence = 0.98;
 // What is known of no rank, or accounts for nothing that stopped the job, is below that.

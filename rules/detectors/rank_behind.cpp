@@ -24,7 +24,8 @@ constexpr double kScattered = 0.5;       // ranks are late here and there, as in
 constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
 constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
 constexpr double kDoesNotEnd = 0.75;
-constexpr double kCircle = 0.5;  // everybody who is waited for waits for somebody else
+constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
+constexpr double kMayWaitItself = 0.65;  // for a rank of its communicators whose log is missing
 constexpr double kSomeCallDoesNotEnd = 0.5;
 constexpr std::size_t kMostLines = 3;
 
@@ -250,6 +251,19 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
   return suspicion;
 }
 
+// Whether one of these ranks called on a communicator of which not all ranks were heard.
+bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
+  return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
+    return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
+           std::ranges::any_of(
+               communicator.members,
+               [&](std::size_t member) {
+                 return view.member(member).calls > 0 &&
+                        std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
+               });
+  });
+}
+
 // One rank, or all of one host.
 bool stopped_together(const View& view, const std::vector<std::size_t>& workers) {
   if (workers.size() <= 1) return workers.size() == 1;
@@ -311,6 +325,9 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
       confidence = std::min(confidence, kInOneOfSeveral);
   }
+  for (Suspicion& suspicion : found)
+    if (calls_with_unheard_peers(view, suspicion.finding.subject.ranks))
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kMayWaitItself);
   // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
   for (Suspicion& suspicion : found)
     if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))
