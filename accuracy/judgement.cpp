@@ -122,12 +122,12 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
     cause.may_name = both(cause.may_name, cause.subject);
     cause.subject = {};
   }
-  if ((family.loss == Loss::half_of_hosts || half_of_lines || version_untold) && !hosts_tell) {
-    // Whether the decisive line is among what is left is for the seed to say: those who wait may be
-    // named as well as nobody.
+  // Whether the decisive line is among what is left is for the seed to say, and of a host whose
+  // NCCL was not heard nothing tells that it is the job's: a symptom is right as well.
+  if (family.loss == Loss::half_of_hosts || ((half_of_lines || version_untold) && !hosts_tell)) {
     wanted.open = true;
     wanted.not_wrong = both(truth.subject, truth.may_name);
-    wanted.verdicts = {Verdict::hang, Verdict::unknown};
+    wanted.verdicts.push_back(Verdict::unknown);
   }
   return wanted;
 }
@@ -197,7 +197,7 @@ Score judge(const Diagnosis& diagnosis, const Wanted& wanted) {
         fmt::format("verdict {}; ", boost::describe::enum_to_string(diagnosis.verdict, "?"));
   const Subject may = all_that_may_be_named(wanted);
   for (const Finding& finding : diagnosis.root_causes) {
-    score.stated.push_back({finding.confidence, is_right(finding, wanted)});
+    score.stated.push_back({finding.cause, finding.confidence, is_right(finding, wanted)});
     if (finding.confidence >= kAccused && !names_only(finding.subject, may)) {
       score.forbidden = true;
       score.trouble += fmt::format("accuses{} of {} ({:.2f}); ", parts_of(finding.subject),

@@ -32,6 +32,7 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
 
 // What a diagnosis stated, and whether it was so.
 struct Stated {
+  std::string cause;
   double confidence = 0;
   bool right = false;
 };

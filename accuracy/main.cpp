@@ -40,10 +40,12 @@ int main(int argc, char** argv) {
   std::string only;
   std::string into;
   bool explain = false;
+  bool stated = false;
   app.add_option("--seeds", seeds, "Jobs of each family")->capture_default_str();
   app.add_option("--threads", threads)->capture_default_str();
   app.add_option("--only", only, "Families whose name begins so");
   app.add_option("--into", into, "A page whose figures are to be replaced");
+  app.add_flag("--stated", stated, "List every cause that was stated, and whether it was so");
   app.add_flag("--troubles", explain, "Say of each job what went wrong");
   CLI11_PARSE(app, argc, argv);
 
@@ -51,6 +53,11 @@ int main(int argc, char** argv) {
   std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(only); });
   const std::vector<Run> runs = run_all(all, seeds, threads);
   if (explain) fmt::print("{}\n", troubles(all, runs));
+  if (stated)
+    for (const Run& run : runs)
+      for (const Stated& it : run.score.stated)
+        fmt::print("{:.2f} {} {} {} #{}\n", it.confidence, it.right ? "right" : "wrong", it.cause,
+                   all[run.family].name, run.seed);
   const std::string text = tables(all, runs);
   fmt::print("{}", text);
   if (!into.empty() && !put_into(into, text)) {

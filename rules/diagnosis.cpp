@@ -326,6 +326,12 @@ bool enough_to_call_healthy(const View& view) {
                                [](const PartRecord& part) { return part.values.size() > 1; }) ||
            std::ranges::any_of(job.sources().all(),
                                [](const SourceState& s) { return s.dialects.contains("kernel"); });
+  // Ranks that were set up, and of which no line tells a call or an end, may stand at any call.
+  const bool none_was_heard_at_work = std::ranges::all_of(view.members, [&](std::size_t index) {
+    const Member& member = view.member(index);
+    return member.calls == 0 && member.point_to_point == 0 && !member.ending;
+  });
+  if (none_was_heard_at_work) return false;
   return std::ranges::none_of(
              view.members,
              [&](std::size_t index) { return began_and_never_finished(view.member(index)); }) &&
