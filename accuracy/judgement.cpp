@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kAccused = 0.9;
 // Below that a diagnosis suspects and does not blame; no alert goes out.
-constexpr double kBlamed = 0.7;
+constexpr double kBlamed = 0.8;
 
 template <class Value>
 bool holds(const std::vector<Value>& all, const std::vector<Value>& wanted) {
@@ -147,6 +147,13 @@ bool is_right(const Finding& finding, const Wanted& wanted) {
   return wanted.open && is_symptom(finding.cause) && names_only(finding.subject, wanted.not_wrong);
 }
 
+// That the cause is there and nobody is named who has no part in it; another finding may name more.
+bool is_so(const Finding& finding, const Wanted& wanted) {
+  const WantedCause* cause = match(finding, wanted);
+  return is_right(finding, wanted) ||
+         (cause != nullptr && names_only(finding.subject, both(cause->subject, cause->may_name)));
+}
+
 Subject all_that_may_be_named(const Wanted& wanted) {
   Subject may = wanted.not_wrong;
   for (const WantedCause& cause : wanted.causes)
@@ -197,7 +204,7 @@ Score judge(const Diagnosis& diagnosis, const Wanted& wanted) {
         fmt::format("verdict {}; ", boost::describe::enum_to_string(diagnosis.verdict, "?"));
   const Subject may = all_that_may_be_named(wanted);
   for (const Finding& finding : diagnosis.root_causes) {
-    score.stated.push_back({finding.cause, finding.confidence, is_right(finding, wanted)});
+    score.stated.push_back({finding.cause, finding.confidence, is_so(finding, wanted)});
     if (finding.confidence >= kAccused && !names_only(finding.subject, may)) {
       score.forbidden = true;
       score.trouble += fmt::format("accuses{} of {} ({:.2f}); ", parts_of(finding.subject),

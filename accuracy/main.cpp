@@ -36,12 +36,14 @@ bool put_into(const std::string& path, const std::string& tables) {
 int main(int argc, char** argv) {
   CLI::App app{"How often diagnoses of simulated jobs are right"};
   std::uint64_t seeds = 20;
+  std::uint64_t first = 1;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   std::string only;
   std::string into;
   bool explain = false;
   bool stated = false;
   app.add_option("--seeds", seeds, "Jobs of each family")->capture_default_str();
+  app.add_option("--first", first, "The first seed")->capture_default_str();
   app.add_option("--threads", threads)->capture_default_str();
   app.add_option("--only", only, "Families whose name begins so");
   app.add_option("--into", into, "A page whose figures are to be replaced");
@@ -51,7 +53,7 @@ int main(int argc, char** argv) {
 
   std::vector<Family> all = families();
   std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(only); });
-  const std::vector<Run> runs = run_all(all, seeds, threads);
+  const std::vector<Run> runs = run_all(all, first, seeds, threads);
   if (explain) fmt::print("{}\n", troubles(all, runs));
   if (stated)
     for (const Run& run : runs)

@@ -224,14 +224,14 @@ double calibration_error(const std::vector<Stated>& stated) {
   return error / static_cast<double>(stated.size());
 }
 
-std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t seeds,
-                         unsigned threads) {
+std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t first,
+                         std::uint64_t seeds, unsigned threads) {
   const Doctor doctor;
   std::vector<Run> runs(families.size() * seeds);
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < runs.size(); i = next++) {
-      runs[i] = run(doctor, families[i / seeds], 1 + i % seeds);
+      runs[i] = run(doctor, families[i / seeds], first + i % seeds);
       runs[i].family = i / seeds;
     }
   };

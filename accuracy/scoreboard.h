@@ -21,9 +21,9 @@ struct Run {
   std::string decisive;  // the source's name
 };
 
-// Every family with seeds from 1 on; on several threads, and the same whatever their number.
-std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t seeds,
-                         unsigned threads);
+// Every family with so many seeds; on several threads, and the same whatever their number.
+std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t first,
+                         std::uint64_t seeds, unsigned threads);
 
 // For docs/accuracy.md: the same runs, the same bytes.
 std::string tables(const std::vector<Family>& families, const std::vector<Run>& runs);

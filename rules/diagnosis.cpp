@@ -9,20 +9,12 @@
 
 #include "model/cause.h"
 #include "rules/advice.h"
+#include "rules/confidence.h"
 #include "rules/coverage.h"
 #include "rules/detectors/detector.h"
 
 namespace faultline {
 namespace {
-
-constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
-constexpr double kExplainsNothing =
-    0.6;  // times: something stopped the job, and this does not account for it
-constexpr double kQueuedLess = 0.1;  // at most: others are shown to have called the wrong thing
-constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
-constexpr double kMostConfidence = 0.98;
-// What is known of no rank, or accounts for nothing that stopped the job, is below that.
-constexpr double kLeastToBlame = 0.7;
 
 struct Candidate {
   Suspicion suspicion;
@@ -274,6 +266,11 @@ void weigh(std::vector<Candidate>& candidates) {
   }
 }
 
+void state_confidence(std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates)
+    candidate.finding().confidence = stated_confidence(candidate.finding().confidence);
+}
+
 auto rank_of(const Finding& finding) {
   return std::make_tuple(-finding.confidence, -static_cast<int>(finding.severity),
                          std::string_view(finding.cause), std::string_view(finding.id));
@@ -326,12 +323,6 @@ bool enough_to_call_healthy(const View& view) {
                                [](const PartRecord& part) { return part.values.size() > 1; }) ||
            std::ranges::any_of(job.sources().all(),
                                [](const SourceState& s) { return s.dialects.contains("kernel"); });
-  // Ranks that were set up, and of which no line tells a call or an end, may stand at any call.
-  const bool none_was_heard_at_work = std::ranges::all_of(view.members, [&](std::size_t index) {
-    const Member& member = view.member(index);
-    return member.calls == 0 && member.point_to_point == 0 && !member.ending;
-  });
-  if (none_was_heard_at_work) return false;
   return std::ranges::none_of(
              view.members,
              [&](std::size_t index) { return began_and_never_finished(view.member(index)); }) &&
@@ -346,6 +337,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   std::vector<Candidate> candidates = candidates_of(view);
   link(catalog, candidates);
   weigh(candidates);
+  state_confidence(candidates);
 
   Diagnosis diagnosis;
   diagnosis.job = job.name();

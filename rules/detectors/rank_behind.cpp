@@ -304,7 +304,7 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   if (const Alignment* stuck = call_that_does_not_end(view, origins))
     return {describe_stall(view, *stuck, relation)};
 
-  if (replay && replay->waiting > 0 && !is_told && replay->drained.size() > 1 &&
+  if (replay && replay->waiting > 0 && !replay->is_clear() && replay->drained.size() > 1 &&
       (relation.circular || by_culprits.size() > 1))
     return {describe_stall_somewhere(view, *replay)};
 
