@@ -208,10 +208,10 @@ bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& 
   });
 }
 
-// Whose other end's logs would tell more.
-bool names_one_of_two_ends(const Finding& finding) {
+// What other logs would tell more of: those of the other end, or of the host.
+bool leaves_open_why(const Finding& finding) {
   return finding.cause == "network.transport_error" || finding.cause == "network.peer_lost" ||
-         finding.cause == "launch.connect_failed";
+         finding.cause == "launch.connect_failed" || finding.cause == "launch.rank_missing";
 }
 
 bool is_worse_than_slow(const Candidate& candidate) {
@@ -363,7 +363,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
       diagnosis.symptoms.push_back(std::move(candidate.finding()));
       continue;
     }
-    if (candidate.symptom || names_one_of_two_ends(candidate.finding()))
+    if (candidate.symptom || leaves_open_why(candidate.finding()))
       unexplained.push_back(candidate.finding());
     diagnosis.root_causes.push_back(std::move(candidate.finding()));
   }

@@ -53,7 +53,9 @@ TEST(Families, LoseWhatTheyAreSaidToLose) {
   for (const auto& [name, text] : case_of(family_named("gpu_ecc, hosts say nothing"), 1).files)
     EXPECT_THAT(name, HasSubstr("nccl"));
   for (const auto& [name, text] : case_of(family_named("gpu_off_bus, no calls"), 1).files)
-    if (name.find("nccl") != std::string::npos) EXPECT_THAT(text, Not(HasSubstr(": opCount ")));
+    if (name.find("nccl") != std::string::npos) {
+      EXPECT_THAT(text, Not(HasSubstr(": opCount ")));
+    }
 }
 
 class Scored : public testing::TestWithParam<const char*> {};
@@ -129,8 +131,12 @@ TEST(Baselines, GuessFromOneLine) {
   for (const Baseline& baseline : baselines()) {
     const auto guess = baseline.guess(files, doctor().catalog());
     EXPECT_EQ(guess.has_value(), baseline.name != "minority");
-    if (guess) EXPECT_EQ(guess->host, "gpu-node-1");
-    if (baseline.name == "last Xid") EXPECT_EQ(guess->cause, "gpu.off_bus");
+    if (guess) {
+      EXPECT_EQ(guess->host, "gpu-node-1");
+    }
+    if (baseline.name == "last Xid") {
+      EXPECT_EQ(guess->cause, "gpu.off_bus");
+    }
   }
 }
 
