@@ -26,6 +26,7 @@ constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv
 constexpr double kDoesNotEnd = 0.75;
 constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
 constexpr double kMayWaitItself = 0.65;  // for a rank of its communicators whose log is missing
+constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
 constexpr double kSomeCallDoesNotEnd = 0.5;
 constexpr std::size_t kMostLines = 3;
 
@@ -304,7 +305,8 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   if (const Alignment* stuck = call_that_does_not_end(view, origins))
     return {describe_stall(view, *stuck, relation)};
 
-  if (replay && replay->waiting > 0 && !replay->is_clear() && replay->drained.size() > 1 &&
+  if (replay && replay->waiting > 0 && !is_told && replay->drained.size() > 1 &&
+      (!replay->is_clear() || replay->drained.size() * kFewStop >= view.workers.all.size()) &&
       (relation.circular || by_culprits.size() > 1))
     return {describe_stall_somewhere(view, *replay)};
 

@@ -58,6 +58,7 @@ TEST(QueueReplay, ACallThatDoesNotEndAccusesNobodyWhoQueuedLess) {
 // Groups of two: nothing in the group tells who is wrong, the groups beside it do.
 TEST(CollectiveMismatch, GroupsOfTheSameKindTellWhichOfTwoIsOdd) {
   Job job;
+  job.join_all(8);
   for (int rank = 0; rank < 8; ++rank) job.join(rank, fmt::format("t-{}", rank / 2), rank % 2, 2);
   for (int rank = 0; rank < 8; ++rank) {
     const std::string group = fmt::format("t-{}", rank / 2);

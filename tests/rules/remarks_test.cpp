@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "job.h"
+#include "rules/confidence.h"
 #include "rules/detectors/remarks/swallowed_errors.h"
 
 namespace faultline {
@@ -144,7 +145,7 @@ TEST(RemarkCauses, OneReportNamesBothEndsAndSaysThatNothingTellsWhich) {
   EXPECT_THAT(finding.subject.nics, ElementsAre("node-0/mlx5_1"));
   EXPECT_THAT(finding.title, HasSubstr("No answer from node-1 to mlx5_1 on node-0"));
   EXPECT_THAT(finding.title, HasSubstr("only rank 2 on node-0 reports it"));
-  EXPECT_LE(finding.confidence, 0.6);
+  EXPECT_LE(finding.confidence, stated_confidence(0.6));
   EXPECT_THAT(finding.evidence.front().text, HasSubstr("Got completion"));
 }
 
@@ -162,7 +163,7 @@ TEST(RemarkCauses, ThePeersLineTellsWhichNicTheOtherEndIs) {
   EXPECT_THAT(finding.subject.ranks, ElementsAre(2, 10));
   EXPECT_THAT(finding.title, HasSubstr("node-0 and node-1 both report it"));
   EXPECT_THAT(finding.evidence, SizeIs(2));
-  EXPECT_LE(finding.confidence, 0.6);
+  EXPECT_LE(finding.confidence, stated_confidence(0.6));
 }
 
 TEST(RemarkCauses, AGidTellsThePeerWhereNoLineNamesItsAddress) {
@@ -198,7 +199,7 @@ TEST(RemarkCauses, ManyFailuresWithoutACommonEndAccuseNobodyLoudly) {
   for (int host = 0; host < 6; ++host) job.warn(8 * host, retry_exceeded((host + 1) % 6));
   const Diagnosis diagnosis = look(job);
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.transport_error"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.4);
+  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.4));
   EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, SizeIs(6));
 }
 
@@ -499,7 +500,7 @@ TEST(RemarkSymptoms, EchoesAloneDoNotTellWhatHappenedAndTheRestIsAskedFor) {
   const Diagnosis diagnosis = look(job);
   EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("nccl.error"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.3);
+  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.3));
   EXPECT_THAT(diagnosis.missing_evidence.front().what, HasSubstr("NCCL log of every rank"));
 }
 
@@ -569,7 +570,7 @@ TEST(RemarkSymptoms, AnUnknownWarningThatReturnedAnErrorIsShown) {
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("nccl.error"));
   EXPECT_EQ(diagnosis.root_causes.front().title,
             "NCCL warned rank 4 on node-0: something that no signature knows");
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.4);
+  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.4));
 }
 
 TEST(RemarkSymptoms, AnUnknownWarningOfARankThatIsBehindStandsBesideIt) {

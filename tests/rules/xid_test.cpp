@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "rules/confidence.h"
 
 namespace faultline {
 namespace {
@@ -157,7 +158,7 @@ TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("own line is missing"));
-  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.7);
+  EXPECT_LT(diagnosis.root_causes.front().confidence, stated_confidence(0.7));
 }
 
 TEST(Xids, ProgramsOfUnrelatedJobsThatFaultOnOneGpuMakeItSuspect) {
@@ -172,7 +173,7 @@ TEST(Xids, ProgramsOfUnrelatedJobsThatFaultOnOneGpuMakeItSuspect) {
   job.moment.past_offences.push_back({gpu, "software.gpu_memory_fault", "other-2", {}});
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.hang"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.63);
+  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.63));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("2 other jobs"));
 }
 
@@ -237,7 +238,7 @@ TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("4 processes did"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.63);
+  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.63));
 }
 
 TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
@@ -263,7 +264,7 @@ TEST(Xids, ALinkThatItsOtherEndTookDownIsNotAccusedLoudly) {
          "NETIR_LINK_EVT  Fatal   XC1 i0 Link 11 (0x00000086 0x0 0x0 0x0 0x0)");
   const std::vector<Finding> found = findings_of(job.diagnosis());
   ASSERT_THAT(causes(found), ElementsAre("gpu.nvlink_error"));
-  EXPECT_LE(found.front().confidence, 0.4);
+  EXPECT_LE(found.front().confidence, stated_confidence(0.4));
   EXPECT_EQ(found.front().severity, Severity::warning);
 }
 
