@@ -22,6 +22,7 @@ struct Arguments {
   simulation::Options options;
   std::string layout = "per-rank";
   std::string twin = "usual";
+  std::string also_twin;
   std::string format = "text";
   fs::path out;
   bool force = false;
@@ -75,6 +76,10 @@ int run_simulate(const Arguments& arguments) {
   simulation::Options wanted = arguments.options;
   wanted.layout = *simulation::layout_named(arguments.layout);
   wanted.twin = *simulation::twin_named(arguments.twin);
+  if (!arguments.also_twin.empty()) {
+    wanted.also_healthy = true;
+    wanted.also_twin = *simulation::twin_named(arguments.also_twin);
+  }
   const Result<simulation::Options> options = simulation::checked(wanted);
   if (!options) return fail(options.error().message);
   if (arguments.out.empty()) return fail("--out DIR is missing: where the logs are to go");
@@ -142,6 +147,11 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
   command->add_option("--twin", arguments->twin, "--healthy, and in which way it comes close to it")
       ->check(CLI::IsMember({"usual", "old", "bystander", "benign"}))
       ->capture_default_str();
+  command->add_option("--also", options.also, "A second scenario in the same job");
+  command
+      ->add_option("--also-twin", arguments->also_twin,
+                   "The second one comes to nothing, and in which way it comes close")
+      ->check(CLI::IsMember({"usual", "old", "bystander", "benign"}));
   command->add_flag("--force", arguments->force, "Write to a folder that is not empty");
   command->add_flag("--list", arguments->list, "List scenarios, NCCL versions and wrappers");
   command->add_option("--format", arguments->format, "How to print the list")

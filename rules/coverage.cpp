@@ -1,6 +1,7 @@
 #include "rules/coverage.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -61,7 +62,9 @@ void ask_for_other_side(const View& view, const Finding& finding,
         missing);
     return;
   }
-  if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.")) return;
+  if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.") ||
+      finding.cause == "launch.rank_missing")
+    return;
   const std::set<std::string> heard = hosts_heard(view);
   const std::set<std::string> with_kernel_log = hosts_with_kernel_log(view);
   constexpr std::size_t kMostHosts = 2;
@@ -82,6 +85,33 @@ void ask_for_other_side(const View& view, const Finding& finding,
     ask({"the hosts at the ends of the connection that failed", "no line ties them to a name",
          "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"},
         missing);
+}
+
+// Why a call does not end, or a rank never came, is mostly told by a host.
+void ask_for_kernel_logs(const View& view, const std::vector<Finding>& unexplained,
+                         std::vector<MissingEvidence>& missing) {
+  constexpr std::size_t kMostHosts = 16;
+  for (const Finding& finding : unexplained) {
+    if (finding.cause != "collective.stalled" && finding.cause != "launch.rank_missing") continue;
+    const std::set<std::string> told = hosts_with_kernel_log(view);
+    const std::set<std::string> all =
+        finding.subject.hosts.empty()
+            ? job_hosts(view)
+            : std::set<std::string>(finding.subject.hosts.begin(), finding.subject.hosts.end());
+    std::vector<std::string> hosts;
+    for (const std::string& host : all)
+      if (!told.contains(host)) hosts.push_back(host);
+    if (hosts.empty()) return;
+    const std::size_t more = hosts.size() > kMostHosts ? hosts.size() - kMostHosts : 0;
+    hosts.resize(hosts.size() - more);
+    ask({fmt::format("kernel log of {}{}", fmt::join(hosts, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : ""),
+         finding.cause == "collective.stalled" ? "a call does not end and nothing says why"
+                                               : "a rank did not come and nothing says why",
+         send_command(view, "dmesg -T", hosts.front())},
+        missing);
+    return;
+  }
 }
 
 // Where ranks stand, if their logs do not tell: as long as the processes live, NCCL itself does.
@@ -201,6 +231,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
     }
   }
   for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
+  ask_for_kernel_logs(view, unexplained, missing);
   ask_ncclras(view, unexplained, missing);
   if (auto unseen = unseen_ranks(view); !unseen.empty() && view.workers.expected > 0)
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),

@@ -10,6 +10,7 @@
 #include "rules/advice.h"
 #include "rules/checklist.h"
 #include "rules/clock_offsets.h"
+#include "rules/confidence.h"
 #include "rules/counter_evidence.h"
 #include "rules/coverage.h"
 #include "rules/detectors/detector.h"
@@ -18,9 +19,6 @@
 
 namespace faultline {
 namespace {
-
-// What is known of no rank, or accounts for nothing that stopped the job, is below that.
-constexpr double kLeastToBlame = 0.7;
 
 std::string id_of(const View& view, const Finding& finding) {
   std::string text = fmt::format(
@@ -85,10 +83,10 @@ std::vector<Candidate> candidates_of(const View& view) {
   return candidates;
 }
 
-// Whose other end's logs would tell more.
-bool names_one_of_two_ends(const Finding& finding) {
+// What other logs would tell more of: those of the other end, or of the host.
+bool leaves_open_why(const Finding& finding) {
   return finding.cause == "network.transport_error" || finding.cause == "network.peer_lost" ||
-         finding.cause == "launch.connect_failed";
+         finding.cause == "launch.connect_failed" || finding.cause == "launch.rank_missing";
 }
 
 auto rank_of(const Finding& finding) {
@@ -222,7 +220,7 @@ std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagn
       diagnosis.symptoms.push_back(std::move(finding));
       continue;
     }
-    if (candidate.symptom || names_one_of_two_ends(finding)) unexplained.push_back(finding);
+    if (candidate.symptom || leaves_open_why(finding)) unexplained.push_back(finding);
     diagnosis.root_causes.push_back(std::move(finding));
   }
   sort(diagnosis.root_causes);
@@ -254,6 +252,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   find_held_up(view, candidates);
   link(catalog, candidates);
   weigh(candidates);
+  state_confidence(candidates);
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())
     diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);

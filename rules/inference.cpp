@@ -8,15 +8,10 @@
 #include <optional>
 #include <tuple>
 
+#include "rules/confidence.h"
+
 namespace faultline {
 namespace {
-
-constexpr double kExplainsTheStop = 0.03;  // added: cause and consequence bear each other out
-constexpr double kExplainsNothing =
-    0.6;  // times: something stopped the job, and this does not account for it
-constexpr double kQueuedLess = 0.4;  // at most: others are shown to have called the wrong thing
-constexpr double kSlowBesideAStop = 0.4;  // at most: what only slows a job did not stop it
-constexpr double kMostConfidence = 0.98;
 
 constexpr std::size_t kMostPossibleCauses = 8;  // told of one finding
 
@@ -307,6 +302,12 @@ void weigh(std::vector<Candidate>& candidates) {
     if (candidate.suspicion.verdict == Verdict::slow && !explains_worse)
       limit(candidate, kSlowBesideAStop, "what only slows a job did not stop it");
   }
+}
+
+void state_confidence(std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates)
+    set_confidence(candidate, stated_confidence(candidate.finding().confidence),
+                   "stated: how often such evidence was right");
 }
 
 bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect) {

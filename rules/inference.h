@@ -45,6 +45,9 @@ void link(const Catalog& catalog, std::vector<Candidate>& candidates);
 // What is said of a cause changes with what it accounts for.
 void weigh(std::vector<Candidate>& candidates);
 
+// Turns how firm the evidence is into what is stated: rules/confidence.h.
+void state_confidence(std::vector<Candidate>& candidates);
+
 // By place in `candidates`: where a cause's lines tell how the job ended, what follows from it does
 // not tell it otherwise.
 bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect);

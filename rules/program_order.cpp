@@ -209,9 +209,8 @@ std::optional<ProgramOrder> program_order_of(const View& view) {
   ProgramOrder order;
   order.loss = std::clamp(common.loss(), kLeastLoss, kMostLoss);
   const CallSequence& program = common.calls();
-  const bool has_op_counts = std::ranges::any_of(program, [](const SequenceCall& call) {
-    return call.op_count != SequenceCall::kNoOpCount;
-  });
+  const bool has_op_counts = std::ranges::any_of(
+      program, [](const SequenceCall& call) { return call.op_count != SequenceCall::kNoOpCount; });
   if (!has_op_counts && order.loss > kMostLossForOrder) return std::nullopt;
   for (const SequenceCall& call : program)
     order.calls.push_back({kinds[call.call].nranks, kinds[call.call].symbol});

@@ -8,8 +8,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "rules/catalog_words.h"
 #include "model/literal_search.h"
+#include "rules/catalog_words.h"
 
 namespace faultline {
 namespace {

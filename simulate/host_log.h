@@ -28,6 +28,7 @@ class HostLogs {
  public:
   // A host of the cluster or beside it starts, and says what hosts say then.
   void boot(const Cluster& cluster, const std::string& host, Timestamp when);
+  bool started(const std::string& host) const { return hosts_.contains(host); }
   // When it started last.
   Timestamp booted(const std::string& host) const { return hosts_.at(host).boots.back(); }
 

@@ -38,9 +38,18 @@ Injection::Injection(const Job& its_job, int its_attempt, bool its_twin)
       chance(simulation::chance(job.options.seed, 0x1417, its_attempt)),
       plan(healthy_plan(job)) {}
 
-int Injection::any_rank() { return chance.index(cluster.ranks()); }
+bool Injection::may_draw(int host) const { return host != spared_host || cluster.hosts() == 1; }
+int Injection::any_rank() {
+  int rank = chance.index(cluster.ranks());
+  while (!may_draw(cluster.host_of(rank))) rank = chance.index(cluster.ranks());
+  return rank;
+}
 int Injection::any_rank_but_first() { return 1 + chance.index(cluster.ranks() - 1); }
-int Injection::any_host() { return chance.index(cluster.hosts()); }
+int Injection::any_host() {
+  int host = chance.index(cluster.hosts());
+  while (!may_draw(host)) host = chance.index(cluster.hosts());
+  return host;
+}
 
 int Injection::any_step() {
   const int steps = program.steps();

@@ -19,6 +19,9 @@ class Injection {
   const Job& job;
   int attempt;
   bool twin;
+  std::string_view scenario;  // whose turn it is
+  Twin kind_of_twin = Twin::usual;
+  int spared_host = -1;  // that draws pass over: it has a fault already
   const NcclVersion& version;
   const Cluster& cluster;
   const Communicators& communicators;
@@ -81,6 +84,7 @@ class Injection {
   void involve_host(int host);  // with its ranks
   void involve_everybody();
 
+  bool may_draw(int host) const;
   std::vector<int> ranks_of_host(int host) const;
   // The next rank in a communicator, or the first if it is the last.
   int next_in(int slot, int rank) const;

@@ -37,6 +37,13 @@ std::optional<std::string> trouble(const Options& options) {
   if (options.twin != Twin::usual && !scenario_named(options.scenario)->has(options.twin))
     return fmt::format("scenario '{}' has no twin of the kind '{}'", options.scenario,
                        name_of(options.twin));
+  if (!options.also.empty()) {
+    const Scenario* also = scenario_named(options.also);
+    if (also == nullptr) return fmt::format("no scenario '{}'; --list names them", options.also);
+    if (options.also_twin != Twin::usual && !also->has(options.also_twin))
+      return fmt::format("scenario '{}' has no twin of the kind '{}'", options.also,
+                         name_of(options.also_twin));
+  }
   if (closest_version(options.nccl) == nullptr)
     return fmt::format("--nccl '{}' is no version from 2.7.8 on", options.nccl);
   if (wrapper_named(options.wrapper) == nullptr)
@@ -121,6 +128,7 @@ Result<Options> checked(Options options) {
   options.shown = Evidence::named(options.evidence).value_or(Evidence{});
   if (const auto wrong = trouble(options)) return Error{Error::Kind::invalid_input, *wrong};
   options.healthy = options.healthy || options.twin != Twin::usual;
+  options.also_healthy = options.also_healthy || options.also_twin != Twin::usual;
   return options;
 }
 

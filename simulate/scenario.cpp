@@ -20,6 +20,8 @@ constexpr Scenario kScenarios[] = {
     {"healthy_cuda_graphs", "", "calls are captured once and replayed in silence",
      healthy_cuda_graphs},
     {"healthy_subset_of_calls", "", "logs copied while the job runs", healthy_subset_of_calls},
+    {"healthy_torn_down", "", "it is ended from outside; the driver cleans up after it",
+     healthy_torn_down},
     {"healthy_unused_port", "", "a port that nobody uses is down", healthy_unused_port},
 
     {"rank_behind", "collective.rank_behind", "a rank stops and nothing says why", rank_behind},
@@ -30,6 +32,8 @@ constexpr Scenario kScenarios[] = {
     {"data_loader_error", "software.rank_crashed",
      "a rank's data loader raises, and all others lose their connections", data_loader_error,
      !kPrepares, "", "watchdog,launcher"},
+    {"segfault", "software.rank_crashed", "a process dies of a bad pointer; its kernel says so",
+     segfault, kPrepares, "bystander old"},
     {"collective_skipped_odd", "software.collective_skipped",
      "a rank leaves out a collective that has no like near it", collective_skipped_odd},
     {"collective_skipped_same", "software.collective_skipped",

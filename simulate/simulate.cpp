@@ -5,6 +5,7 @@
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "simulate/launcher_log.h"
 #include "simulate/log_writer.h"
@@ -15,11 +16,37 @@
 namespace faultline::simulation {
 namespace {
 
-Injection injected(const Job& job, std::string_view name, int attempt, bool twin) {
+void inject(Injection& injection, std::string_view name) {
   const Scenario& scenario = *scenario_named(name);
+  injection.scenario = name;
+  if (!injection.twin || scenario.prepares) scenario.inject(injection);
+  injection.truth.cause = injection.twin ? "" : scenario.cause;
+}
+
+// A second scenario in what the first has made of the job; another host, if it is a fault.
+void inject_also(Injection& injection, const Options& options) {
+  if (options.also.empty()) return;
+  const Truth first = std::exchange(injection.truth, {});
+  const std::vector<std::string>& hosts = first.may_name.hosts;
+  injection.twin = options.also_healthy;
+  injection.kind_of_twin = options.also_twin;
+  for (int host = 0; host < injection.cluster.hosts(); ++host)
+    if (!injection.twin && !hosts.empty() && Cluster::host_name(host) == hosts.front())
+      injection.spared_host = host;
+  inject(injection, options.also);
+  Truth second = std::exchange(injection.truth, first);
+  if (second.cause.empty()) return;
+  if (first.cause.empty())
+    injection.truth = std::move(second);
+  else
+    injection.truth.also.push_back(std::move(second));
+}
+
+Injection injected(const Job& job, std::string_view name, int attempt, bool twin) {
   Injection injection(job, attempt, twin);
-  if (!twin || scenario.prepares) scenario.inject(injection);
-  injection.truth.cause = twin ? "" : scenario.cause;
+  if (attempt == job.options.attempts) injection.kind_of_twin = job.options.twin;
+  inject(injection, name);
+  if (attempt == job.options.attempts) inject_also(injection, job.options);
   return injection;
 }
 

@@ -21,7 +21,7 @@ std::string truth_json(const Truth& truth, const Options& options, std::string_v
         {"communicators", list(subject.communicators)},
     };
   };
-  const boost::json::object json{
+  boost::json::object json{
       {"scenario", options.scenario},
       {"class", truth.cause},
       {"subject", parts(truth.subject)},
@@ -39,6 +39,14 @@ std::string truth_json(const Truth& truth, const Options& options, std::string_v
       {"attempts", options.attempts},
       {"lost_percent", options.lose_percent},
   };
+  if (!truth.also.empty()) {
+    boost::json::array also;
+    for (const Truth& other : truth.also)
+      also.push_back(boost::json::object{{"class", other.cause},
+                                         {"subject", parts(other.subject)},
+                                         {"may_name", parts(other.may_name)}});
+    json["also"] = std::move(also);
+  }
   std::string text = pretty(json);
   if (!text.ends_with('\n')) text += '\n';
   return text;

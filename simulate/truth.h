@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "model/finding.h"
 #include "simulate/options.h"
@@ -9,9 +10,10 @@
 namespace faultline::simulation {
 
 struct Truth {
-  std::string cause;  // a class of the taxonomy; empty: nothing is wrong
-  Subject subject;    // what a diagnosis must name
-  Subject may_name;   // and what it may name without being wrong
+  std::string cause;        // a class of the taxonomy; empty: nothing is wrong
+  Subject subject;          // what a diagnosis must name
+  Subject may_name;         // and what it may name without being wrong
+  std::vector<Truth> also;  // the other cause of a job that has two
 };
 
 // DIR/truth.json

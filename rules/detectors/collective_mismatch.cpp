@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace faultline {
@@ -12,6 +14,7 @@ constexpr double kClearMinority = 0.85;
 constexpr double kEqualCamps = 0.5;      // somebody is wrong, and nothing says who
 constexpr double kGuessedMembers = 0.4;  // they may not even belong together
 constexpr double kByOpCount = 0.6;       // logs began late or lost lines
+constexpr double kBySiblings = 0.75;     // other communicators of the same kind tell who is odd
 constexpr double kByOneCall = 0.75;      // the next call of all is what the odd one called
 // Calls after the difference that must agree once one is left out, to be sure that it was.
 constexpr std::uint64_t kEnoughProof = 3;
@@ -103,6 +106,48 @@ Evidence line_at(const View& view, const Alignment& alignment, std::size_t index
   return view.evidence(member.last_line);
 }
 
+// What the ranks of other communicators of this size called at this position: groups that the same
+// program makes of all ranks. How many groups called each.
+std::map<std::uint32_t, std::size_t> calls_of_siblings(const View& view, const Alignment& alignment,
+                                                       std::uint64_t position) {
+  std::map<std::uint32_t, std::size_t> calls;
+  const int nranks = view.communicators[alignment.communicator].nranks;
+  for (const Alignment& other : view.alignments) {
+    if (&other == &alignment || other.basis != Basis::counted || other.divergence ||
+        other.furthest <= position || view.communicators[other.communicator].nranks != nranks)
+      continue;
+    for (const std::size_t member : other.members) {
+      const History::Place& place = view.member(member).place;
+      if (place.position <= position) continue;
+      ++calls[view.job.progress().history().call_at(place, position)];
+      break;
+    }
+  }
+  return calls;
+}
+
+// Of two camps of the same size: the first in the list is the one that its siblings bear out.
+bool siblings_tell(const View& view, const Alignment& alignment, std::uint64_t position,
+                   std::vector<Camp>& camps) {
+  if (alignment.basis != Basis::counted) return false;
+  const auto calls = calls_of_siblings(view, alignment, position);
+  const auto votes = [&](const Camp& camp) {
+    const auto known = calls.find(camp.call);
+    return known == calls.end() ? std::size_t{0} : known->second;
+  };
+  const std::size_t first = votes(camps[0]);
+  const std::size_t second = votes(camps[1]);
+  if ((first == 0) == (second == 0)) return false;
+  if (first == 0) std::swap(camps[0], camps[1]);
+  return true;
+}
+
+// Sizes agree, so that nothing hangs, and the results are wrong.
+bool only_reduces_otherwise(const Signature& one, const Signature& other) {
+  return one.operation != other.operation && one.function == other.function &&
+         one.count == other.count && one.datatype == other.datatype && one.root == other.root;
+}
+
 Suspicion describe(const View& view, const Alignment& alignment, const Divergence& divergence) {
   const Progress& progress = view.job.progress();
   const Communicator& communicator = view.communicators[alignment.communicator];
@@ -111,9 +156,12 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   camps.reserve(divergence.camps.size());
   for (const auto& [call, members] : divergence.camps) camps.push_back({call, members});
   std::ranges::stable_sort(camps, std::greater{}, [](const Camp& c) { return c.members.size(); });
+  const bool as_many = camps[1].members.size() == camps[0].members.size();
+  const bool by_siblings =
+      as_many && camps.size() == 2 && siblings_tell(view, alignment, position, camps);
+  const bool equal = as_many && !by_siblings;
   const Camp& most = camps.front();
   const Camp& odd = camps[1];
-  const bool equal = odd.members.size() == most.members.size();
 
   Suspicion suspicion;
   suspicion.stops_job = true;
@@ -165,6 +213,10 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
       finding.title += ", or an equal one just before: identical calls leave open which";
   } else {
     finding.cause = "software.collective_mismatch";
+    if (only_reduces_otherwise(progress.signature(odd.call), progress.signature(most.call))) {
+      suspicion.verdict = Verdict::corrupt;
+      suspicion.tells_verdict = true;
+    }
     finding.title = fmt::format(
         "At {} of communicator {} {} called {} where {} called {}", alignment.label(position),
         communicator.id, people_of(view, odd.members), odd_call,
@@ -174,6 +226,7 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   finding.severity = Severity::critical;
   finding.confidence = !communicator.matched ? kGuessedMembers
                        : equal               ? kEqualCamps
+                       : by_siblings         ? kBySiblings
                        : !counted            ? kByOpCount * (1 - alignment.loss)
                                              : kClearMinority;
   if (missed != extra && std::max(shows_missed, shows_extra) < kEnoughProof)

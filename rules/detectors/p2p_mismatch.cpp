@@ -26,7 +26,8 @@ constexpr double kCircle = 0.75;
 constexpr double kBothSendFirst = 0.6;
 constexpr double kStopped = 0.8;  // a peer waits for it in a Send or Recv, and it for nobody
 constexpr double kLineMayBeLost =
-    0.6;                            // torn logs, and one call that several processes' file lacks
+    0.6;  // torn logs, and one call that several processes' file lacks
+constexpr double kGuessedMembers = 0.65;  // NCCL before 2.16: a layout says who belongs together
 constexpr double kScattered = 0.5;  // ranks are late here and there, as in logs cut in mid-run
 
 constexpr std::size_t kMostFindings = 4;
@@ -243,7 +244,8 @@ Suspicion suspicion_of(const View& view, std::string cause, double confidence, s
   finding.cause = std::move(cause);
   finding.title = std::move(title);
   finding.severity = Severity::critical;
-  finding.confidence = confidence;
+  finding.confidence =
+      view.communicators[communicator].matched ? confidence : std::min(confidence, kGuessedMembers);
   finding.subject = subject_of(view, members);
   finding.subject.communicators = {view.communicators[communicator].id};
   return suspicion;

@@ -9,6 +9,9 @@
 namespace faultline {
 namespace {
 
+// Of an all-to-all of many ranks only those are looked at that have an answer less.
+constexpr std::size_t kMostFlowsLookedAtTwice = 20'000;
+
 constexpr PeerCall kPeerCalls[] = {PeerCall::send, PeerCall::receive};
 
 bool left_cleanly(const Member& member) { return member.ending == CommunicatorEnding::destroyed; }
@@ -69,10 +72,58 @@ std::optional<std::uint64_t> line_of_collective(const Member& member, std::uint6
   return member.recent[position - before - 1].line;
 }
 
+// At every collective before, as far back as is known, the other had answered all that the one had
+// called, except since the last call that it made before the `both`-th.
+bool were_in_step(const Member& one, const Member& other, std::uint64_t both, const Flow& called,
+                  const Flow* answers) {
+  constexpr std::size_t kLeastCallsSeen = 2;
+  if (answers == nullptr) return false;
+  const auto now = called.calls_before(*line_of_collective(one, both));
+  std::set<std::uint32_t> seen;
+  for (std::uint64_t before = both; before-- > 1;) {
+    const auto line = line_of_collective(one, before);
+    const auto others_line = line_of_collective(other, before);
+    if (!line || !others_line) break;
+    const auto made = called.calls_before(*line);
+    const auto answered = answers->calls_before(*others_line);
+    if (!made || !answered) break;
+    if (*made == *now) continue;
+    if (*made != *answered) return false;
+    seen.insert(*made);
+  }
+  return seen.size() >= kLeastCallsSeen;
+}
+
+// So many answers the other had made when both entered their `both`-th collective, if the one had
+// made more calls.
+std::optional<std::uint64_t> fewer_answers(const Member& one, const Member& other,
+                                           const Flow& called, const Flow* answers,
+                                           bool were_equal_before) {
+  if (one.calls_source != called.source) return std::nullopt;
+  if (answers != nullptr && other.calls_source != answers->source) return std::nullopt;
+  const std::uint64_t both = std::min(one.place.position, other.place.position);
+  const auto line = line_of_collective(one, both);
+  const auto others_line = line_of_collective(other, both);
+  if (!line || !others_line) return std::nullopt;
+  const auto made = called.calls_before(*line);
+  const auto answered =
+      answers == nullptr ? std::optional<std::uint32_t>(0) : answers->calls_before(*others_line);
+  if (!made || !answered || *answered >= *made) return std::nullopt;
+  if (were_equal_before && !were_in_step(one, other, both, called, answers)) return std::nullopt;
+  return *answered;
+}
+
+struct LeftOut {
+  std::uint64_t answered = 0;
+  P2pGap::Passed passed = P2pGap::Passed::counted;
+};
+
 // The owing rank had answered fewer of the calls that the waiting one had made when both entered
 // the same collective: so many. Later calls may hide that, as each pairs with the one before.
-std::optional<std::uint64_t> left_out_before(const View& view, const Places& places,
-                                             const P2pGap& gap) {
+// `hidden`: there is nothing else to see; then both must have been in step at a collective before,
+// or their programs are not so that the answer comes on the same side of it.
+std::optional<LeftOut> left_out_before(const View& view, const Places& places, const P2pGap& gap,
+                                       bool hidden) {
   if (gap.waiting == gap.owing) return std::nullopt;
   const auto waiting = places.find(view.workers.of_member[gap.waiting]);
   const auto owing = places.find(view.workers.of_member[gap.owing]);
@@ -85,18 +136,21 @@ std::optional<std::uint64_t> left_out_before(const View& view, const Places& pla
   for (const auto& [which, waiting_member] : waiting->second) {
     const auto shared = owing->second.find(which);
     if (shared == owing->second.end() || shared->second == waiting_member) continue;
+    if (const auto answered = fewer_answers(view.member(waiting_member),
+                                            view.member(shared->second), *called, answers, hidden))
+      return LeftOut{*answered, P2pGap::Passed::counted};
+  }
+  // Groups that the same program makes of other ranks: the same calls stand at the same places.
+  for (const auto& [which, waiting_member] : waiting->second) {
     const Member& one = view.member(waiting_member);
-    const Member& other = view.member(shared->second);
-    if (one.calls_source != called->source) continue;
-    if (answers != nullptr && other.calls_source != answers->source) continue;
-    const std::uint64_t both = std::min(one.place.position, other.place.position);
-    const auto line = line_of_collective(one, both);
-    const auto others_line = line_of_collective(other, both);
-    if (!line || !others_line) continue;
-    const auto made = called->calls_before(*line);
-    const auto answered =
-        answers == nullptr ? std::optional<std::uint32_t>(0) : answers->calls_before(*others_line);
-    if (made && answered && *answered < *made) return *answered;
+    for (const auto& [others_which, owing_member] : owing->second) {
+      const Member& other = view.member(owing_member);
+      if (which == others_which || one.nranks != other.nranks ||
+          one.place.branch != other.place.branch)
+        continue;
+      if (const auto answered = fewer_answers(one, other, *called, answers, true))
+        return LeftOut{*answered, P2pGap::Passed::elsewhere};
+    }
   }
   return std::nullopt;
 }
@@ -113,8 +167,7 @@ std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t commun
   const Alignment& alignment = view.alignments[communicator];
   std::vector<std::size_t> by_rank;
   if (view.lines_are_missing()) return by_rank;
-  if (alignment.basis != Basis::counted || !view.communicators[communicator].matched)
-    return by_rank;
+  if (alignment.basis != Basis::counted) return by_rank;
   for (std::size_t index : alignment.members) {
     const auto& init = view.member(index).init;
     if (!init || init->rank < 0 || init->rank >= view.communicators[communicator].nranks) continue;
@@ -131,6 +184,11 @@ std::vector<std::size_t> comparable_by_rank(const View& view, std::size_t commun
 std::vector<P2pGap> p2p_gaps(const View& view) {
   std::vector<P2pGap> gaps;
   Places places;
+  std::size_t flows = 0;
+  for (const std::size_t member : view.members)
+    for (const PeerCall called : kPeerCalls)
+      flows += view.job.traffic().of(member).flows(called).size();
+  const bool few = flows <= kMostFlowsLookedAtTwice;
   for (std::size_t which = 0; which < view.communicators.size(); ++which) {
     const std::vector<std::size_t> by_rank = comparable_by_rank(view, which);
     for (std::size_t rank = 0; rank < by_rank.size(); ++rank) {
@@ -143,7 +201,8 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
           const std::size_t owing = by_rank[peer];
           const std::uint64_t answered = calls_of(
               view.job.traffic().of(owing).find(counterpart(called), static_cast<int>(rank)));
-          if (answered >= flow.calls || view.is_live(owing)) continue;
+          const bool hidden = answered >= flow.calls;
+          if ((hidden && !few) || view.is_live(owing)) continue;
           if (left_cleanly(view.member(waiting)) && left_cleanly(view.member(owing))) continue;
           P2pGap gap{.communicator = which,
                      .waiting = waiting,
@@ -152,11 +211,19 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
                      .answered = answered,
                      .calls = flow.calls};
           if (places.empty()) places = places_of(view);
+          if (hidden) {
+            const auto before = left_out_before(view, places, gap, hidden);
+            if (!before) continue;
+            gap.passed = before->passed;
+            gap.answered = before->answered;
+            gaps.push_back(gap);
+            continue;
+          }
           gap.passed = passed(view, places, gap, flow);
           if (gap.passed != P2pGap::Passed::beyond)
-            if (auto before = left_out_before(view, places, gap)) {
-              gap.passed = P2pGap::Passed::counted;
-              gap.answered = *before;
+            if (auto before = left_out_before(view, places, gap, hidden)) {
+              gap.passed = std::max(gap.passed, before->passed);
+              gap.answered = before->answered;
             }
           // What a rank has yet to send itself, it may be about to.
           if (waiting != owing || gap.passed != P2pGap::Passed::no) gaps.push_back(gap);

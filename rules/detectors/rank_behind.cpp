@@ -9,6 +9,7 @@
 #include "rules/detectors/behind_despite_gaps.h"
 #include "rules/detectors/p2p_waits.h"
 #include "rules/detectors/went_past.h"
+#include "rules/queue_replay.h"
 
 namespace faultline {
 namespace {
@@ -23,7 +24,10 @@ constexpr double kScattered = 0.5;       // ranks are late here and there, as in
 constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
 constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
 constexpr double kDoesNotEnd = 0.75;
-constexpr double kCircle = 0.5;  // everybody who is waited for waits for somebody else
+constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
+constexpr double kMayWaitItself = 0.65;  // for a rank of its communicators whose log is missing
+constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
+constexpr double kSomeCallDoesNotEnd = 0.5;
 constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
@@ -216,11 +220,75 @@ bool in_step_elsewhere(const View& view, std::size_t worker) {
   return late == 1 && compared > 1;
 }
 
+// Ranks here and there came to the end of what they had queued, and so did all others but for a
+// few calls: nobody stopped, but a call before does not end.
+Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) {
+  const Alignment* largest = nullptr;
+  for (const Alignment& alignment : view.alignments)
+    if (alignment.furthest > 0 &&
+        (largest == nullptr || alignment.members.size() > largest->members.size()))
+      largest = &alignment;
+  const std::string& communicator = view.communicators[largest->communicator].id;
+  const auto first = std::ranges::find_if(largest->members, [&](std::size_t member) {
+    return std::ranges::find(replay.drained, view.workers.of_member[member]) !=
+           replay.drained.end();
+  });
+  const Member& any =
+      view.member(first == largest->members.end() ? largest->members.front() : *first);
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = any.last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = fmt::format(
+      "All ranks of communicator {} stand still within a few calls of each other after {} "
+      "collectives: one that all entered does not end, and no line says which",
+      communicator, largest->slowest);
+  finding.severity = Severity::critical;
+  finding.confidence = kSomeCallDoesNotEnd;
+  finding.subject.communicators = {communicator};
+  if (any.last_line.known()) finding.evidence.push_back(view.evidence(any.last_line));
+  return suspicion;
+}
+
+// Whether one of these ranks called on a communicator of which not all ranks were heard.
+bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
+  return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
+    return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
+           std::ranges::any_of(
+               communicator.members,
+               [&](std::size_t member) {
+                 return view.member(member).calls > 0 &&
+                        std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
+               });
+  });
+}
+
+// One rank, or all of one host.
+bool stopped_together(const View& view, const std::vector<std::size_t>& workers) {
+  if (workers.size() <= 1) return workers.size() == 1;
+  const std::string& host = view.workers.all[workers.front()].host;
+  const auto of_host = std::ranges::count(view.workers.all, host, &Worker::host);
+  return !host.empty() && static_cast<std::size_t>(of_host) == workers.size() &&
+         std::ranges::all_of(
+             workers, [&](std::size_t worker) { return view.workers.all[worker].host == host; });
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_ranks_behind(const View& view) {
   if (view.lines_are_missing()) return find_ranks_behind_despite_gaps(view);
   WaitFor relation = wait_for(view);
+  const auto replay = relation.waited_for.empty() ? std::nullopt : replay_queues(view);
+  const bool is_told = replay && replay->waiting > 0 && replay->is_clear() &&
+                       stopped_together(view, replay->drained);
+  if (is_told) {
+    relation.circular = relation.in_p2p = false;
+    relation.waiting.clear();
+    for (std::size_t worker = 0; worker < replay->pending.size(); ++worker)
+      if (replay->pending[worker] > 0) relation.waiting.insert(worker);
+  }
   // The same ranks may be missed in several communicators: one finding.
   std::map<WorkerSet, std::vector<const Alignment*>> by_culprits;
   for (const Alignment& alignment : view.alignments) {
@@ -236,6 +304,11 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     origins.insert(workers.begin(), workers.end());
   if (const Alignment* stuck = call_that_does_not_end(view, origins))
     return {describe_stall(view, *stuck, relation)};
+
+  if (replay && replay->waiting > 0 && !is_told && replay->drained.size() > 1 &&
+      (!replay->is_clear() || replay->drained.size() * kFewStop >= view.workers.all.size()) &&
+      (relation.circular || by_culprits.size() > 1))
+    return {describe_stall_somewhere(view, *replay)};
 
   std::vector<Suspicion> found;
   for (const auto& [workers, alignments] : by_culprits) {
@@ -254,6 +327,9 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
       confidence = std::min(confidence, kInOneOfSeveral);
   }
+  for (Suspicion& suspicion : found)
+    if (calls_with_unheard_peers(view, suspicion.finding.subject.ranks))
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kMayWaitItself);
   // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
   for (Suspicion& suspicion : found)
     if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))

@@ -63,6 +63,10 @@ void collective_mismatch_root(Injection& it);
 void mismatch_two_camps(Injection& it);
 void invalid_usage_root(Injection& it);
 
+// quiet.cpp: what says little of itself
+void segfault(Injection& it);
+void healthy_torn_down(Injection& it);
+
 // pairs.cpp: sends and receives
 void p2p_mismatch_missing_recv(Injection& it);
 void p2p_mismatch_size(Injection& it);

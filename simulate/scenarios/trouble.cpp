@@ -14,16 +14,19 @@ constexpr auto kLongAgo = 30h;
 constexpr auto kUp = 36h;  // at least
 
 void start_hosts(Injection& it) {
-  for (int host = 0; host < it.cluster.hosts(); ++host)
+  for (int host = 0; host < it.cluster.hosts(); ++host) {
+    const std::string name = Cluster::host_name(host);
+    if (it.plan.hosts.started(name)) continue;
     it.plan.hosts.boot(
-        it.cluster, Cluster::host_name(host),
+        it.cluster, name,
         beginning_of(1) - kUp -
             std::chrono::seconds(chance(it.job.options.seed, 0xb007, host) % 40'000));
+  }
 }
 
 Twin kind_of_twin(const Injection& it) {
-  if (it.job.options.twin != Twin::usual) return it.job.options.twin;
-  const std::string_view kinds = scenario_named(it.job.options.scenario)->twins;
+  if (it.kind_of_twin != Twin::usual) return it.kind_of_twin;
+  const std::string_view kinds = scenario_named(it.scenario)->twins;
   return twin_named(kinds.substr(0, kinds.find(' '))).value_or(Twin::usual);
 }
 

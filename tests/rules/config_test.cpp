@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rules/confidence.h"
 #include "rules/detectors/configuration.h"
 #include "start.h"
 
@@ -57,7 +58,7 @@ void expect_cause(const Diagnosis& diagnosis, std::string_view cause, const Host
   EXPECT_EQ(finding.cause, cause) << told(diagnosis);
   EXPECT_EQ(finding.subject.hosts, hosts);
   EXPECT_GE(finding.confidence, at_least);
-  EXPECT_LE(finding.confidence, at_most);
+  EXPECT_LE(finding.confidence, stated_confidence(at_most));
   EXPECT_EQ(finding.severity, Severity::warning);
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
   EXPECT_THAT(finding.title, HasSubstr(words));

@@ -7,6 +7,7 @@
 
 #include "flight.h"
 #include "rules/catalog.h"
+#include "rules/confidence.h"
 #include "rules/diagnosis.h"
 
 namespace faultline {
@@ -141,7 +142,7 @@ TEST_P(FlightDiagnosis, NamesTheOneThatLeftNoDumpWhereAllOthersWait) {
   const Finding cause = only_cause();
   EXPECT_EQ(cause.cause, "collective.rank_behind");
   EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
-  EXPECT_LT(cause.confidence, 0.7);
+  EXPECT_LT(cause.confidence, stated_confidence(0.7));
 }
 
 TEST_P(FlightDiagnosis, SaysThatAllEnteredWhereNobodyStandsOut) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "rules/confidence.h"
 
 namespace faultline {
 namespace {
@@ -361,7 +362,7 @@ TEST(KernelOom, AVictimThatIsNoRankNamesTheHostAndOnlyWhereARankStopped) {
   const Diagnosis diagnosis = stalled.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.oom_killed"));
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, IsEmpty());
-  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.7);
+  EXPECT_LT(diagnosis.root_causes.front().confidence, stated_confidence(0.7));
 
   Job running = sixteen_ranks(20, at(0));
   kill_for_memory(running, "node-0", 41310, 55);

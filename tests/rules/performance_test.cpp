@@ -6,6 +6,7 @@
 
 #include "job.h"
 #include "rules/catalog_files.h"
+#include "rules/confidence.h"
 
 namespace faultline {
 namespace {
@@ -296,7 +297,7 @@ TEST(Profiles, OfASingleRankItIsSaidThatOthersMayBeWaitedFor) {
   const Diagnosis diagnosis = job_of({trace(5, std::vector<Step>(4, kUsual), 0.42)}).diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("performance.communication_bound"));
   EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("waiting for others included"));
-  EXPECT_LE(diagnosis.root_causes[0].confidence, 0.5);
+  EXPECT_LE(diagnosis.root_causes[0].confidence, stated_confidence(0.5));
 }
 
 TEST(Profiles, AShortOneTellsNothing) {

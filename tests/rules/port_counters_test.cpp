@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rules/confidence.h"
 #include "tool_reports.h"
 
 namespace faultline {
@@ -114,7 +115,7 @@ TEST(PortCounters, WithoutTimesRoseByTheDifferenceWhicheverCameFirst) {
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"network.link_errors"});
   EXPECT_THAT(diagnosis.root_causes.front().title,
               HasSubstr("rose by 899900 between two readings without times"));
-  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.6);
+  EXPECT_LT(diagnosis.root_causes.front().confidence, stated_confidence(0.6));
 }
 
 TEST(PortCounters, OfAnInterfaceAreNotThoseOfANvLink) {
@@ -182,7 +183,7 @@ TEST(PortCounters, ThatRiseSlowlyAreAWarningAndNotWhyARankIsBehind) {
   ASSERT_NE(errors, nullptr);
   EXPECT_EQ(errors->severity, Severity::warning);
   EXPECT_THAT(errors->explains, IsEmpty());
-  EXPECT_LE(errors->confidence, 0.4);
+  EXPECT_LE(errors->confidence, stated_confidence(0.4));
 }
 
 // --- Both ends of a link
@@ -242,7 +243,7 @@ TEST(Links, DamageOfAnEarlierHopNamesNoPort) {
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_errors"));
   EXPECT_THAT(diagnosis.root_causes.front().subject.nics, IsEmpty());
   EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, IsEmpty());
-  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.3);
+  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.3));
 }
 
 TEST(Links, ThatWentDownExplainAStall) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "job.h"
+#include "rules/confidence.h"
 
 namespace faultline {
 namespace {
@@ -122,7 +123,7 @@ TEST(Torch, NamesTheOneNumberThatIsLeftOutOfALogOfAllRanks) {
   const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
   ASSERT_NE(behind, nullptr);
   EXPECT_THAT(behind->subject.ranks, ElementsAre(2));
-  EXPECT_LT(behind->confidence, 0.7);
+  EXPECT_LT(behind->confidence, stated_confidence(0.7));
 }
 
 TEST(Torch, SaysWhereTheMissingRankStandsIfItsStackWasDumped) {
@@ -277,7 +278,8 @@ TEST(Torch, AKillBeforeTheOthersAbortsIsTheCause) {
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
   EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7"));
-  EXPECT_LT(diagnosis.root_causes[0].confidence, 0.7);  // nobody says who killed it
+  EXPECT_LT(diagnosis.root_causes[0].confidence,
+            stated_confidence(0.7));  // nobody says who killed it
 }
 
 TEST(Torch, AKillForMemoryIsOneWhereTheSchedulerSaysSo) {

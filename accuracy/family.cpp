@@ -1,0 +1,189 @@
+#include "accuracy/family.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "simulate/chance.h"
+#include "simulate/scenario.h"
+
+namespace faultline::accuracy {
+namespace {
+
+using simulation::Layout;
+using simulation::Options;
+using simulation::Scenario;
+using simulation::Twin;
+
+constexpr Twin kKinds[] = {Twin::old, Twin::bystander, Twin::benign};
+
+struct Pair {
+  const char* scenario;
+  const char* also;
+};
+
+// What happened, and a fault that has nothing to do with it.
+constexpr Pair kBesides[] = {
+    {"rank_behind", "gpu_ecc"},
+    {"rank_behind", "gpu_off_bus"},
+    {"collective_skipped_odd", "gpu_nvlink"},
+    {"collective_mismatch_count", "port_down"},
+    {"p2p_mismatch_size", "oom_killed"},
+    {"gpu_off_bus", "port_down"},
+    {"gpu_ecc", "nic_health"},
+    {"oom_killed", "gpu_hang"},
+    {"transport_error", "gpu_gsp"},
+    {"port_down", "gpu_row_remap"},
+    {"storage_stall", "cpu_lockup"},
+    {"rank_missing", "gpu_ecc"},
+};
+
+constexpr Pair kNoise[] = {
+    {"rank_behind", "healthy_torn_down"},      {"collective_skipped_odd", "healthy_torn_down"},
+    {"gpu_nvlink", "healthy_torn_down"},       {"oom_killed", "healthy_torn_down"},
+    {"port_down", "healthy_torn_down"},        {"transport_error", "healthy_harmless_warns"},
+    {"gpu_off_bus", "healthy_harmless_warns"},
+};
+constexpr Pair kBenign[] = {
+    {"rank_behind", "gpu_off_bus"}, {"collective_mismatch_count", "memory_error"},
+    {"gpu_gsp", "port_down"},       {"link_down", "gpu_row_remap"},
+    {"oom_killed", "gpu_nvlink"},
+};
+
+// Faults in their own right: a CPU that is stuck in a job that stands anyway might as well follow
+// from it.
+constexpr Pair kTwoCauses[] = {
+    {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},      {"gpu_gsp", "host_reboot"},
+    {"gpu_nvlink", "host_panic"},    {"nic_health", "memory_error"}, {"memory_error", "gpu_hang"},
+    {"gpu_row_remap", "oom_killed"}, {"host_panic", "gpu_ecc"},
+};
+
+constexpr const char* kHalfOfHosts[] = {"rank_behind", "gpu_off_bus",     "oom_killed",
+                                        "port_down",   "transport_error", "collective_skipped_odd"};
+constexpr const char* kHalfOfLines[] = {"rank_behind",     "gpu_off_bus",
+                                        "oom_killed",      "collective_mismatch_count",
+                                        "transport_error", "healthy"};
+constexpr const char* kOnlyTheStop[] = {"gpu_off_bus", "gpu_ecc",       "gpu_hang",   "oom_killed",
+                                        "cpu_lockup",  "storage_stall", "host_reboot"};
+constexpr const char* kNoCalls[] = {"rank_behind", "collective_skipped_odd", "gpu_off_bus",
+                                    "port_down"};
+
+Options of(std::string scenario) {
+  Options options;
+  options.scenario = std::move(scenario);
+  return options;
+}
+
+Family beside(const Pair& pair, Group group, Twin twin) {
+  Options options = of(pair.scenario);
+  options.also = pair.also;
+  options.also_twin = twin;
+  return {fmt::format("{}, {} {}", pair.scenario, name_of(group), pair.also), group, options};
+}
+
+void add_healthy(std::vector<Family>& all) {
+  for (const Scenario& scenario : simulation::scenarios())
+    if (scenario.cause.empty())
+      all.push_back({std::string(scenario.name), Group::healthy, of(std::string(scenario.name))});
+  for (const Scenario& scenario : simulation::scenarios()) {
+    if (scenario.cause.empty()) continue;
+    Options options = of(std::string(scenario.name));
+    options.healthy = true;
+    if (scenario.prepares)
+      all.push_back({fmt::format("{}, without it", scenario.name), Group::twin, options});
+    for (const Twin kind : kKinds) {
+      if (!scenario.has(kind)) continue;
+      options.twin = kind;
+      all.push_back(
+          {fmt::format("{}, {}", scenario.name, simulation::name_of(kind)), Group::twin, options});
+    }
+  }
+}
+
+void add_misled(std::vector<Family>& all) {
+  for (const Pair& pair : kBesides) {
+    all.push_back(beside(pair, Group::bystander, Twin::bystander));
+    all.push_back(beside(pair, Group::old, Twin::old));
+  }
+  for (const Pair& pair : kNoise) all.push_back(beside(pair, Group::noise, Twin::usual));
+  for (const Pair& pair : kBenign) all.push_back(beside(pair, Group::noise, Twin::benign));
+  for (const Pair& pair : kTwoCauses) all.push_back(beside(pair, Group::two_causes, Twin::usual));
+}
+
+void add_incomplete(std::vector<Family>& all) {
+  for (const char* scenario : kHalfOfHosts)
+    all.push_back({fmt::format("{}, half of the hosts", scenario), Group::incomplete, of(scenario),
+                   Loss::half_of_hosts});
+  for (const char* scenario : kHalfOfLines) {
+    Options options = of(scenario);
+    options.lose_percent = 50;
+    all.push_back({fmt::format("{}, half of the lines", scenario), Group::incomplete, options});
+  }
+  for (const char* scenario : kOnlyTheStop)
+    all.push_back({fmt::format("{}, hosts say nothing", scenario), Group::unexplained, of(scenario),
+                   Loss::told_by_hosts});
+  for (const char* scenario : kNoCalls)
+    all.push_back(
+        {fmt::format("{}, no calls", scenario), Group::unexplained, of(scenario), Loss::calls});
+}
+
+struct Shape {
+  int nodes, gpus, tensor, pipeline, steps;
+};
+constexpr Shape kShapes[] = {{2, 8, 8, 1, 12}, {2, 4, 4, 1, 12}, {4, 8, 8, 2, 9},
+                             {4, 4, 2, 1, 10}, {3, 8, 8, 1, 9},  {8, 8, 8, 2, 6},
+                             {2, 8, 4, 1, 14}, {6, 4, 4, 2, 9},  {16, 8, 8, 4, 4}};
+constexpr const char* kVersions[] = {"2.12.12", "2.18.3", "2.21.5", "2.23.4",
+                                     "2.27.7",  "2.30.7", "2.7.8"};
+// With a time for every line, first.
+constexpr const char* kWrappers[] = {"cri",   "docker", "kubectl", "syslog",   "journal", "none",
+                                     "slurm", "none",   "mpirun",  "torchrun", "none",    "ray"};
+constexpr std::size_t kDated = 5;
+constexpr Layout kLayouts[] = {Layout::per_rank, Layout::per_host, Layout::merged};
+
+bool is_old(const Family& family) {
+  return family.options.twin == Twin::old || family.options.also_twin == Twin::old;
+}
+
+}  // namespace
+
+std::string_view name_of(Group group) {
+  constexpr std::string_view kNames[] = {"healthy", "twin",       "fault",       "bystander", "old",
+                                         "noise",   "incomplete", "unexplained", "beside"};
+  return kNames[static_cast<std::size_t>(group)];
+}
+
+std::vector<Family> families() {
+  std::vector<Family> all;
+  for (const Scenario& scenario : simulation::scenarios())
+    if (!scenario.cause.empty())
+      all.push_back({std::string(scenario.name), Group::fault, of(std::string(scenario.name))});
+  add_healthy(all);
+  add_misled(all);
+  add_incomplete(all);
+  return all;
+}
+
+simulation::Options options_of(const Family& family, std::uint64_t seed) {
+  std::uint64_t drawn = seed;
+  for (const char c : family.name) drawn = simulation::mixed(drawn ^ static_cast<unsigned char>(c));
+  simulation::Chance chance(drawn);
+  Options options = family.options;
+  options.seed = seed;
+  const Shape& shape = kShapes[chance.below(std::size(kShapes))];
+  options.nodes = shape.nodes;
+  options.gpus_per_node = shape.gpus;
+  options.tensor_parallel = shape.tensor;
+  options.pipeline_parallel = shape.pipeline;
+  options.steps = shape.steps;
+  options.nccl = kVersions[chance.below(std::size(kVersions))];
+  // Without a time of its own nothing tells whether a part was in trouble in the job's time.
+  options.wrapper = kWrappers[chance.below(is_old(family) ? kDated : std::size(kWrappers))];
+  // Whoever lost a host's logs has those of others in files of their own.
+  options.layout = kLayouts[chance.below(family.loss == Loss::half_of_hosts ? 2 : 3)];
+  return simulation::checked(options).value();
+}
+
+}  // namespace faultline::accuracy

@@ -1,0 +1,68 @@
+#include "accuracy/reading.h"
+
+#include <chrono>
+
+#include "app/asked_by_signatures.h"
+#include "rules/diagnosis.h"
+#include "simulate/simulate.h"
+
+namespace faultline::accuracy {
+namespace {
+
+constexpr std::string_view kLogs = "logs/";
+
+bool is_nccl(std::string_view name) { return name.find("nccl") != std::string_view::npos; }
+
+// gpu-node-3/nccl.log: every second host, by its number.
+bool is_of_a_lost_host(std::string_view name, std::uint64_t seed) {
+  const std::string_view host = name.substr(0, name.find('/'));
+  return !host.empty() && (static_cast<std::uint64_t>(host.back()) + seed) % 2 == 0;
+}
+
+std::string without_calls(const std::string& text) {
+  std::string rest;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    if (line.find(": opCount ") == std::string_view::npos) rest += line;
+    at = end;
+  }
+  return rest;
+}
+
+// The day of the simulated jobs.
+constexpr Timestamp kNow{std::chrono::seconds{1'772'712'000}};
+
+}  // namespace
+
+Case case_of(const Family& family, std::uint64_t seed) {
+  simulation::MemoryOutput output;
+  Case made;
+  made.truth = simulation::simulate(options_of(family, seed), output);
+  for (auto& [path, text] : output.files) {
+    if (!path.starts_with(kLogs)) continue;
+    const std::string name = path.substr(kLogs.size());
+    if (family.loss == Loss::half_of_hosts && is_nccl(name) && is_of_a_lost_host(name, seed))
+      continue;
+    if (family.loss == Loss::told_by_hosts && !is_nccl(name)) continue;
+    made.files[name] =
+        family.loss == Loss::calls && is_nccl(name) ? without_calls(text) : std::move(text);
+  }
+  return made;
+}
+
+Doctor::Doctor()
+    : catalog_(load_catalog()), asked_(std::make_shared<AskedBySignatures>(catalog_.signatures)) {}
+
+Diagnosis Doctor::diagnose(const Files& files) const {
+  JobState job("simulated");
+  for (const auto& [name, text] : files) {
+    Reader reader(Cursor{}, kNow, asked_);
+    reader.feed(text);
+    reader.close();
+    job.apply({.job = "simulated", .name = name, .host = ""}, reader.take(), kNow);
+  }
+  return faultline::diagnose(job, catalog_, {.now = kNow});
+}
+
+}  // namespace faultline::accuracy

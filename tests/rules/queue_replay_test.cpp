@@ -1,0 +1,88 @@
+// Ranks go on queueing calls while they wait, some more and some less: who stopped, and who only
+// queued less.
+#include "rules/queue_replay.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+// Sixteen ranks on two hosts: a group for each host, and one of all.
+Job two_groups() {
+  Job job;
+  job.join_all(16);
+  for (int rank = 0; rank < 16; ++rank) job.join(rank, fmt::format("t-{}", rank / 8), rank % 8, 8);
+  for (int rank = 0; rank < 16; ++rank) {
+    job.call({rank}, all_reduce(), 3, fmt::format("t-{}", rank / 8));
+    job.call({rank}, all_gather(), 1);
+  }
+  return job;
+}
+
+// Everybody waits in the next call of the world, and has queued some more.
+void queue(Job& job, int rank, int more) {
+  job.call({rank}, all_gather(), 1);
+  job.call({rank}, all_reduce(), more, fmt::format("t-{}", rank / 8));
+}
+
+TEST(QueueReplay, WhoStoppedIsNamedHoweverManyCallsTheOthersQueued) {
+  Job job = two_groups();
+  for (int rank = 0; rank < 16; ++rank)
+    if (rank != 11) queue(job, rank, 4 + rank % 3);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(diagnosis.root_causes.size(), 1U);
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "collective.rank_behind");
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(11));
+  EXPECT_GE(diagnosis.root_causes.front().confidence, 0.9);
+}
+
+TEST(QueueReplay, ACallThatDoesNotEndAccusesNobodyWhoQueuedLess) {
+  Job job = two_groups();
+  for (int rank = 0; rank < 16; ++rank) queue(job, rank, 4 + rank * 7 % 4);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  ASSERT_EQ(diagnosis.root_causes.size(), 1U);
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "collective.stalled");
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, IsEmpty());
+  ASSERT_FALSE(diagnosis.missing_evidence.empty());
+  EXPECT_THAT(diagnosis.missing_evidence.front().what,
+              testing::HasSubstr("kernel log of node-0, node-1"));
+}
+
+// Groups of two: nothing in the group tells who is wrong, the groups beside it do.
+TEST(CollectiveMismatch, GroupsOfTheSameKindTellWhichOfTwoIsOdd) {
+  Job job;
+  job.join_all(8);
+  for (int rank = 0; rank < 8; ++rank) job.join(rank, fmt::format("t-{}", rank / 2), rank % 2, 2);
+  for (int rank = 0; rank < 8; ++rank) {
+    const std::string group = fmt::format("t-{}", rank / 2);
+    job.call({rank}, all_reduce(), 3, group);
+    job.call({rank}, all_reduce(rank == 5 ? 512 : 1024), 1, group);
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_EQ(diagnosis.root_causes.front().cause, "software.collective_mismatch");
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(5));
+}
+
+TEST(CollectiveMismatch, AnotherReductionHangsNobodyAndMakesResultsWrong) {
+  Job job;
+  job.join_all(8);
+  Signature maximum = all_reduce();
+  maximum.operation = 2;
+  for (int rank = 0; rank < 8; ++rank) {
+    job.call({rank}, all_reduce(), 3);
+    job.call({rank}, rank == 5 ? maximum : all_reduce(), 1);
+    job.call({rank}, all_reduce(), 3);
+  }
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::corrupt);
+}
+
+}  // namespace
+}  // namespace faultline
