@@ -32,6 +32,8 @@ Finding full_finding() {
                         .time = kTime,
                         .text = "NVRM: \"Xid\""},
                        {.source = "x", .line = 1}},
+          .against = {"rank 27 went on"},
+          .remedy = "exclude_node",
           .actions = {{.what = "Drain the node.", .where = "gpu-node-3", .command = "nvidia-smi"}},
           .state = FindingState::resolved,
           .part_of_job = false};
@@ -49,6 +51,7 @@ TEST(FindingJson, HasThePromisedForm) {
       R"("evidence":[{"source":"gpu-node-3/dmesg.txt","line":812,"offset":70211,)"
       R"("time":"2026-03-05T02:46:59.123Z","text":"NVRM: \"Xid\""},)"
       R"({"source":"x","line":1,"offset":0,"time":null,"text":""}],)"
+      R"("against":["rank 27 went on"],"remedy":"exclude_node",)"
       R"("actions":[{"do":"Drain the node.","where":"gpu-node-3","command":"nvidia-smi"}],)"
       R"("state":"resolved","part_of_job":false})");
 }
@@ -59,6 +62,16 @@ TEST(FindingJson, ReadsBackWhatItWrote) {
     ASSERT_TRUE(read.has_value()) << read.error().message;
     EXPECT_EQ(*read, finding);
   }
+}
+
+TEST(FindingJson, ReadsWhatAnOlderFaultlineStored) {
+  std::string text = compact(to_json(full_finding()));
+  const std::string_view later = R"("against":["rank 27 went on"],"remedy":"exclude_node",)";
+  text.erase(text.find(later), later.size());
+  const auto read = finding_from_json(text);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(read->against.empty());
+  EXPECT_EQ(read->remedy, "");
 }
 
 TEST(FindingJson, RefusesWhatItDidNotWrite) {
@@ -104,7 +117,9 @@ TEST(DiagnosisJson, HasThePromisedFormWithEmptyListsAndNullTimes) {
   EXPECT_EQ(compact(to_json(Diagnosis{.job = "llama"})),
             R"({"job":"llama","attempt":1,"as_of":null,"verdict":"unknown","summary":"",)"
             R"("root_causes":[],"symptoms":[],"observations":[],"chain":[],"checklist":[],)"
-            R"("missing_evidence":[],"ranks":{"expected":0,"seen":0,"behind":[],"silent":[]}})");
+            R"("missing_evidence":[],"next_time":[],"coverage":[],"timeline":[],)"
+            R"("clock_offsets":[],"exclude":{"hosts":[],"slurm":"","kubernetes":""},)"
+            R"("ranks":{"expected":0,"seen":0,"behind":[],"silent":[]}})");
 }
 
 TEST(DiagnosisJson, HoldsAllItKnows) {
