@@ -62,8 +62,8 @@ struct Finding {
   std::uint64_t count = 1;
   std::vector<std::string> explains;  // ids of the findings this one accounts for
   std::vector<Evidence> evidence;
-  std::vector<std::string> against;   // what speaks against it
-  std::string remedy;                 // in a word: exclude_node, fix_code; empty: none is known
+  std::vector<std::string> against;  // what speaks against it
+  std::string remedy;                // in a word: exclude_node, fix_code; empty: none is known
   std::vector<Action> actions;
   FindingState state = FindingState::open;
   bool part_of_job = true;  // false: hardware that no rank of the job was seen on

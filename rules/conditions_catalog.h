@@ -56,8 +56,8 @@ struct PortWords {
   NamePatterns interface_type;
   NamePatterns speed, enabled_speeds, cable_speeds;
   NamePatterns virtual_interfaces;
-  std::vector<std::string> speeds;                 // from the slowest up
-  std::set<std::string, std::less<>> infiniband;   // types of interfaces
+  std::vector<std::string> speeds;                        // from the slowest up
+  std::set<std::string, std::less<>> infiniband;          // types of interfaces
   std::map<std::string, std::string, std::less<>> words;  // "portactive" -> "active"
 
   // active, initialize, …; empty: a word that means nothing here.

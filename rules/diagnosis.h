@@ -21,8 +21,8 @@ struct PastOffence {
   std::optional<Timestamp> when;  // by its lines
   // Where the lines of either job have no time: it was found before anything of this job came.
   bool found_before = true;
-  std::string uuid;   // of the GPU, as that job knew it: boards are replaced
-  Evidence evidence;  // a line of that job; none: line 0
+  std::string uuid;                // of the GPU, as that job knew it: boards are replaced
+  Evidence evidence;               // a line of that job; none: line 0
   bool others_were_clean = false;  // no other GPU of that job had trouble of this class
 };
 

@@ -31,7 +31,7 @@ BOOST_DESCRIBE_ENUM(XidField, text, to, printed, subcode, status, bits)
 // xid.csv has it.
 struct XidDetail {
   std::vector<int> codes;
-  bool any_program = false;  // all codes that xid.csv lays at the program, instead
+  bool any_program = false;        // all codes that xid.csv lays at the program, instead
   std::vector<std::string> units;  // of NVLink 5; empty: any
   XidField field = XidField::text;
   std::string text;                                             // for text, to, printed

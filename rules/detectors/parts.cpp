@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "rules/detectors/outlived.h"
-#include "rules/detectors/past_offences.h"
 #include "rules/detectors/parts/facts.h"
+#include "rules/detectors/past_offences.h"
 
 namespace faultline {
 

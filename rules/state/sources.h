@@ -17,8 +17,8 @@ namespace faultline {
 std::string short_host(std::string_view host);
 
 // The known host that a path names: "gpu-node-3/dmesg.txt", "logs/dmesg-gpu-node-3.log". Else a
-// folder whose name differs from a known host's in its numbers alone: a host of which nothing else is
-// known. Empty if none.
+// folder whose name differs from a known host's in its numbers alone: a host of which nothing else
+// is known. Empty if none.
 std::string host_in_path(std::string_view path, const std::set<std::string>& hosts);
 
 struct SourceState {

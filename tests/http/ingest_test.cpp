@@ -75,9 +75,9 @@ TEST_F(Ingest, NamesTheCauseOnceLogsAndDmesgAreIn) {
   EXPECT_THAT(text.body, HasSubstr("gpu-node-3"));
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?format=text").body, text.body);
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?format=pdf").status, 400);
-  const auto page = curl(server, "/api/v1/jobs/llama/diagnosis",
-                         "-H 'Accept: text/html,application/xhtml+xml,*/*;q=0.8'");
-  EXPECT_THAT(page.body, HasSubstr("<rect class="));
+  const auto drawn = curl(server, "/api/v1/jobs/llama/diagnosis",
+                          "-H 'Accept: text/html,application/xhtml+xml,*/*;q=0.8'");
+  EXPECT_THAT(drawn.body, HasSubstr("<rect class="));
   EXPECT_THAT(curl(server, "/api/v1/jobs/llama/diagnosis?format=markdown").body,
               HasSubstr("- [ ] "));
   EXPECT_FALSE(diagnosis.contains("explanation"));
