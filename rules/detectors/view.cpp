@@ -57,6 +57,11 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
     alignments.push_back(align(job.progress(), communicators, which));
     loss = std::max(loss, alignments.back().loss);
   }
+  for (const Communicator& communicator : communicators) {
+    Timestamp& last = moved.emplace_back();
+    for (const std::size_t m : communicator.members)
+      last = std::max(last, job.call_times().last(m));
+  }
   if (lines_are_missing())
     for (std::size_t which = 0; which < communicators.size(); ++which)
       if (alignments[which].basis == Basis::counted)
@@ -88,9 +93,16 @@ bool View::lines_are_missing() const {
   return loss > kNotable;
 }
 
+bool View::has_stopped(std::size_t communicator) const {
+  return moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
+         moment.now - moved[communicator] >= moment.stall_after;
+}
+
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;
-  return moment.live_sources.contains(source) || is_broken_off(index);
+  const std::size_t communicator = communicator_of[index];
+  const bool stopped = communicator != kNoCommunicator && has_stopped(communicator);
+  return (moment.live_sources.contains(source) && !stopped) || is_broken_off(index);
 }
 
 bool View::is_broken_off(std::size_t index) const {
