@@ -50,21 +50,29 @@ install_packages() {
   fi
 }
 
-# promtool checks /metrics. Debian has it in the package of the server, which would start that
-# server; so only the one program is taken out of it, into build/tools.
-need_promtool() {
-  local tools=$PWD/build/tools
+# Tests speak with the real Prometheus and Alertmanager. Debian's packages would start both as
+# services; so only the programs are taken out of them, into build/tools.
+need_monitoring() {
+  local tools=$PWD/build/tools package
   PATH=$tools/usr/bin:$PATH
-  if command -v promtool >/dev/null; then return; fi
-  say "fetching promtool"
+  for package in prometheus:promtool prometheus-alertmanager:amtool; do
+    if ! command -v "${package#*:}" >/dev/null || ! command -v "${package%:*}" >/dev/null; then
+      take_programs "${package%:*}" "$tools"
+    fi
+  done
+}
+
+# take_programs PACKAGE FOLDER
+take_programs() {
+  say "fetching the programs of $1"
   local download
   download=$(mktemp -d)
   (
     cd "$download" || exit
-    apt-get -q download prometheus >&2 || { apt_get update && apt-get -q download prometheus >&2; }
+    apt-get -q download "$1" >&2 || { apt-get update && apt-get -q download "$1" >&2; }
   )
-  mkdir -p "$tools"
-  dpkg-deb --fsys-tarfile "$download"/prometheus_*.deb | tar -x -C "$tools" ./usr/bin/promtool
+  mkdir -p "$2"
+  dpkg-deb --fsys-tarfile "$download"/*.deb | tar -x -C "$2" --wildcards './usr/bin/*'
   rm -r "$download"
 }
 
