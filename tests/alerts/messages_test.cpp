@@ -104,7 +104,7 @@ TEST(Messages, TriggerAndResolveOneIncidentOfPagerDuty) {
   const auto trigger =
       boost::json::parse(pagerduty_message(receiver, alerts({row("fa", true)}), occasion()));
   EXPECT_EQ(trigger.at("event_action"), "trigger");
-  EXPECT_EQ(trigger.at("routing_key"), receiver.routing_key);
+  EXPECT_EQ(std::string(trigger.at("routing_key").as_string()), receiver.routing_key);
   EXPECT_EQ(trigger.at("payload").at("severity"), "critical");
   EXPECT_EQ(trigger.at("payload").at("source"), "gpu-node-3");
   EXPECT_EQ(trigger.at("payload").at("component"), "0000:3b:00.0");

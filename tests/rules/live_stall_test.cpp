@@ -74,7 +74,9 @@ TEST_F(LiveStall, FindsNothingInAnHourOfSourcesAMinuteApart) {
       if (own >= 0 && own % 10 == 0 && second >= rank * 2) call({rank});
     }
     pass(seconds{2});
-    if (second % 30 == 0) ASSERT_THAT(found(), IsEmpty()) << second;
+    if (second % 30 == 0) {
+      ASSERT_THAT(found(), IsEmpty()) << second;
+    }
   }
 }
 

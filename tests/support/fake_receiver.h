@@ -24,7 +24,8 @@ class FakeReceiver {
   // What to do with a connection whose request has been read; the socket is closed after it.
   using Behaviour = std::function<void(int socket)>;
 
-  explicit FakeReceiver(Behaviour behaviour = answer("200 OK")) : behaviour_(std::move(behaviour)) {
+  FakeReceiver() : FakeReceiver(answer("200 OK")) {}
+  explicit FakeReceiver(Behaviour behaviour) : behaviour_(std::move(behaviour)) {
     listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
