@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/ip/network_v4.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -77,23 +78,28 @@ asio::awaitable<Attempt> converse(Stream& stream, beast::tcp_stream& transport,
   auto [write_error, written] = co_await http::async_write(stream, request, kNoThrow);
   if (write_error) co_return unknown("does not take the message: " + write_error.message());
   beast::flat_buffer buffer(kMostHeaderBytes + kMostBodyBytes);
-  http::response_parser<http::string_body> parser;
+  http::response_parser<http::buffer_body> parser;
   parser.header_limit(kMostHeaderBytes);
-  parser.body_limit(kMostBodyBytes);
+  parser.body_limit(boost::none);  // it may be of any length; it is not read to its end
   auto [read_error, read] = co_await http::async_read_header(stream, buffer, parser, kNoThrow);
   if (read_error == beast::error::timeout)
     co_return unknown(fmt::format("gave no answer within {} ms", post.timeout.count()));
   if (read_error) co_return unknown("gives no answer that is HTTP: " + read_error.message());
   const unsigned status = parser.get().result_int();
+  std::array<char, kMostBodyBytes> reason{};
+  auto& body = parser.get().body();
+  body.data = reason.data();
+  body.size = reason.size();
+  body.more = true;
   if (status / 100 != 2) {
     transport.expires_after(kReasonLimit);
     error_code error;
-    while (!error && !parser.is_done())
+    while (!error && !parser.is_done() && body.size > 0)
       std::tie(error, std::ignore) =
           co_await http::async_read_some(stream, buffer, parser, kNoThrow);
   }
   const std::string retry_after(parser.get()[http::field::retry_after]);
-  co_return attempt_of(status, retry_after, parser.get().body());
+  co_return attempt_of(status, retry_after, {reason.data(), reason.size() - body.size});
 }
 
 asio::awaitable<Attempt> over_tls(beast::tcp_stream transport, const HttpPost& post) {
