@@ -278,23 +278,38 @@ std::optional<StoredFinding> review(Database& database, std::string_view id, con
   static const std::string kSelect =
       "SELECT " + std::string(kKnownColumns) +
       ", job FROM findings WHERE id = ? ORDER BY number DESC LIMIT 1";
+  static const std::string kSelectOthers =
+      "SELECT " + std::string(kKnownColumns) +
+      "FROM findings WHERE job = ? AND incident = ? AND number <> ?";
   static const std::string kUpdate =
       "UPDATE findings SET review = ?, reviewed = ?, changed = ?, change = " +
       std::string(kNextChange) + " WHERE number = ?";
-  Known known;
+  std::vector<Known> meant;
   std::string job;
   {
     Query row = database.query(kSelect, id);
     if (!row.next()) return std::nullopt;
-    known = known_of(row);
+    meant.push_back(known_of(row));
     job = row.text(9);
   }
+  const std::int64_t number = meant.front().number;
+  const std::string incident = meant.front().incident;
   const std::string_view verdict = boost::describe::enum_to_string(review.verdict, "");
   database.run("INSERT INTO reviews (finding, verdict, who, note, time) VALUES (?, ?, ?, ?, ?)",
-               known.number, verdict, review.who, review.note, now);
-  database.run(kUpdate, verdict, now, now, known.number);
-  if (known.open && (verdict == kWrong || verdict == kClosed))
-    Reconciliation(database, job, now, routing).resolve(known, verdict);
+               number, verdict, review.who, review.note, now);
+  // With a failure all that it showed itself by is over. An accusation that was wrong leaves the
+  // symptoms, for which there must be another cause.
+  const bool whole =
+      review.verdict == ReviewVerdict::closed || review.verdict == ReviewVerdict::reopened;
+  if (whole && !incident.empty()) {
+    Query row = database.query(kSelectOthers, job, incident, number);
+    while (row.next()) meant.push_back(known_of(row));
+  }
+  for (const Known& known : meant) {
+    database.run(kUpdate, verdict, now, now, known.number);
+    if (known.open && (verdict == kWrong || verdict == kClosed))
+      Reconciliation(database, job, now, routing).resolve(known, verdict);
+  }
   FindingPage page = select_findings(database, {.id = std::string(id), .limit = 1000});
   return page.findings.back();
 }

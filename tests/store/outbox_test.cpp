@@ -222,6 +222,20 @@ TEST_F(OutboxTest, OpensWhatAnOperatorClosedWhenItIsSeenAgain) {
   EXPECT_FALSE(store.findings({.id = "f1"}).findings[0].resolved);
 }
 
+TEST_F(OutboxTest, ClosesAFailureWithAllItShowedItselfBy) {
+  const std::vector<Finding> found{finding("f1", Severity::critical, {"f2"}), finding("f2"),
+                                   finding("f3")};
+  find(found, 0);
+  told(1);
+  store.review_finding("f1", {.verdict = ReviewVerdict::closed}, at(2));
+  EXPECT_THAT(told(2), testing::UnorderedElementsAre("f1 resolved", "f2 resolved"));
+  find(found, 3);
+  EXPECT_THAT(told(60), IsEmpty());
+  store.review_finding("f1", {.verdict = ReviewVerdict::reopened}, at(61));
+  find(found, 61);
+  EXPECT_THAT(told(62), testing::UnorderedElementsAre("f1 fires", "f2 fires"));
+}
+
 TEST_F(OutboxTest, LeavesAnAcknowledgedFindingOpen) {
   find({finding("f1")}, 0);
   const auto stored =

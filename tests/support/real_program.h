@@ -74,7 +74,7 @@ class RealProgram {
     posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
     EXPECT_EQ(posix_spawn(&pid_, arguments[0], &files, nullptr, arguments.data(), environ), 0);
     posix_spawn_file_actions_destroy(&files);
-    for (int tries = 0; tries < 6000 && !listens(port); ++tries)
+    for (int tries = 0; tries < 2000 && !listens(port); ++tries)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_TRUE(listens(port)) << words[0] << " does not start; see " << messages;
   }
