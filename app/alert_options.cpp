@@ -30,7 +30,7 @@ std::string check_url(const std::string& text) {
 }
 
 std::string check_hold(const std::string& text) {
-  return parse_duration(text) ? "" : "must be a duration such as 0s, 30s or 5m";
+  return text.empty() || parse_duration(text) ? "" : "must be a duration such as 0s, 30s or 5m";
 }
 
 // The keys of one table, read one after the other.
@@ -240,7 +240,8 @@ void add_alert_options(CLI::App& command, AlertOptions& options) {
       .add_option("--external-url", options.external_url,
                   "Where people reach this service, for the links in alerts; by default where "
                   "it listens")
-      ->check(CLI::Validator(check_url, ""));
+      ->check(CLI::Validator(
+          [](const std::string& text) { return text.empty() ? text : check_url(text); }, ""));
 }
 
 std::string external_url(const AlertOptions& options, const std::string& own) {
@@ -250,7 +251,8 @@ std::string external_url(const AlertOptions& options, const std::string& own) {
 }
 
 std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& tables) {
-  const std::chrono::milliseconds hold = *parse_duration(options.hold);
+  const std::chrono::milliseconds hold =
+      parse_duration(options.hold).value_or(std::chrono::milliseconds{0});
   std::vector<Receiver> receivers;
   for (const std::string& url : options.alertmanagers)
     receivers.push_back(of_flag(ReceiverType::alertmanager, url, hold));

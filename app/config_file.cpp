@@ -85,7 +85,7 @@ ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& f
       throw std::runtime_error(
           fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
     seen.push_back(key);
-    if (option->count() > 0) continue;
+    if (option->count() > 0 || item.inputs.empty()) continue;  // given already; an empty list
     try {
       option->add_result(item.inputs);
       option->run_callback();

@@ -37,7 +37,7 @@ load() {
   local i=0
   while :; do
     i=$((i + 1))
-    curl -sS -o /dev/null --data-binary "@$folder/load.tar" "$server/api/v1/ingest?job=load$((i % 8))&source=s$i" || true
+    curl -sS -o /dev/null --data-binary "@$folder/load.tar" "$server/api/v1/ingest?job=load$((i % 8))&source=s$i" 2>/dev/null || true
   done
 }
 load &

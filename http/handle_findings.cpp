@@ -33,7 +33,7 @@ Result<std::optional<Enum>> enumerator(const QueryString& query, std::string_vie
 // Where a list that goes by changes was left: a cursor, or a time.
 Result<void> read_since(const Request& request, FindingFilter& filter) {
   const auto since = request.query.text("since");
-  if (!since || filter.after > 0) return {};
+  if (!since) return {};
   if (const auto time = request.query.time("since")) {
     filter.since = *time;
     return {};
@@ -44,7 +44,7 @@ Result<void> read_since(const Request& request, FindingFilter& filter) {
   if (!after)
     return Error{Error::Kind::invalid_input,
                  "since must be a time such as 2026-03-05T02:47:11Z, or the resume of an answer"};
-  filter.after = *after;
+  if (filter.after == 0) filter.after = *after;  // else a cursor has gone on from there
   return {};
 }
 

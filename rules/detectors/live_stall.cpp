@@ -112,21 +112,33 @@ Suspicion describe_standstill(const View& view, const Alignment& alignment) {
   return suspicion;
 }
 
-struct Logs {
-  std::vector<std::size_t> members;  // one for each worker
-  std::size_t writing = 0;
-  std::size_t quiet = 0;
-  std::size_t cut = 0;
-  std::size_t ended = 0;
-  std::size_t all() const { return members.size(); }
+// The log of one worker.
+struct Log {
+  std::size_t member = 0;
+  Flow flow = Flow::writing;
+  Timestamp last;  // when something of it came
 };
 
-void add(Logs& logs, std::size_t member, Flow flow) {
-  logs.members.push_back(member);
-  if (flow == Flow::writing) ++logs.writing;
-  if (flow == Flow::quiet) ++logs.quiet;
-  if (flow == Flow::cut) ++logs.cut;
-  if (flow == Flow::ended) ++logs.ended;
+// The logs that fell silent together, if they did.
+struct Silence {
+  std::vector<std::size_t> members;
+  std::size_t quiet = 0;
+  std::size_t cut = 0;
+  Timestamp last;
+
+  void add(const Log& log) {
+    members.push_back(log.member);
+    if (log.flow == Flow::quiet) ++quiet;
+    if (log.flow == Flow::cut) ++cut;
+    last = std::max(last, log.last);
+  }
+  bool is_whole() const { return quiet + cut == members.size(); }
+};
+
+// How many logs went on for long after it. Where all stop, those that come late go on for a while.
+std::size_t went_on_after(const View& view, const std::vector<Log>& logs, const Silence& silence) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      logs, [&](const Log& log) { return log.last >= silence.last + view.moment.stall_after; }));
 }
 
 // Something else of the host still writes: its kernel's log, another program's.
@@ -137,70 +149,74 @@ bool writes_otherwise(const View& view, const std::string& host) {
   return false;
 }
 
-Suspicion describe_silence(const View& view, const Logs& logs, const std::string& host) {
+Suspicion describe_silence(const View& view, const Silence& silence, const std::string& host) {
   const bool all_of_host = !host.empty();
-  Timestamp last{};
-  for (const std::size_t member : logs.members)
-    last = std::max(last, view.job.sources().at(source_of(view, member)).last_received);
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::unknown;
-  suspicion.since = view.member(logs.members.front()).last_line.time;
+  suspicion.since = view.member(silence.members.front()).last_line.time;
   Finding& finding = suspicion.finding;
   finding.cause = all_of_host ? "host.down" : "process.silent";
   finding.title =
       all_of_host
           ? fmt::format("Nothing has come from {} for {}, while the other hosts' logs are open",
-                        host, span(view, last))
+                        host, span(view, silence.last))
           : fmt::format("{} has written nothing for {}, while its peers write",
-                        people_of(view, logs.members), span(view, last));
+                        people_of(view, silence.members), span(view, silence.last));
   finding.severity = all_of_host ? Severity::error : Severity::warning;
   finding.confidence = all_of_host ? kHostGone : kSilent;
-  finding.subject = subject_of(view, logs.members);
+  finding.subject = subject_of(view, silence.members);
   if (all_of_host) finding.subject.gpus.clear();
-  finding.last_seen = last;
-  add_last_lines(view, logs.members, finding);
+  finding.last_seen = silence.last;
+  add_last_lines(view, silence.members, finding);
   return suspicion;
 }
 
-void find_silence(const View& view, std::vector<Suspicion>& found) {
-  std::map<std::string, Logs> hosts;
-  Logs all;
-  std::vector<std::pair<std::size_t, Flow>> flows;
+std::vector<Log> logs_of(const View& view) {
+  std::vector<Log> logs;
   for (const Worker& worker : view.workers.all) {
     if (worker.members.empty()) continue;
+    if (std::ranges::any_of(worker.members,
+                            [&](std::size_t m) { return view.member(m).ending.has_value(); }))
+      continue;
     // Copies of a source tell of the same rank: the one that its calls come from counts.
     std::size_t telling = worker.members.front();
     for (const std::size_t m : worker.members)
       if (view.member(m).calls > view.member(telling).calls) telling = m;
-    if (std::ranges::any_of(worker.members,
-                            [&](std::size_t m) { return view.member(m).ending.has_value(); }))
-      continue;
-    const Flow flow = flow_of(view, source_of(view, telling));
-    flows.emplace_back(telling, flow);
-    add(all, telling, flow);
-    if (!worker.host.empty()) add(hosts[worker.host], telling, flow);
+    const std::uint32_t source = source_of(view, telling);
+    logs.push_back({telling, flow_of(view, source), view.job.sources().at(source).last_received});
   }
+  return logs;
+}
+
+void find_silence(const View& view, std::vector<Suspicion>& found) {
+  const std::vector<Log> logs = logs_of(view);
+  std::map<std::string, Silence> hosts;
+  for (const Log& log : logs)
+    if (const std::string& host = view.worker_of(log.member).host; !host.empty())
+      hosts[host].add(log);
+  const auto is_open = [](const Log& log) {
+    return log.flow == Flow::writing || log.flow == Flow::quiet;
+  };
+  const auto open = static_cast<std::size_t>(std::ranges::count_if(logs, is_open));
+
   std::set<std::string> gone;
-  for (const auto& [host, logs] : hosts) {
-    const std::size_t others = all.all() - logs.all();
-    if (others == 0) continue;
-    const std::size_t others_writing = all.writing - logs.writing;
-    const std::size_t others_open = others_writing + all.quiet - logs.quiet;
-    const bool cut_off = logs.cut == logs.all() && others_open == others;
-    const bool fell_silent =
-        logs.quiet + logs.cut == logs.all() && hosts.size() > 2 && 2 * others_writing > others;
+  for (const auto& [host, silence] : hosts) {
+    const std::size_t others = logs.size() - silence.members.size();
+    if (others == 0 || !silence.is_whole()) continue;
+    const bool cut_off = silence.cut == silence.members.size() && open == others;
+    const bool fell_silent = hosts.size() > 2 && 2 * went_on_after(view, logs, silence) > others;
     if ((!cut_off && !fell_silent) || writes_otherwise(view, host)) continue;
     gone.insert(host);
-    found.push_back(describe_silence(view, logs, host));
+    found.push_back(describe_silence(view, silence, host));
   }
-  // Where only some ranks print, as they do outside of calls, their silence is no sign.
-  if (4 * all.writing < 3 * all.all()) return;
-  for (const auto& [member, flow] : flows) {
-    if (flow != Flow::quiet || gone.contains(view.worker_of(member).host)) continue;
-    Logs one;
-    add(one, member, flow);
-    found.push_back(describe_silence(view, one, ""));
+  for (const Log& log : logs) {
+    if (log.flow != Flow::quiet || gone.contains(view.worker_of(log.member).host)) continue;
+    Silence silence;
+    silence.add(log);
+    // Where only some ranks print, as they do outside of calls, their silence is no sign.
+    if (4 * went_on_after(view, logs, silence) >= 3 * logs.size())
+      found.push_back(describe_silence(view, silence, ""));
   }
 }
 

@@ -160,6 +160,28 @@ TEST_F(LiveStall, GivesAHostTimeToComeBackAfterTheServiceWasDown) {
   EXPECT_THAT(found(), Not(Contains("host.down")));
 }
 
+TEST_F(LiveStall, CallsNobodySilentBecauseOthersComeLate) {
+  // All stop together; a few come by a faster way than the rest.
+  for (int second = 0; second < 60; second += 10) {
+    for (int rank = 0; rank < kRanks; ++rank) {
+      job.warn(rank, "loss is finite");
+      heard[rank] = job.moment.now;
+    }
+    pass(seconds{10});
+  }
+  for (int second = 0; second < 60; second += 10) {
+    for (int rank = 3; rank < kRanks; ++rank) {
+      job.warn(rank, "loss is finite");
+      heard[rank] = job.moment.now;
+    }
+    pass(seconds{10});
+  }
+  for (int second = 0; second < 600; second += 10) {
+    pass(seconds{10});
+    ASSERT_THAT(found(), IsEmpty()) << second;
+  }
+}
+
 TEST_F(LiveStall, FindsTheRankThatIsSilentWhileItsPeersWrite) {
   // Nothing tells who stands where: only what programs print.
   for (int second = 0; second < 300; second += 10) {
