@@ -39,18 +39,25 @@ struct Started {
   int error = 0;
 };
 
+// As exec wants them.
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 Started start(const std::vector<std::string>& command, int input,
               const std::vector<std::pair<std::string, std::string>>& environment) {
-  std::vector<std::string> words;
-  for (char** word = environ; *word != nullptr; ++word) words.emplace_back(*word);
-  for (const auto& [name, value] : environment) words.push_back(name + "=" + value);
-  std::vector<char*> variables;
-  for (std::string& word : words) variables.push_back(word.data());
-  variables.push_back(nullptr);
-  std::vector<std::string> copies = command;
-  std::vector<char*> arguments;
-  for (std::string& word : copies) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
+  for (const auto& [name, value] : environment)
+    variables.push_back(fmt::format("{}={}", name, value));
+  std::vector<std::string> words = command;
+  const std::vector<char*> arguments = pointers_to(words);
+  const std::vector<char*> pointers = pointers_to(variables);
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -67,7 +74,7 @@ Started start(const std::vector<std::string>& command, int input,
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
   Started started;
   started.error = posix_spawnp(&started.pid, arguments[0], &files, &attributes, arguments.data(),
-                               variables.data());
+                               pointers.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   return started;

@@ -254,6 +254,7 @@ std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTabl
   const std::chrono::milliseconds hold =
       parse_duration(options.hold).value_or(std::chrono::milliseconds{0});
   std::vector<Receiver> receivers;
+  receivers.reserve(options.alertmanagers.size() + options.webhooks.size());
   for (const std::string& url : options.alertmanagers)
     receivers.push_back(of_flag(ReceiverType::alertmanager, url, hold));
   for (const std::string& url : options.webhooks)

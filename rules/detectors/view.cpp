@@ -39,6 +39,13 @@ std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>
   return by_member;
 }
 
+// The rank calls something, be it elsewhere: it may be on its way.
+bool has_called_lately(const View& view, std::size_t index) {
+  return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
+    return view.moment.now - view.job.call_times().last(m) < view.moment.stall_after;
+  });
+}
+
 }  // namespace
 
 View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
@@ -101,7 +108,8 @@ bool View::has_stopped(std::size_t communicator) const {
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;
   const std::size_t communicator = communicator_of[index];
-  const bool stopped = communicator != kNoCommunicator && has_stopped(communicator);
+  const bool stopped = communicator != kNoCommunicator && has_stopped(communicator) &&
+                       !has_called_lately(*this, index);
   return (moment.live_sources.contains(source) && !stopped) || is_broken_off(index);
 }
 

@@ -102,6 +102,24 @@ TEST_F(LiveStall, FindsTheRankThatStopsThoughItsLogGoesOn) {
   EXPECT_THAT(found(), Contains("collective.rank_behind"));
 }
 
+TEST_F(LiveStall, AccusesNoRankThatIsBusyElsewhere) {
+  job.join(7, "own", 0, 1);
+  call(ranks(0, kRanks));
+  call(all_but(7, kRanks));
+  for (int second = 0; second <= 3 * kStall.count(); second += 10) {
+    pass(seconds{10});
+    job.call({7}, all_gather(), 1, "own");
+    heard[7] = job.moment.now;
+    ASSERT_THAT(found(), IsEmpty()) << second;
+  }
+  for (int second = 0; second <= kStall.count(); second += 10) {
+    pass(seconds{10});
+    job.warn(7, "still here");
+    heard[7] = job.moment.now;
+  }
+  EXPECT_THAT(found(), Contains("collective.rank_behind"));
+}
+
 TEST_F(LiveStall, FindsThatNobodyMovesThoughAllCalledTheSame) {
   call(ranks(0, kRanks));
   pass(kStall - seconds{1});
