@@ -74,13 +74,26 @@ Receiver default_receiver(ReceiverType type) {
 }
 
 bool matches(std::string_view pattern, std::string_view text) {
-  const std::size_t star = pattern.find('*');
-  if (star == std::string_view::npos) return pattern == text;
-  if (!text.starts_with(pattern.substr(0, star))) return false;
-  const std::string_view rest = pattern.substr(star + 1);
-  for (std::size_t from = star; from <= text.size(); ++from)
-    if (matches(rest, text.substr(from))) return true;
-  return false;
+  // Where the last star was, and how much of the text it takes so far: only it need be tried again.
+  std::size_t star = std::string_view::npos;
+  std::size_t taken = 0;
+  std::size_t p = 0;
+  std::size_t t = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      taken = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++taken;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
 std::vector<Delivery> route(const std::vector<Receiver>& receivers, const AlertSubject& subject) {

@@ -28,7 +28,7 @@ pids+=($!)
   --alertmanager "http://127.0.0.1:$port" 2>"$folder/faultline.log" &
 pids+=($!)
 server=http://127.0.0.1:$((port + 1))
-curl -sS --retry 50 --retry-connrefused --retry-delay 1 "$server/readyz" -o /dev/null
+curl -sS --retry 50 --retry-connrefused --retry-delay 1 "$server/readyz" -o /dev/null 2>/dev/null
 
 # The load: a job's logs over and over, each time as another job.
 "$build/faultline" simulate --scenario healthy_uneven_opcounts --nodes 16 --out "$folder/sim" >/dev/null

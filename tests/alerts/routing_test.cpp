@@ -28,7 +28,10 @@ TEST(Routing, MatchesPatterns) {
   EXPECT_TRUE(matches("*", ""));
   EXPECT_TRUE(matches("*-node-*", "gpu-node-3"));
   EXPECT_TRUE(matches("gpu.off_bus", "gpu.off_bus"));
+  EXPECT_TRUE(matches("a*b*c", "a-b-b-c"));
+  EXPECT_FALSE(matches("a*b*c", "a-b-b"));
   EXPECT_FALSE(matches("gpu.*", "pcie.error"));
+  EXPECT_FALSE(matches("*a*a*a*a*a*a*a*a*b", std::string(10000, 'a'))) << "in no long time";
   EXPECT_FALSE(matches("gpu", "gpu.off_bus"));
   EXPECT_FALSE(matches("*node", "gpu-node-3"));
 }
