@@ -21,6 +21,9 @@ std::string escaped(std::string_view value) {
 
 void Exposition::family(std::string_view name, std::string_view type, std::string_view help) {
   name_ = name;
+  // There the family has no suffix; its samples have.
+  if (format_ == MetricsFormat::openmetrics && type == "counter" && name.ends_with("_total"))
+    name.remove_suffix(std::string_view("_total").size());
   text_ += fmt::format("# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
 }
 
@@ -33,6 +36,11 @@ void Exposition::begin_sample(const Labels& labels, std::string_view suffix) {
     separator = ",";
   }
   if (!labels.empty()) text_ += '}';
+}
+
+std::string Exposition::take() {
+  if (format_ == MetricsFormat::openmetrics) text_ += "# EOF\n";
+  return std::move(text_);
 }
 
 void Exposition::sample(const Labels& labels, double value, std::string_view suffix) {

@@ -1,4 +1,4 @@
-// Writes Prometheus' text format 0.0.4.
+// Writes Prometheus' text format 0.0.4, or OpenMetrics 1.0.0.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,12 @@ namespace faultline {
 
 using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
 
+enum class MetricsFormat { prometheus, openmetrics };
+
 class Exposition {
  public:
+  explicit Exposition(MetricsFormat format = MetricsFormat::prometheus) : format_(format) {}
+
   // Everything until the next family belongs to this one. type: counter, gauge or histogram.
   void family(std::string_view name, std::string_view type, std::string_view help);
 
@@ -20,11 +24,12 @@ class Exposition {
   void sample(const Labels& labels, double value, std::string_view suffix = {});
   void sample(const Labels& labels, std::uint64_t value, std::string_view suffix = {});
 
-  std::string take() { return std::move(text_); }
+  std::string take();
 
  private:
   void begin_sample(const Labels& labels, std::string_view suffix);
 
+  MetricsFormat format_;
   std::string text_;
   std::string name_;
 };

@@ -2,43 +2,28 @@
 
 #include <boost/describe/enum_to_string.hpp>
 
-#include <map>
-#include <utility>
-
 namespace faultline {
-namespace {
-
-struct Tally {
-  std::uint64_t open = 0;
-  std::uint64_t opened = 0;
-};
-
-}  // namespace
 
 void write_findings(Exposition& out, Store& store) {
-  std::map<std::pair<std::string, std::string_view>, Tally> tallies;
-  FindingFilter filter;
-  filter.limit = 1000;
-  for (std::optional<std::uint64_t> next = 0; next;) {
-    filter.after = *next;
-    FindingPage page = store.findings(filter);
-    for (const StoredFinding& stored : page.findings) {
-      const std::string_view severity =
-          boost::describe::enum_to_string(stored.finding.severity, "unknown");
-      Tally& tally = tallies[{stored.finding.cause, severity}];
-      ++tally.opened;
-      if (!stored.resolved) ++tally.open;
-    }
-    next = page.next;
-  }
-
+  const std::vector<FindingTally> tallies = store.finding_tallies();
+  const auto labels = [](const FindingTally& tally) {
+    return Labels{{"class", tally.cause},
+                  {"severity", boost::describe::enum_to_string(tally.severity, "unknown")}};
+  };
   out.family("faultline_findings_open", "gauge", "Findings that stand, by class and severity.");
-  for (const auto& [key, tally] : tallies)
-    out.sample({{"class", key.first}, {"severity", key.second}}, tally.open);
+  for (const FindingTally& tally : tallies) out.sample(labels(tally), tally.open);
   out.family("faultline_findings_opened_total", "counter",
-             "Findings ever opened, by class and severity.");
-  for (const auto& [key, tally] : tallies)
-    out.sample({{"class", key.first}, {"severity", key.second}}, tally.opened);
+             "How often a finding was opened, by class and severity.");
+  for (const FindingTally& tally : tallies) out.sample(labels(tally), tally.opened);
+  out.family("faultline_finding_last_timestamp_seconds", "gauge",
+             "When a finding was last opened, changed or resolved, since 1970.");
+  for (const FindingTally& tally : tallies)
+    out.sample(labels(tally),
+               std::chrono::duration<double>(tally.last_changed.time_since_epoch()).count());
+  out.family("faultline_finding_reviews_total", "counter",
+             "What operators said of findings: acknowledged, wrong, closed, reopened.");
+  for (const ReviewTally& tally : store.review_tallies())
+    out.sample({{"class", tally.cause}, {"verdict", tally.verdict}}, tally.count);
 }
 
 }  // namespace faultline

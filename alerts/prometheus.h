@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-// faultline_findings_open and faultline_findings_opened_total, from all that the store keeps.
+// Counters and times of what happened, from all that the store keeps.
 void write_findings(Exposition& out, Store& store);
 
 }  // namespace faultline

@@ -14,6 +14,7 @@ inline constexpr int kExitError = 2;
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_diagnose_command(CLI::App& app, int& exit_code);
 void add_simulate_command(CLI::App& app, int& exit_code);
+void add_alerts_command(CLI::App& app, int& exit_code);
 void add_rules_command(CLI::App& app, int& exit_code);
 void add_version_command(CLI::App& app, int& exit_code);
 

@@ -53,12 +53,30 @@ std::string toml_string(const std::string& text) {
 
 }  // namespace
 
-void apply_config_file(CLI::App& command, const std::filesystem::path& file) {
+std::string toml_value(const std::vector<std::string>& values) {
+  if (values.size() == 1) return toml_string(values.front());
+  std::string list;
+  for (const std::string& value : values) list += (list.empty() ? "" : ", ") + toml_string(value);
+  return "[" + list + "]";
+}
+
+ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& file) {
   std::vector<std::string> seen;
+  ConfigTables tables;
   for (const CLI::ConfigItem& item : items_of(file)) {
-    if (item.name == "++" || item.name == "--")
-      continue;  // how CLI11 marks where a table begins, ends
+    const bool of_receiver = item.parents == std::vector<std::string>{"receiver"};
+    if (item.name == "++" || item.name == "--") {
+      // how CLI11 marks where a table begins, ends
+      if (of_receiver && item.name == "++") tables.emplace_back();
+      continue;
+    }
     const std::string key = item.fullname();
+    if (of_receiver && !tables.empty()) {
+      if (!tables.back().try_emplace(item.name, item.inputs).second)
+        throw std::runtime_error(
+            fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
+      continue;
+    }
     CLI::Option* option = item.parents.empty() ? command.get_option_no_throw("--" + key) : nullptr;
     if (option == nullptr || !is_setting(*option))
       throw std::runtime_error(fmt::format("{}: unknown key \"{}\"; the keys are {}", file.string(),
@@ -67,7 +85,7 @@ void apply_config_file(CLI::App& command, const std::filesystem::path& file) {
       throw std::runtime_error(
           fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
     seen.push_back(key);
-    if (option->count() > 0) continue;
+    if (option->count() > 0 || item.inputs.empty()) continue;  // given already; an empty list
     try {
       option->add_result(item.inputs);
       option->run_callback();
@@ -76,6 +94,7 @@ void apply_config_file(CLI::App& command, const std::filesystem::path& file) {
           fmt::format("{}: bad value for \"{}\": {}", file.string(), key, reason_of(error, key)));
     }
   }
+  return tables;
 }
 
 std::string config_of(const CLI::App& command) {
@@ -84,6 +103,11 @@ std::string config_of(const CLI::App& command) {
     if (!is_setting(*option)) continue;
     const bool flag = option->get_items_expected_max() == 0;
     const std::vector<std::string>& given = option->results();
+    if (option->get_items_expected_max() > 1) {
+      text += fmt::format("{} = {}\n", option->get_single_name(),
+                          given.empty() ? "[]" : toml_value(given));
+      continue;
+    }
     const std::string value = given.empty() ? option->get_default_str() : given.back();
     text += fmt::format(
         "{} = {}\n", option->get_single_name(),

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -11,11 +13,18 @@ class App;
 
 namespace faultline {
 
+// A [[receiver]] table: its keys and their values, as they stand there.
+using ConfigTable = std::map<std::string, std::vector<std::string>>;
+using ConfigTables = std::vector<ConfigTable>;
+
 // Applies the file to the options of `command` that were not given. Throws std::runtime_error with
 // one line that names the file, the key and the mend.
-void apply_config_file(CLI::App& command, const std::filesystem::path& file);
+// Returns its [[receiver]] tables.
+ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& file);
 
 // The settings in force, as such a file.
 std::string config_of(const CLI::App& command);
+
+std::string toml_value(const std::vector<std::string>& values);
 
 }  // namespace faultline

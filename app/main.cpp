@@ -10,7 +10,7 @@ namespace {
 
 constexpr void (*kCommands[])(CLI::App& app, int& exit_code) = {
     faultline::add_serve_command, faultline::add_diagnose_command, faultline::add_simulate_command,
-    faultline::add_rules_command, faultline::add_version_command,
+    faultline::add_rules_command, faultline::add_alerts_command,   faultline::add_version_command,
 };
 
 }  // namespace

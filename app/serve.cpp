@@ -11,8 +11,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "alerts/delivery.h"
+#include "alerts/routing.h"
+#include "app/alert_options.h"
 #include "app/commands.h"
 #include "app/config_file.h"
+#include "app/duration.h"
 #include "http/query.h"
 #include "http/server.h"
 #include "rules/live_catalog.h"
@@ -22,12 +26,20 @@ namespace {
 
 constexpr const char* kDatabase = "faultline.db";
 
+// An alert whose finding is not seen any more goes on firing for so much longer than it takes to
+// see that a log is silent: what comes back then never went.
+constexpr std::chrono::minutes kKeepLonger{1};
+
 struct ServeOptions {
   std::string listen = "127.0.0.1:8686";
   std::string data = "./faultline-data";
   std::string job;
   std::string rules;
   std::string body_idle_timeout = "1h";
+  std::string stall_after = "2m";
+  std::string resolve_after = "24h";
+  AlertOptions alerts;
+  ConfigTables receivers;
   std::size_t max_connections = 1024;
   bool insecure = false;
   std::string config;
@@ -39,17 +51,11 @@ struct ListenAddress {
   unsigned short port = 0;
 };
 
-// "90s", "5m", "1h"; a bare number is seconds.
+// At least a second.
 std::optional<std::chrono::seconds> duration_of(const std::string& text) {
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [unit, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc{} || number <= 0 || number > 1'000'000) return std::nullopt;
-  const std::string_view suffix(unit, static_cast<std::size_t>(end - unit));
-  if (suffix.empty() || suffix == "s") return std::chrono::seconds(number);
-  if (suffix == "m") return std::chrono::minutes(number);
-  if (suffix == "h") return std::chrono::hours(number);
-  return std::nullopt;
+  const auto duration = parse_duration(text);
+  if (!duration || *duration < std::chrono::seconds{1}) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::seconds>(*duration);
 }
 
 // 127.0.0.1:8686, [::1]:8686, localhost:8686
@@ -97,6 +103,17 @@ void add_options(CLI::App& command, ServeOptions& options) {
                   "End an upload that sends nothing for this long")
       ->check(CLI::Validator(check_duration, ""))
       ->capture_default_str();
+  command
+      .add_option("--stall-after", options.stall_after,
+                  "What a log that is being sent has not said for so long is taken not to come")
+      ->check(CLI::Validator(check_duration, ""))
+      ->capture_default_str();
+  command
+      .add_option("--resolve-after", options.resolve_after,
+                  "A job of which nothing has come for so long has ended, and its findings with it")
+      ->check(CLI::Validator(check_duration, ""))
+      ->capture_default_str();
+  add_alert_options(command, options.alerts);
   command.add_option("--max-connections", options.max_connections, "More are answered 503")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
@@ -123,6 +140,14 @@ void reload(LiveCatalog& catalog, const ServeOptions& options) {
   }
 }
 
+AlertRouting routing_of(const ServeOptions& options, std::vector<Receiver> receivers) {
+  const std::string& keep = options.alerts.keep;
+  return {.route = [receivers = std::move(receivers)](
+                       const AlertSubject& subject) { return route(receivers, subject); },
+          .keep = keep.empty() ? *duration_of(options.stall_after) + kKeepLonger
+                               : *parse_duration(keep)};
+}
+
 void serve(const ServeOptions& options) {
   const ListenAddress listen = *listen_address(options.listen);
   if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure)
@@ -138,13 +163,25 @@ void serve(const ServeOptions& options) {
   if (error)
     throw std::runtime_error(
         fmt::format("data {}: cannot be made: {}", options.data, error.message()));
+  std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
   Metrics metrics;
-  LiveJobs jobs(store, catalog, metrics);
+  const LiveSettings live{.stall_after = *duration_of(options.stall_after),
+                          .resolve_after = *duration_of(options.resolve_after)};
+  LiveJobs jobs(store, catalog, metrics, live);
+  store.set_routing(routing_of(options, receivers));
+  AlertDelivery alerts(store, {.receivers = std::move(receivers), .clock = utc_now});
+  ChangeSignal changes;
+  store.on_change([&] {
+    alerts.wake();
+    changes.signal();
+  });
   Services services{.store = store,
                     .jobs = jobs,
                     .metrics = metrics,
+                    .alerts = alerts,
+                    .changes = changes,
                     .default_job = options.job,
                     .version = FAULTLINE_VERSION};
   Server server({.address = listen.host,
@@ -154,7 +191,9 @@ void serve(const ServeOptions& options) {
                  .on_hangup = [&] { reload(catalog, options); }},
                 services);
   fmt::print(stderr, "listening on {}\n", server.url());
+  alerts.start(external_url(options.alerts, server.url()));
   server.run();
+  alerts.stop();
 }
 
 }  // namespace
@@ -165,9 +204,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   add_options(*command, *options);
   command->callback([command, options, &exit_code] {
     try {
-      if (!options->config.empty()) apply_config_file(*command, options->config);
+      if (!options->config.empty())
+        options->receivers = apply_config_file(*command, options->config);
       if (options->print_config)
-        fmt::print("{}", config_of(*command));
+        fmt::print("{}{}", config_of(*command), config_of(options->receivers));
       else
         serve(*options);
       exit_code = 0;

@@ -179,6 +179,9 @@ void FileStream::flush() {
 void FileStream::end(bool complete, bool final) {
   if (complete && filter_) read(filter_->finish());
   if (filter_) receipt_.duplicate_bytes += filter_->duplicate_bytes();
+  if (complete && (final || receipt_.duplicate_bytes < receipt_.bytes))
+    jobs_.open_sources().body_ended(source_.job, source_.name, steady_now(), offset_.has_value(),
+                                    final);
   // All of it was held already; but its end may not have been.
   const bool nothing_to_end =
       position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);

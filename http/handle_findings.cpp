@@ -1,10 +1,12 @@
-// GET /api/v1/jobs/{job}/findings, /api/v1/findings/{id}
+// GET /api/v1/jobs/{job}/findings, /api/v1/findings, /api/v1/findings/{id}, and what is said of one
 #include <fmt/format.h>
 #include <boost/describe/enum_from_string.hpp>
+#include <boost/describe/enum_to_string.hpp>
 #include <boost/describe/enumerators.hpp>
 #include <boost/json.hpp>
 #include <boost/mp11/algorithm.hpp>
 
+#include "http/finding_json.h"
 #include "http/handlers.h"
 #include "http/page.h"
 #include "http/problem.h"
@@ -28,20 +30,28 @@ Result<std::optional<Enum>> enumerator(const QueryString& query, std::string_vie
                fmt::format("{} must be one of {}, not \"{}\"", name, known, printable_name(*text))};
 }
 
-json::value json_of(const StoredFinding& stored) {
-  json::value value = to_json(stored.finding);
-  json::object& object = value.as_object();
-  object["job"] = stored.job;
-  object["attempt"] = stored.attempt;
-  object["opened"] = to_rfc3339(stored.opened);
-  object["resolved"] = nullptr;
-  if (stored.resolved) object["resolved"] = to_rfc3339(*stored.resolved);
-  return value;
+// Where a list that goes by changes was left: a cursor, or a time.
+Result<void> read_since(const Request& request, FindingFilter& filter) {
+  const auto since = request.query.text("since");
+  if (!since) return {};
+  if (const auto time = request.query.time("since")) {
+    filter.since = *time;
+    return {};
+  }
+  const Result<std::string> resume = last_seen_of(*since);
+  const PageRequest place{.after = resume ? *resume : std::string("?")};
+  const auto after = place.after_number();
+  if (!after)
+    return Error{Error::Kind::invalid_input,
+                 "since must be a time such as 2026-03-05T02:47:11Z, or the resume of an answer"};
+  if (filter.after == 0) filter.after = *after;  // else a cursor has gone on from there
+  return {};
 }
 
-Result<FindingFilter> filter_of(const Request& request) {
+Result<FindingFilter> filter_of(const Request& request, bool by_change) {
   FindingFilter filter;
-  filter.job = request.path_value("job");
+  filter.by_change = by_change;
+  filter.job = by_change ? request.query.text("job").value_or("") : request.path_value("job");
   filter.cause = request.query.text("class").value_or("");
   filter.host = request.query.text("host").value_or("");
   const auto severity = enumerator<Severity>(request.query, "severity");
@@ -53,22 +63,51 @@ Result<FindingFilter> filter_of(const Request& request) {
   const auto rank = request.query.number("rank", 0, INT32_MAX);
   if (!rank) return rank.error();
   if (*rank) filter.rank = static_cast<int>(**rank);
-  const auto since = request.query.time("since");
-  if (!since) return since.error();
-  filter.since = *since;
   const Result<PageRequest> page = page_request(request.query, 100);
   if (!page) return page.error();
   filter.limit = page->limit;
   const Result<std::uint64_t> after = page->after_number();
   if (!after) return after.error();
   filter.after = *after;
+  if (by_change) {
+    if (const Result<void> read = read_since(request, filter); !read) return read.error();
+    return filter;
+  }
+  const auto since = request.query.time("since");
+  if (!since) return since.error();
+  filter.since = *since;
   return filter;
+}
+
+Response no_such_finding(std::string_view id) {
+  return problem_response(
+      Error{Error::Kind::not_found,
+            fmt::format("no finding has the id \"{}\"; /api/v1/jobs/{{job}}/findings lists a job's",
+                        printable_name(id))});
 }
 
 }  // namespace
 
+json::value json_of(const StoredFinding& stored) {
+  json::value value = to_json(stored.finding);
+  json::object& object = value.as_object();
+  object["job"] = stored.job;
+  object["attempt"] = stored.attempt;
+  object["opened"] = to_rfc3339(stored.opened);
+  object["resolved"] = nullptr;
+  if (stored.resolved) object["resolved"] = to_rfc3339(*stored.resolved);
+  object["reason"] = nullptr;
+  if (!stored.reason.empty()) object["reason"] = stored.reason;
+  object["role"] = boost::describe::enum_to_string(stored.role, "");
+  object["incident"] = nullptr;
+  if (!stored.incident.empty()) object["incident"] = stored.incident;
+  object["review"] = nullptr;
+  if (!stored.review.empty()) object["review"] = stored.review;
+  return value;
+}
+
 Response list_findings(const Request& request, Services& services) {
-  const Result<FindingFilter> filter = filter_of(request);
+  const Result<FindingFilter> filter = filter_of(request, false);
   if (!filter) return problem_response(filter.error());
   if (!services.jobs.diagnosis(filter->job)) return no_such_job(filter->job);
   services.jobs.reconcile(filter->job);  // what shows only with time may be due since the last line
@@ -78,16 +117,49 @@ Response list_findings(const Request& request, Services& services) {
   return page_of("findings", std::move(rows), page.next ? std::to_string(*page.next) : "");
 }
 
+Response list_all_findings(const Request& request, Services& services) {
+  const Result<FindingFilter> filter = filter_of(request, true);
+  if (!filter) return problem_response(filter.error());
+  const FindingPage page = services.store.findings(*filter);
+  json::array rows;
+  for (const StoredFinding& stored : page.findings) rows.push_back(json_of(stored));
+  // Where to go on when there is more: at the end of a list that grows there is no next page yet.
+  const std::uint64_t last = page.findings.empty() ? filter->after : page.findings.back().change;
+  json::object answer{{"findings", std::move(rows)},
+                      {"next_cursor", nullptr},
+                      {"resume", cursor_for(std::to_string(last))}};
+  if (page.next) answer["next_cursor"] = cursor_for(std::to_string(*page.next));
+  return Response::json(answer);
+}
+
+Response review_finding(const Request& request, Services& services) {
+  const auto verdict = enumerator<ReviewVerdict>(request.query, "verdict");
+  if (!verdict) return problem_response(verdict.error());
+  if (!*verdict)
+    return problem_response(
+        Error{Error::Kind::invalid_input,
+              "verdict is missing; it is acknowledged, wrong, closed or reopened"});
+  constexpr std::size_t kMostNote = 4096;
+  Review review{.verdict = **verdict,
+                .who = printable_name(request.query.text("by").value_or("")),
+                .note = request.query.text("note").value_or("")};
+  if (review.note.size() > kMostNote || review.who.size() > kMostNote)
+    return problem_response(Error{Error::Kind::too_large, "by and note hold at most 4096 bytes"});
+  const std::string& id = request.path_value("id");
+  const auto stored = services.store.review_finding(id, review, utc_now());
+  if (!stored) return no_such_finding(id);
+  services.jobs.reconcile_anew(stored->job);
+  FindingFilter filter{.job = stored->job, .id = id, .limit = 1000};
+  return Response::json(json_of(services.store.findings(filter).findings.back()));
+}
+
 Response show_finding(const Request& request, Services& services) {
   FindingFilter filter;
   filter.id = request.path_value("id");
   filter.limit = 1;
   const FindingPage page = services.store.findings(filter);
   if (!page.findings.empty()) return Response::json(json_of(page.findings.front()));
-  return problem_response(
-      Error{Error::Kind::not_found,
-            fmt::format("no finding has the id \"{}\"; /api/v1/jobs/{{job}}/findings lists a job's",
-                        printable_name(filter.id))});
+  return no_such_finding(filter.id);
 }
 
 }  // namespace faultline

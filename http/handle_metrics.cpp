@@ -24,12 +24,18 @@ void write_service(Exposition& out, Services& services) {
 
 }  // namespace
 
-Response show_metrics(const Request&, Services& services) {
-  Exposition out;
+Response show_metrics(const Request& request, Services& services) {
+  const bool open =
+      best_offer(request.header("Accept"), {"text/plain", "application/openmetrics-text"}) ==
+      "application/openmetrics-text";
+  Exposition out(open ? MetricsFormat::openmetrics : MetricsFormat::prometheus);
   write_service(out, services);
   services.metrics.write(out);
   write_findings(out, services.store);
-  return Response::text(out.take(), "text/plain; version=0.0.4; charset=utf-8");
+  services.alerts.write(out);
+  return Response::text(out.take(),
+                        open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
+                             : "text/plain; version=0.0.4; charset=utf-8");
 }
 
 }  // namespace faultline

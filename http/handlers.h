@@ -32,6 +32,10 @@ Response list_ranks(const Request& request, Services& services);
 Response list_sources(const Request& request, Services& services);
 Response show_diagnosis(const Request& request, Services& services);
 Response list_findings(const Request& request, Services& services);
+Response list_all_findings(const Request& request, Services& services);
+boost::asio::awaitable<Response> stream_findings(const Request& request, Services& services,
+                                                 Exchange& exchange);
+Response review_finding(const Request& request, Services& services);
 Response list_hosts(const Request& request, Services& services);
 Response show_host(const Request& request, Services& services);
 Response show_finding(const Request& request, Services& services);

@@ -42,6 +42,13 @@ std::vector<std::string> offenders_in(const Subject& subject) {
   return subject.hosts.size() == 1 ? subject.hosts : std::vector<std::string>();
 }
 
+Standing standing_of(const Diagnosis& diagnosis) {
+  Standing standing{.blamed = blamed_in(diagnosis)};
+  for (const Finding& cause : diagnosis.root_causes) standing.causes.insert(cause.id);
+  for (const Finding& symptom : diagnosis.symptoms) standing.symptoms.insert(symptom.id);
+  return standing;
+}
+
 }  // namespace
 
 struct LiveJobs::Job {
@@ -78,7 +85,7 @@ struct LiveJobs::Job {
   struct Judged {
     int attempt = 0;
     std::vector<Finding> findings;
-    std::set<std::string, std::less<>> blamed;
+    Standing standing;
     bool operator==(const Judged&) const = default;
   };
   std::optional<Judged> reconciled;                        // as the store has it
@@ -87,8 +94,13 @@ struct LiveJobs::Job {
   std::atomic<bool> is_due = false;                        // to be reconciled
 };
 
-LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics)
-    : store_(store), catalog_(catalog), metrics_(metrics) {}
+LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics,
+                   LiveSettings settings)
+    : store_(store),
+      catalog_(catalog),
+      metrics_(metrics),
+      settings_(settings),
+      open_sources_(settings.stall_after) {}
 
 LiveJobs::~LiveJobs() = default;
 
@@ -218,6 +230,8 @@ Moment LiveJobs::moment_of(const Job& job, std::vector<PastOffence> past_offence
   return {.now = utc_now(),
           .live_sources = open_sources_.live(job.state.name(), steady_now()),
           .waiting_sources = open_sources_.open(job.state.name()),
+          .stall_after = settings_.stall_after,
+          .watched_since = begun_,
           .past_offences = std::move(past_offences)};
 }
 
@@ -367,6 +381,13 @@ std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name,
   return ranks_of(job->state, diagnosis);
 }
 
+// Nobody sends, and nobody has for long.
+bool LiveJobs::is_over(const Job& job) const {
+  const auto last = job.state.last_activity();
+  return last && utc_now() - *last >= settings_.resolve_after &&
+         open_sources_.open(job.state.name()).empty();
+}
+
 std::size_t LiveJobs::reconcile(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return 0;
@@ -375,11 +396,15 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   const auto before = processor_time();
   const auto diagnosis = diagnose_now(*job);
   job->pace.end(processor_time() - before);
-  Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), blamed_in(*diagnosis)};
+  Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), standing_of(*diagnosis)};
+  {
+    const std::shared_lock state_lock(job->state_mutex);
+    found.standing.over = is_over(*job);
+  }
   if (job->reconciled == found) return 0;
   const std::size_t opened =
-      store_.reconcile_findings(name, found.attempt, found.findings, utc_now(), found.blamed);
-  note_offences(*job, *diagnosis, found.blamed);
+      store_.reconcile_findings(name, found.attempt, found.findings, utc_now(), found.standing);
+  note_offences(*job, *diagnosis, found.standing.blamed);
   job->reconciled = std::move(found);
   return opened;
 }
@@ -392,10 +417,27 @@ std::size_t LiveJobs::reconcile_soon(std::string_view name) {
   return 0;
 }
 
+void LiveJobs::reconcile_anew(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return;
+  {
+    const std::lock_guard lock(job->reconcile_mutex);
+    job->reconciled.reset();
+  }
+  reconcile(name);
+}
+
+bool LiveJobs::has_just_ended(Job& job) const {
+  const std::lock_guard lock(job.reconcile_mutex);
+  const std::shared_lock state_lock(job.state_mutex);
+  return job.reconciled && !job.reconciled->standing.over && is_over(job);
+}
+
 void LiveJobs::reconcile_open() {
-  for (const std::string& job : open_sources_.jobs()) reconcile(job);
+  for (const std::string& job : open_sources_.jobs(steady_now())) reconcile(job);
   for (const std::string& name : names()) {
     const std::shared_ptr<Job> job = find(name);
+    if (has_just_ended(*job)) job->is_due = true;
     if (!job->is_due.exchange(false)) continue;
     try {
       reconcile(name);

@@ -27,9 +27,16 @@
 
 namespace faultline {
 
+// When what does not come is taken not to come.
+struct LiveSettings {
+  std::chrono::seconds stall_after = std::chrono::minutes{2};
+  // What a job suffered from is over when nothing has come of it for so long.
+  std::chrono::seconds resolve_after = std::chrono::hours{24};
+};
+
 class LiveJobs {
  public:
-  LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics);
+  LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics, LiveSettings settings = {});
   ~LiveJobs();
 
   // Folds and judges all that is stored. Nothing may be committed or asked before it has returned.
@@ -82,6 +89,9 @@ class LiveJobs {
   // for those that reconcile_soon() left.
   void reconcile_open();
 
+  // An operator has said something of a finding: what the store has is to be compared anew.
+  void reconcile_anew(std::string_view job);
+
  private:
   struct Job;
 
@@ -89,6 +99,8 @@ class LiveJobs {
   std::shared_ptr<Job> find_or_add(const std::string& name);
   void fold(const Source& source, const Batch& batch, Timestamp received);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
+  bool is_over(const Job& job) const;
+  bool has_just_ended(Job& job) const;
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);
   std::vector<PastOffence> past_offences(Job& job);
@@ -100,7 +112,9 @@ class LiveJobs {
   Store& store_;
   const LiveCatalog& catalog_;
   Metrics& metrics_;
+  LiveSettings settings_;
   OpenSources open_sources_;
+  const Timestamp begun_ = utc_now();
   std::atomic<bool> ready_{false};
   // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};

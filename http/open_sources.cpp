@@ -66,23 +66,52 @@ std::shared_ptr<SourceLease> OpenSources::take_free(const std::string& job, cons
   return enter(std::move(key), std::move(on_loss));
 }
 
+void OpenSources::body_ended(const std::string& job, const std::string& name, SteadyTime now,
+                             bool says_more, bool final) {
+  const std::lock_guard lock(mutex_);
+  if (now - swept_ > lately_) {
+    swept_ = now;
+    std::erase_if(growing_,
+                  [&](const auto& entry) { return now - entry.second.last_body > 2 * lately_; });
+  }
+  const auto [entry, is_first] = growing_.try_emplace({job, name});
+  Growing& source = entry->second;
+  // What was sent in one piece was all there is; what goes on after a while will go on again.
+  const bool goes_on = !is_first && now - source.last_body <= lately_;
+  source = {.last_body = now, .has_more = !final && (says_more || goes_on)};
+}
+
 std::set<std::string, std::less<>> OpenSources::live(std::string_view job, SteadyTime now) const {
   std::set<std::string, std::less<>> names;
   const std::lock_guard lock(mutex_);
+  for (auto entry = growing_.lower_bound({std::string(job), ""});
+       entry != growing_.end() && entry->first.first == job; ++entry)
+    if (entry->second.has_more && now - entry->second.last_body <= lately_)
+      names.insert(entry->first.second);
   for (auto entry = leases_.lower_bound({std::string(job), ""});
        entry != leases_.end() && entry->first.first == job; ++entry)
-    if (const auto lease = entry->second.lock(); lease && now - lease->last_bytes_.load() <= kLive)
+    if (const auto lease = entry->second.lock();
+        lease && now - lease->last_bytes_.load() <= lately_)
       names.insert(entry->first.second);
   return names;
 }
 
 std::set<std::string, std::less<>> OpenSources::open(std::string_view job) const {
-  return live(job, SteadyTime{});
+  std::set<std::string, std::less<>> names;
+  const std::lock_guard lock(mutex_);
+  for (auto entry = leases_.lower_bound({std::string(job), ""});
+       entry != leases_.end() && entry->first.first == job; ++entry)
+    if (!entry->second.expired()) names.insert(entry->first.second);
+  return names;
 }
 
-std::set<std::string> OpenSources::jobs() const {
+std::set<std::string> OpenSources::jobs(SteadyTime now) const {
   std::set<std::string> names;
   const std::lock_guard lock(mutex_);
+  // A while longer than they count as live: that they no longer do is to be seen.
+  for (const auto& [key, source] : growing_)
+    if (source.has_more && now - source.last_body <= lately_ + std::chrono::seconds{10})
+      names.insert(key.first);
   for (const auto& [key, lease] : leases_)
     if (!lease.expired()) names.insert(key.first);
   return names;

@@ -43,6 +43,9 @@ class SourceLease {
 
 class OpenSources {
  public:
+  // lately: who says nothing for longer may have stopped.
+  explicit OpenSources(SteadyTime::duration lately = std::chrono::minutes{2}) : lately_(lately) {}
+
   // Takes the source from whoever is writing to it; that one's `on_loss` is called (from this
   // thread).
   std::shared_ptr<SourceLease> take(const std::string& job, const std::string& name,
@@ -56,13 +59,18 @@ class OpenSources {
   std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
                                          std::function<void()> on_loss);
 
-  // Those of a job that got bytes within the last kLive.
-  static constexpr std::chrono::seconds kLive{30};
+  // A body of the source came to its end. Some senders keep one open for as long as the log grows,
+  // others send piece by piece; says_more: the sender told where the piece lies, and not that it is
+  // the last. final: it is.
+  void body_ended(const std::string& job, const std::string& name, SteadyTime now, bool says_more,
+                  bool final);
+
+  // Those of a job that got bytes lately, and whose sender has more.
   std::set<std::string, std::less<>> live(std::string_view job, SteadyTime now) const;
 
   std::set<std::string, std::less<>> open(std::string_view job) const;
 
-  std::set<std::string> jobs() const;  // that have an open source
+  std::set<std::string> jobs(SteadyTime now) const;  // that are being sent
   std::size_t count() const;
 
  private:
@@ -71,9 +79,18 @@ class OpenSources {
   bool is_free(const Key& key) const;
   std::shared_ptr<SourceLease> enter(Key key, std::function<void()> on_loss);
 
+  // A source that is sent in pieces.
+  struct Growing {
+    SteadyTime last_body;
+    bool has_more = false;
+  };
+
+  const SteadyTime::duration lately_;
   // Leases outlive their streams nowhere, so what is here and not expired is being received.
   mutable std::mutex mutex_;
   std::map<Key, std::weak_ptr<SourceLease>> leases_;
+  std::map<Key, Growing> growing_;  // those whose last body ended lately
+  SteadyTime swept_;
 };
 
 }  // namespace faultline

@@ -52,7 +52,7 @@ json::object operation_of(const Route& route) {
       {"parameters", parameters},
       {"responses",
        json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
-  if (std::holds_alternative<Stream>(route.handler))
+  if (std::holds_alternative<Stream>(route.handler) && route.method != "GET")
     operation["requestBody"] =
         json::object{{"required", true},
                      {"content", json::object{{"application/octet-stream", json::object{}},

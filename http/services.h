@@ -4,6 +4,8 @@
 #include <chrono>
 #include <string>
 
+#include "alerts/delivery.h"
+#include "http/change_signal.h"
 #include "http/clock.h"
 #include "http/live_jobs.h"
 #include "http/metrics.h"
@@ -15,6 +17,8 @@ struct Services {
   Store& store;
   LiveJobs& jobs;
   Metrics& metrics;
+  AlertDelivery& alerts;
+  ChangeSignal& changes;    // of findings
   std::string default_job;  // for requests that name none; empty: they must
   std::string version;
   Timestamp started = utc_now();

@@ -1,9 +1,10 @@
 # What `cmake --install` lays down, and the packages ./dev package makes of it.
 include(GNUInstallDirs)
 install(TARGETS faultline RUNTIME)
-install(FILES README.md CHANGELOG.md docs/api.md docs/architecture.md docs/operations.md
+install(FILES README.md CHANGELOG.md docs/api.md docs/architecture.md docs/operations.md docs/alerting.md
   DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+install(DIRECTORY packaging/prometheus DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES packaging/faultline.service DESTINATION lib/systemd/system)
 
 set(CPACK_GENERATOR DEB TGZ)

@@ -31,7 +31,11 @@ struct Moment {
   Timestamp now;
   std::set<std::string, std::less<>> live_sources;     // being written: their end is not an end
   std::set<std::string, std::less<>> waiting_sources;  // open, whether or not anything comes
-  std::vector<PastOffence> past_offences;              // of the parts that the job runs on
+  // What comes later than that is taken not to come: a log that is being written and says no more,
+  // a communicator that does not move. 0: nothing is being written.
+  std::chrono::microseconds stall_after{0};
+  Timestamp watched_since{};               // what came before is known, but nobody saw it end
+  std::vector<PastOffence> past_offences;  // of the parts that the job runs on
 };
 
 // attempt: of a job that was started again; 0 for the latest.

@@ -50,30 +50,50 @@ install_packages() {
   fi
 }
 
-# promtool checks /metrics. Debian has it in the package of the server, which would start that
-# server; so only the one program is taken out of it, into build/tools.
-need_promtool() {
+# Tests speak with the real Prometheus and Alertmanager. Debian's packages would start both as
+# services; so only the programs are taken out of them, into build/tools.
+need_monitoring() {
   local tools=$PWD/build/tools
   PATH=$tools/usr/bin:$PATH
-  if command -v promtool >/dev/null; then return; fi
-  say "fetching promtool"
+  if ! command -v promtool >/dev/null || ! command -v prometheus >/dev/null; then
+    take_programs prometheus "$tools"
+  fi
+  if ! command -v amtool >/dev/null || ! command -v prometheus-alertmanager >/dev/null; then
+    take_programs prometheus-alertmanager "$tools"
+  fi
+  # Debian's Alertmanager does not start without its templates, and looks for them here alone.
+  local templates=/usr/share/prometheus/alertmanager
+  if [[ ! -e $templates && -e $tools$templates ]]; then
+    as_root mkdir -p "${templates%/*}"
+    as_root cp -r "$tools$templates" "$templates"
+  fi
+}
+
+# take_programs PACKAGE FOLDER: with what they read.
+take_programs() {
+  say "fetching the programs of $1"
   local download
   download=$(mktemp -d)
   (
     cd "$download" || exit
-    apt-get -q download prometheus >&2 || { apt_get update && apt-get -q download prometheus >&2; }
+    apt-get -q download "$1" >&2 || { apt_get update && apt-get -q download "$1" >&2; }
   )
-  mkdir -p "$tools"
-  dpkg-deb --fsys-tarfile "$download"/prometheus_*.deb | tar -x -C "$tools" ./usr/bin/promtool
+  mkdir -p "$2"
+  dpkg-deb --fsys-tarfile "$download"/*.deb |
+    tar -x -C "$2" --wildcards './usr/bin/*' './usr/share/prometheus/*'
   rm -r "$download"
 }
 
 apt_get() {
-  local as_root=()
-  if ((EUID != 0)); then
-    command -v sudo >/dev/null || die "neither root nor sudo here. As root, run: apt-get $*"
-    as_root=(sudo)
-  fi
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+  as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get -qy --no-install-recommends -o DPkg::Lock::Timeout=120 "$@" </dev/null >&2
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  else
+    command -v sudo >/dev/null || die "neither root nor sudo here. As root, run: $*"
+    sudo "$@"
+  fi
 }

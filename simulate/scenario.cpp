@@ -25,8 +25,10 @@ constexpr Scenario kScenarios[] = {
     {"healthy_unused_port", "", "a port that nobody uses is down", healthy_unused_port},
 
     {"rank_behind", "collective.rank_behind", "a rank stops and nothing says why", rank_behind},
-    {"collective_stalled", "collective.stalled", "everybody calls a collective and none comes out",
+    {"collective_stalled", "collective.stalled", "all enter a collective, and it does not end",
      collective_stalled},
+    {"group_stalled", "collective.stalled", "a group enters a collective and none of it comes out",
+     group_stalled},
     {"kernel_hangs", "collective.rank_behind",
      "a GPU does not come to a collective that was called", kernel_hangs, !kPrepares, "", "dumps"},
     {"data_loader_error", "software.rank_crashed",

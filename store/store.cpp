@@ -8,6 +8,7 @@
 #include "store/finding_parts.h"
 #include "store/findings.h"
 #include "store/open.h"
+#include "store/outbox.h"
 #include "store/sources.h"
 #include "store/sqlite.h"
 #include "store/writer.h"
@@ -54,6 +55,17 @@ class Store::Impl {
     return answer;
   }
 
+  // The same, of what others are to hear of.
+  template <class Write>
+  auto change(Write&& change) {
+    auto answer = write([&](Database& database) { return change(database, routing_); });
+    if (listener_) listener_();
+    return answer;
+  }
+
+  void set_routing(AlertRouting routing) { routing_ = std::move(routing); }
+  void on_change(std::function<void()> listener) { listener_ = std::move(listener); }
+
   Writer& writer() { return writer_; }
   const std::filesystem::path& file() const { return writing_->file(); }
 
@@ -62,6 +74,8 @@ class Store::Impl {
   std::unique_ptr<Database> writing_;
   std::mutex reading_mutex_;
   std::unique_ptr<Database> reading_;
+  AlertRouting routing_;  // set before anything is written
+  std::function<void()> listener_;
   Writer writer_;  // last, so that it has done everything before its database closes
 };
 
@@ -116,13 +130,55 @@ void Store::replay(
 
 std::size_t Store::reconcile_findings(std::string_view job, int attempt,
                                       const std::vector<Finding>& found, Timestamp now,
-                                      const std::set<std::string, std::less<>>& blamed) {
-  return impl_->write(
-      [&](Database& database) { return reconcile(database, job, attempt, found, now, blamed); });
+                                      const Standing& standing) {
+  return impl_->change([&](Database& database, const AlertRouting& routing) {
+    return reconcile(database, job, attempt, found, now, standing, routing);
+  });
 }
 
 FindingPage Store::findings(const FindingFilter& filter) {
   return impl_->read([&](Database& database) { return select_findings(database, filter); });
+}
+
+std::optional<StoredFinding> Store::review_finding(std::string_view id, const Review& said,
+                                                   Timestamp now) {
+  return impl_->change([&](Database& database, const AlertRouting& routing) {
+    return review(database, id, said, now, routing);
+  });
+}
+
+std::vector<FindingTally> Store::finding_tallies() { return impl_->read(select_finding_tallies); }
+
+std::vector<ReviewTally> Store::review_tallies() { return impl_->read(select_review_tallies); }
+
+std::uint64_t Store::last_change() { return impl_->read(select_last_change); }
+
+void Store::set_routing(AlertRouting routing) { impl_->set_routing(std::move(routing)); }
+
+void Store::on_change(std::function<void()> listener) { impl_->on_change(std::move(listener)); }
+
+std::vector<WaitingGroup> Store::waiting_groups(std::string_view receiver) {
+  return impl_->read([&](Database& database) { return select_waiting_groups(database, receiver); });
+}
+
+std::vector<OutboxRow> Store::begin_delivery(std::string_view receiver, std::string_view group,
+                                             Timestamp now) {
+  return impl_->write([&](Database& database) {
+    return faultline::begin_delivery(database, receiver, group, now);
+  });
+}
+
+void Store::end_delivery(const std::vector<std::int64_t>& rows, DeliveryOutcome outcome,
+                         Timestamp now) {
+  impl_->write([&](Database& database) {
+    faultline::end_delivery(database, rows, outcome, now);
+    return true;
+  });
+}
+
+std::vector<OutboxRow> Store::standing_rows(std::string_view receiver, Timestamp resolved_since) {
+  return impl_->read(
+      [&](Database& database) { return select_standing_rows(database, receiver, resolved_since); });
 }
 
 std::vector<std::string> Store::hosts_with_findings() {

@@ -19,6 +19,7 @@
 #include "model/batch.h"
 #include "model/finding.h"
 #include "store/error.h"
+#include "store/outbox_row.h"
 
 namespace faultline {
 
@@ -60,12 +61,14 @@ struct Commit {
   Timestamp received;
 };
 
-struct StoredFinding {
-  Finding finding;
-  std::string job;
-  int attempt = 1;
-  Timestamp opened;
-  std::optional<Timestamp> resolved;
+// How a diagnosis stands to its findings, by their ids. What is neither a cause nor a symptom is an
+// observation.
+struct Standing {
+  std::set<std::string, std::less<>> blamed;  // held responsible, and not merely suspected
+  std::set<std::string, std::less<>> causes;
+  std::set<std::string, std::less<>> symptoms;
+  bool over = false;  // the job has ended, and what it suffered from with it
+  bool operator==(const Standing&) const = default;
 };
 
 struct FindingFilter {
@@ -79,6 +82,7 @@ struct FindingFilter {
   std::optional<Timestamp> since;  // last changed at or after
   std::size_t limit = 100;
   std::uint64_t after = 0;  // row number of the last one already seen
+  bool by_change = false;   // in the order of their last changes; `after` is a change's number
 };
 
 struct FindingPage {
@@ -90,6 +94,33 @@ struct FindingPage {
 struct HostFinding {
   StoredFinding stored;
   bool blamed = false;  // by its job's diagnosis
+};
+
+// What an operator says of a finding. acknowledged: somebody is at it. wrong and closed end it;
+// what is closed comes back when it is seen again.
+enum class ReviewVerdict { acknowledged, wrong, closed, reopened };
+BOOST_DESCRIBE_ENUM(ReviewVerdict, acknowledged, wrong, closed, reopened)
+
+struct Review {
+  ReviewVerdict verdict = ReviewVerdict::acknowledged;
+  std::string who;
+  std::string note;
+};
+
+// All findings of a class and severity, for metrics.
+struct FindingTally {
+  std::string cause;
+  Severity severity = Severity::info;
+  std::uint64_t open = 0;
+  std::uint64_t opened = 0;    // times, over all time
+  std::uint64_t resolved = 0;  // that stand resolved
+  Timestamp last_changed;
+};
+
+struct ReviewTally {
+  std::string cause;
+  std::string verdict;
+  std::uint64_t count = 0;
 };
 
 // How many findings a host has, by severity.
@@ -139,12 +170,33 @@ class Store {
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known
   // ones updated, missing ones resolved, those that come back reopened. Returns how many were
   // opened or reopened. Durable when it returns.
-  // blamed: the ids of those that the diagnosis holds responsible. A finding of this attempt that
-  // is missing is blamed no longer; what was blamed in another attempt stays so.
+  // A finding of this attempt that is missing is blamed no longer; what was blamed in another
+  // attempt stays so. What receivers are to be told of it is written with it.
   std::size_t reconcile_findings(std::string_view job, int attempt,
                                  const std::vector<Finding>& found, Timestamp now,
-                                 const std::set<std::string, std::less<>>& blamed = {});
+                                 const Standing& standing = {});
   FindingPage findings(const FindingFilter& filter);  // oldest first
+  // The latest finding of this id, as it is then; nothing: there is none.
+  std::optional<StoredFinding> review_finding(std::string_view id, const Review& review,
+                                              Timestamp now);
+  std::vector<FindingTally> finding_tallies();
+  std::vector<ReviewTally> review_tallies();
+  std::uint64_t last_change();  // of any finding; 0: there are none
+
+  // Whom findings are told to, from now on; and what to call, on any thread, when some changed.
+  void set_routing(AlertRouting routing);
+  void on_change(std::function<void()> listener);
+
+  // The outbox of one receiver.
+  std::vector<WaitingGroup> waiting_groups(std::string_view receiver);
+  // What to tell of a group, the rows that wait first: of each alert the first row that waits and
+  // is due, else the row that the receiver knows, if it fires. From now on the receiver may know of
+  // them, until end_delivery() says otherwise.
+  std::vector<OutboxRow> begin_delivery(std::string_view receiver, std::string_view group,
+                                        Timestamp now);
+  void end_delivery(const std::vector<std::int64_t>& rows, DeliveryOutcome outcome, Timestamp now);
+  // What the receiver was told and is to be told again: what fires, and what was resolved since.
+  std::vector<OutboxRow> standing_rows(std::string_view receiver, Timestamp resolved_since);
 
   // Of findings that tell of a machine (model/cause.h), across jobs.
   std::vector<std::string> hosts_with_findings();  // sorted

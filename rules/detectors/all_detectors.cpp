@@ -5,6 +5,7 @@
 #include "rules/detectors/duplicate_gpu.h"
 #include "rules/detectors/flight.h"
 #include "rules/detectors/kernel.h"
+#include "rules/detectors/live_stall.h"
 #include "rules/detectors/p2p_mismatch.h"
 #include "rules/detectors/parts.h"
 #include "rules/detectors/performance.h"
@@ -35,6 +36,7 @@ constexpr Detector kDetectors[] = {
     {"rank_missing", find_missing_ranks},
     {"duplicate_gpu", find_duplicate_gpus},
     {"collective_stalled", find_stalled_collectives},
+    {"live_stall", find_live_stalls},
     {"reported", find_reported},
     {"torch", find_torch_faults},
     {"configuration", find_configuration_faults},

@@ -37,6 +37,7 @@ struct View {
   std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
   std::vector<Alignment> alignments;         // by communicator
   Workers workers;
+  std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
   bool lines_are_missing() const;
 
@@ -50,10 +51,11 @@ struct View {
     return workers.all[workers.of_member[member]];
   }
   // Whether its log goes on after what is known of it: it is being written, or its upload broke
-  // off.
+  // off. What is being written need not be waited for where all of a communicator has stopped.
   bool is_live(std::size_t member) const;
   bool is_broken_off(std::size_t member) const;
   bool is_torn(std::size_t member) const;
+  bool has_stopped(std::size_t communicator) const;  // for as long as the moment says
   Evidence evidence(const LineRef& line) const;
 };
 

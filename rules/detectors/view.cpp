@@ -39,6 +39,13 @@ std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>
   return by_member;
 }
 
+// The rank calls something, be it elsewhere: it may be on its way.
+bool has_called_lately(const View& view, std::size_t index) {
+  return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
+    return view.moment.now - view.job.call_times().last(m) < view.moment.stall_after;
+  });
+}
+
 }  // namespace
 
 View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
@@ -56,6 +63,11 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
   for (std::size_t which = 0; which < communicators.size(); ++which) {
     alignments.push_back(align(job.progress(), communicators, which));
     loss = std::max(loss, alignments.back().loss);
+  }
+  for (const Communicator& communicator : communicators) {
+    Timestamp& last = moved.emplace_back();
+    for (const std::size_t m : communicator.members)
+      last = std::max(last, job.call_times().last(m));
   }
   if (lines_are_missing())
     for (std::size_t which = 0; which < communicators.size(); ++which)
@@ -88,9 +100,17 @@ bool View::lines_are_missing() const {
   return loss > kNotable;
 }
 
+bool View::has_stopped(std::size_t communicator) const {
+  return moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
+         moment.now - moved[communicator] >= moment.stall_after;
+}
+
 bool View::is_live(std::size_t index) const {
   const std::string& source = job.sources().at(member(index).calls_source).source.name;
-  return moment.live_sources.contains(source) || is_broken_off(index);
+  const std::size_t communicator = communicator_of[index];
+  const bool stopped = communicator != kNoCommunicator && has_stopped(communicator) &&
+                       !has_called_lately(*this, index);
+  return (moment.live_sources.contains(source) && !stopped) || is_broken_off(index);
 }
 
 bool View::is_broken_off(std::size_t index) const {

@@ -27,6 +27,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
       },
       [&](const CallRun& run) {
         const Entered entered = progress_.apply(index, origin, batch, run);
+        call_times_.apply(entered, received);
         traffic_.apply(entered, index, batch, run);
       });
   last_activity_ = std::max(last_activity_.value_or(received), received);

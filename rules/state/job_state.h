@@ -8,6 +8,7 @@
 #include "model/batch.h"
 #include "rules/state/addresses.h"
 #include "rules/state/boot_times.h"
+#include "rules/state/call_times.h"
 #include "rules/state/flight.h"
 #include "rules/state/hardware.h"
 #include "rules/state/kernel_lines.h"
@@ -34,6 +35,7 @@ class JobState {
   const std::string& name() const { return name_; }
   const Sources& sources() const { return sources_; }
   const Progress& progress() const { return progress_; }
+  const CallTimes& call_times() const { return call_times_; }
   const Processes& processes() const { return processes_; }
   const Traffic& traffic() const { return traffic_; }
   const Hardware& hardware() const { return hardware_; }
@@ -66,6 +68,7 @@ class JobState {
   std::string name_;
   Sources sources_;
   Progress progress_;
+  CallTimes call_times_;
   Processes processes_;
   Traffic traffic_;
   Hardware hardware_;

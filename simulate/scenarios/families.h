@@ -16,7 +16,7 @@ void healthy_unused_port(Injection& it);
 
 // stops.cpp: ranks that come to a halt
 void rank_behind(Injection& it);
-void collective_stalled(Injection& it);
+void group_stalled(Injection& it);
 void kernel_hangs(Injection& it);
 void data_loader_error(Injection& it);
 void gpu_memory_fault(Injection& it);
@@ -64,6 +64,7 @@ void mismatch_two_camps(Injection& it);
 void invalid_usage_root(Injection& it);
 
 // quiet.cpp: what says little of itself
+void collective_stalled(Injection& it);
 void segfault(Injection& it);
 void healthy_torn_down(Injection& it);
 

@@ -11,6 +11,20 @@ namespace faultline::simulation {
 
 using namespace std::chrono_literals;
 
+// Nobody is late, nobody warns.
+void collective_stalled(Injection& it) {
+  const int rank = it.any_rank();
+  const Place place = it.any_place(rank, [](const Call& call) {
+    return call.slot == 0 && !is_peer_to_peer(call.function) && call.count > 1;
+  });
+  const Place at = place.step >= 0 ? place : it.any_place(rank, [](const Call& call) {
+    return call.slot == 0 && !is_peer_to_peer(call.function);
+  });
+  it.block(it.seat(rank, 0).communicator, at);
+  it.blame_communicator(rank, 0);
+  it.involve_everybody();
+}
+
 namespace {
 
 void process_faults(Injection& it, const Victim& victim) {

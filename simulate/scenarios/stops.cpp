@@ -28,7 +28,7 @@ void gpu_memory_fault(Injection& it) {
 }
 
 // Data does not flow, and nothing tells where it is held up.
-void collective_stalled(Injection& it) {
+void group_stalled(Injection& it) {
   const int rank = it.any_rank();
   const Place place = it.any_place(rank, is_collective);
   const Call& call = it.call_at(rank, place);

@@ -47,7 +47,7 @@ TEST_F(Command, SaysWhatIsWrongWithACommandLine) {
       {"$F", "Usage: faultline"},
       {"$F diagnos", "faultline: The following argument was not expected: diagnos"},
       {"$F diagnose", "faultline: PATH is required"},
-      {"$F diagnose --format xml x", "faultline: --format: xml not in {text,json}"},
+      {"$F diagnose --format xml x", "faultline: --format: xml not in {text,json,markdown,html}"},
       {"$F diagnose nosuch", "faultline: cannot read nosuch: No such file or directory\n"},
       {"mkdir -p empty && $F diagnose empty", "faultline: there is no file in empty\n"},
       {"touch x && $F diagnose --rules nosuch x", "faultline: nosuch"},

@@ -70,6 +70,14 @@ TEST(Serve, PrintsTheSettingsInForceAsAFileItCanRead) {
   EXPECT_THAT(first.text, HasSubstr("listen = \"127.0.0.1:8686\"\n"));
   workshop.write("d.toml", first.text);
   EXPECT_EQ(serve(workshop, "--config d.toml --print-config").text, first.text);
+  workshop.write("e.toml",
+                 "alertmanager = [\"http://127.0.0.1:9093\", \"http://127.0.0.1:9094\"]\n"
+                 "[[receiver]]\nname = \"a\"\ntype = \"command\"\ncommand = [\"sh\", \"-c\", "
+                 "\"\\\"x\\\"\"]\n");
+  const Said tables = serve(workshop, "--config e.toml --print-config");
+  EXPECT_THAT(tables.text, HasSubstr("[[receiver]]\ncommand = [\"sh\", \"-c\", "));
+  workshop.write("f.toml", tables.text);
+  EXPECT_EQ(serve(workshop, "--config f.toml --print-config").text, tables.text);
 }
 
 TEST(Serve, TakesLogsForItsDefaultJob) {

@@ -9,7 +9,7 @@ namespace faultline {
 
 inline constexpr std::array<std::string_view, 1> kPending = {
     // By NCCL's lines alone, who ran ahead less in another communicator is taken for behind.
-    "collective_stalled_",
+    "group_stalled_",
 };
 
 inline bool is_pending(std::string_view test) {

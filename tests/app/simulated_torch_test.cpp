@@ -51,7 +51,7 @@ constexpr Fault kFaults[] = {
      {"collective.timeout", kNobody}},
     // Nor what a GPU began.
     {"kernel_hangs", {"collective.rank_behind"}, {"collective.timeout", kNobody}, true},
-    {"collective_stalled", {"collective.stalled", kNobody}, {"collective.timeout", kNobody}, true},
+    {"group_stalled", {"collective.stalled", kNobody}, {"collective.timeout", kNobody}, true},
     // Nor with whom a rank exchanges something.
     {"p2p_deadlock", {"software.p2p_mismatch"}, {"collective.timeout", kNobody}},
     {"p2p_mismatch_size", {"software.p2p_mismatch"}, {"collective.timeout", kNobody}},

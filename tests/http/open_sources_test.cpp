@@ -27,7 +27,7 @@ TEST(OpenSources, LeavesOtherSourcesAndJobsAlone) {
   const auto three = sources.take("other", "dmesg", [] {});
   EXPECT_FALSE(one->lost());
   EXPECT_EQ(sources.count(), 3U);
-  EXPECT_EQ(sources.jobs(), (std::set<std::string>{"job", "other"}));
+  EXPECT_EQ(sources.jobs(steady_now()), (std::set<std::string>{"job", "other"}));
 }
 
 TEST(OpenSources, NumbersSendersThatNameNoSource) {
@@ -42,17 +42,42 @@ TEST(OpenSources, NumbersSendersThatNameNoSource) {
   EXPECT_EQ(sources.take_free("job", "n1/10.0.0.1", [] {})->name(), "n1/10.0.0.1");
 }
 
-TEST(OpenSources, CountsASourceAsLiveForHalfAMinuteAfterItsLastBytes) {
-  OpenSources sources;
+TEST(OpenSources, CountsASourceAsLiveForAWhileAfterItsLastBytes) {
+  using namespace std::chrono_literals;
+  OpenSources sources(30s);
   const auto lease = sources.take("job", "dmesg", [] {});
   const SteadyTime start = steady_now();
   lease->touch(start);
-  using namespace std::chrono_literals;
   EXPECT_EQ(sources.live("job", start + 30s).count("dmesg"), 1U);
   EXPECT_TRUE(sources.live("job", start + 31s).empty());
   EXPECT_TRUE(sources.live("other", start).empty());
+  EXPECT_EQ(sources.open("job").count("dmesg"), 1U);
   lease->touch(start + 60s);
   EXPECT_EQ(sources.live("job", start + 61s).size(), 1U);
+}
+
+TEST(OpenSources, CountsASourceAsLiveThatIsSentInPieces) {
+  using namespace std::chrono_literals;
+  OpenSources sources(30s);
+  const SteadyTime start = steady_now();
+  sources.body_ended("job", "rank0", start, false, false);
+  EXPECT_TRUE(sources.live("job", start).empty()) << "one piece may be all there is";
+  sources.body_ended("job", "rank0", start + 20s, false, false);
+  EXPECT_EQ(sources.live("job", start + 50s).count("rank0"), 1U);
+  EXPECT_TRUE(sources.live("job", start + 51s).empty());
+  EXPECT_EQ(sources.jobs(start + 51s).count("job"), 1U) << "its silence is still to be judged";
+  sources.body_ended("job", "rank0", start + 45s, false, true);
+  EXPECT_TRUE(sources.live("job", start + 46s).empty()) << "it was the last";
+}
+
+TEST(OpenSources, BelievesASenderThatSaysWhereItsPieceLies) {
+  using namespace std::chrono_literals;
+  OpenSources sources(30s);
+  const SteadyTime start = steady_now();
+  sources.body_ended("job", "rank0", start, true, false);
+  EXPECT_EQ(sources.live("job", start).count("rank0"), 1U);
+  sources.body_ended("job", "rank1", start, true, true);
+  EXPECT_EQ(sources.live("job", start).count("rank1"), 0U);
 }
 
 }  // namespace

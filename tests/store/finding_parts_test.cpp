@@ -30,7 +30,7 @@ class FindingPartsTest : public testing::Test {
 
   void reconcile(const std::string& job, const std::vector<Finding>& found,
                  const Blamed& blamed = {}, int attempt = 1) {
-    store.reconcile_findings(job, attempt, found, kNoon + minutes(++minute), blamed);
+    store.reconcile_findings(job, attempt, found, kNoon + minutes(++minute), {.blamed = blamed});
   }
   std::vector<std::string> found_on(const std::string& host) {
     std::vector<std::string> ids;

@@ -222,6 +222,8 @@ class Job {
   JobState state;
   Moment moment{};
   EventTime clock;                                // of joins and calls, where lines carry stamps
+  Timestamp received{};                           // when what follows arrives
+  bool open_ended = false;                        // the logs are streams that have not ended
   bool print_no_ids = false;                      // as NCCL before 2.16
   std::vector<std::pair<Source, Batch>> applied;  // as they came
 
@@ -236,12 +238,12 @@ class Job {
     batch.to_offset = batch.from_offset + 100;
     batch.first_line = line + 1;
     batch.lines = batch.recognized = 1;
-    batch.end = SourceEnd::whole;
+    batch.end = open_ended ? SourceEnd::open : SourceEnd::whole;
     batch.dialects = {{source.name.find("dmesg") == std::string::npos ? "nccl" : "kernel", 1}};
     return batch;
   }
   void apply(const Source& source, const Batch& batch) {
-    state.apply(source, batch, Timestamp{});
+    state.apply(source, batch, received);
     applied.emplace_back(source, batch);
   }
 

@@ -62,6 +62,13 @@ class RawClient {
     return head;
   }
 
+  // All that comes up to and with this text; without it if the server hangs up before.
+  std::string hear_until(std::string_view text) {
+    while (heard_.find(text) == std::string::npos)
+      if (!receive()) return take(heard_.size());
+    return take(heard_.find(text) + text.size());
+  }
+
   // True if the server has closed the connection, or does so now.
   bool hears_the_end() {
     while (receive()) {

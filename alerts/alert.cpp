@@ -1,0 +1,131 @@
+#include "alerts/alert.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <boost/describe/enum_to_string.hpp>
+#include <tuple>
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kSummaryBytes = 120;
+constexpr std::size_t kDescriptionBytes = 4000;
+constexpr std::size_t kLineBytes = 300;
+constexpr std::size_t kMostLines = 3;
+constexpr std::size_t kMostNames = 16;
+
+// A label names one part or none: lists would be another alert with each new part.
+void add_label(Alert& alert, const char* name, const std::vector<std::string>& parts,
+               const std::vector<std::string>& hosts) {
+  if (parts.size() != 1) return;
+  std::string part = parts.front();
+  // The host has a label of its own.
+  if (hosts.size() == 1 && part.starts_with(hosts.front() + "/"))
+    part.erase(0, hosts.front().size() + 1);
+  alert.labels[name] = std::move(part);
+}
+
+template <class T>
+void add_list(Alert& alert, const char* name, const std::vector<T>& parts) {
+  if (parts.size() < 2) return;
+  const std::vector<T> some(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(
+                                                               std::min(parts.size(), kMostNames)));
+  std::string text = fmt::format("{}", fmt::join(some, ", "));
+  if (parts.size() > some.size()) text += fmt::format(" and {} more", parts.size() - some.size());
+  alert.annotations[name] = std::move(text);
+}
+
+std::string description_of(const StoredFinding& stored) {
+  const Finding& finding = stored.finding;
+  std::string text = fmt::format("{}. Confidence {:.2f}.", finding.title, finding.confidence);
+  for (const Action& action : finding.actions) {
+    text += fmt::format("\n- {}", action.what);
+    if (!action.command.empty()) text += fmt::format(" [{}]", action.command);
+  }
+  std::size_t lines = 0;
+  for (const Evidence& line : finding.evidence) {
+    if (lines++ == kMostLines) break;
+    text += fmt::format("\n{}:{}: {}", line.source, line.line, cut(line.text, kLineBytes));
+  }
+  return cut(std::move(text), kDescriptionBytes);
+}
+
+}  // namespace
+
+std::string cut(std::string text, std::size_t size) {
+  constexpr std::string_view kMore = "…";
+  if (text.size() <= size) return text;
+  size -= kMore.size();
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+  text.resize(size);
+  return text += kMore;
+}
+
+std::string path_segment(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '_' || c == '.' || c == '~';
+    if (plain)
+      out += c;
+    else
+      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
+Alert alert_of(const OutboxRow& row, std::string_view external_url) {
+  const StoredFinding& stored = row.finding;
+  const Finding& finding = stored.finding;
+  const Subject& subject = finding.subject;
+  Alert alert{.firing = row.firing,
+              .starts = row.began,
+              .ends = row.since,
+              .severity = row.severity,
+              .role = row.role,
+              .confidence = finding.confidence};
+  alert.labels = {{"alertname", finding.cause},
+                  {"severity", boost::describe::enum_to_string(row.severity, "")},
+                  {"job", stored.job},
+                  {"incident", row.incident},
+                  {"role", boost::describe::enum_to_string(row.role, "")},
+                  {"finding", finding.id}};
+  if (subject.hosts.size() == 1) alert.labels["host"] = subject.hosts.front();
+  add_label(alert, "gpu", subject.gpus, subject.hosts);
+  add_label(alert, "nic", subject.nics, subject.hosts);
+  if (subject.ranks.size() == 1) alert.labels["rank"] = std::to_string(subject.ranks.front());
+  std::erase_if(alert.labels, [](const auto& label) { return label.second.empty(); });
+
+  const std::string job = fmt::format("{}/api/v1/jobs/{}", external_url, path_segment(stored.job));
+  const std::string diagnosis =
+      fmt::format("{}/diagnosis?format=text&attempt={}", job, stored.attempt);
+  alert.generator_url =
+      fmt::format("{}/api/v1/findings/{}", external_url, path_segment(finding.id));
+  alert.annotations = {{"summary", cut(finding.title, kSummaryBytes)},
+                       {"description", description_of(stored)},
+                       {"confidence", fmt::format("{:.2f}", finding.confidence)},
+                       {"attempt", std::to_string(stored.attempt)},
+                       {"runbook_url", diagnosis},
+                       {"dashboard", job}};
+  add_list(alert, "hosts", subject.hosts);
+  add_list(alert, "gpus", subject.gpus);
+  add_list(alert, "nics", subject.nics);
+  add_list(alert, "ranks", subject.ranks);
+  if (!row.firing && !stored.reason.empty()) alert.annotations["reason"] = stored.reason;
+  return alert;
+}
+
+std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, std::string_view external_url) {
+  std::vector<Alert> alerts;
+  alerts.reserve(rows.size());
+  for (const OutboxRow& row : rows) alerts.push_back(alert_of(row, external_url));
+  std::ranges::stable_sort(alerts, {}, [](const Alert& alert) {
+    return std::make_tuple(!alert.firing, static_cast<int>(alert.role), -alert.confidence,
+                           -static_cast<int>(alert.severity));
+  });
+  return alerts;
+}
+
+}  // namespace faultline

@@ -1,0 +1,40 @@
+// An alert: a finding as receivers know it.
+#pragma once
+
+#include <boost/json/fwd.hpp>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/outbox_row.h"
+
+namespace faultline {
+
+struct Alert {
+  bool firing = true;
+  // Its identity: stable for as long as the finding stands, and few.
+  std::map<std::string, std::string> labels;
+  std::map<std::string, std::string> annotations;
+  Timestamp starts;
+  Timestamp ends;  // of what fires: when to take it as over if nothing more is heard
+  std::string generator_url;
+  Severity severity = Severity::error;
+  Role role = Role::cause;
+  double confidence = 0;
+};
+
+// external_url: where people reach this service, without a slash at its end.
+Alert alert_of(const OutboxRow& row, std::string_view external_url);
+
+// The alerts of a message, the one to tell first in front.
+std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, std::string_view external_url);
+
+// At most `size` bytes, cut between characters.
+std::string cut(std::string text, std::size_t size);
+
+// What a path may hold as it is; the rest percent-encoded.
+std::string path_segment(std::string_view text);
+
+}  // namespace faultline

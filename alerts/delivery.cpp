@@ -1,0 +1,317 @@
+#include "alerts/delivery.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/use_future.hpp>
+#include <cstdio>
+#include <future>
+#include <list>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "alerts/routing.h"
+#include "alerts/send.h"
+
+namespace faultline {
+namespace asio = boost::asio;
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
+constexpr milliseconds kFirstRetry{1'000};
+constexpr milliseconds kLongestSleep{60'000};
+// Alertmanager is told of an end for so long, should it have forgotten.
+constexpr std::chrono::minutes kTellResolved{15};
+constexpr std::size_t kMostInOneMessage = 256;
+constexpr std::chrono::minutes kRepeatComplaint{10};
+constexpr std::chrono::seconds kStopLimit{5};
+
+// Doubles with each failure, up to the longest; never quite the same, so that not all who wait for
+// one receiver come back at once.
+class Backoff {
+ public:
+  explicit Backoff(milliseconds longest) : longest_(longest) {}
+
+  void reset() { next_ = kFirstRetry; }
+  milliseconds fail() {
+    const milliseconds base = std::min(next_, longest_);
+    next_ = std::min(next_ * 2, longest_);
+    std::uniform_real_distribution<double> jitter(0.5, 1.0);
+    return milliseconds{
+        static_cast<std::int64_t>(static_cast<double>(base.count()) * jitter(random_))};
+  }
+
+ private:
+  milliseconds longest_;
+  milliseconds next_ = kFirstRetry;
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+struct Counters {
+  std::atomic<std::uint64_t> accepted{0};
+  std::atomic<std::uint64_t> refused{0};
+  std::atomic<std::uint64_t> failed{0};
+  std::atomic<std::int64_t> last_accepted_us{0};
+};
+
+std::vector<std::int64_t> waiting_ids(const std::vector<OutboxRow>& rows) {
+  std::vector<std::int64_t> ids;
+  for (const OutboxRow& row : rows)
+    if (row.waits) ids.push_back(row.id);
+  return ids;
+}
+
+// The rows that a message is made of.
+std::vector<OutboxRow> to_tell(const Receiver& receiver, const std::vector<OutboxRow>& rows) {
+  std::vector<OutboxRow> told;
+  for (const OutboxRow& row : rows)
+    if (row.firing || receiver.send_resolved) told.push_back(row);
+  return told;
+}
+
+}  // namespace
+
+class AlertDelivery::Impl {
+ public:
+  Impl(Store& store, DeliveryOptions options) : store_(store), options_(std::move(options)) {
+    for (const Receiver& receiver : options_.receivers) workers_.emplace_back(context_, receiver);
+  }
+
+  ~Impl() { stop(); }
+
+  void start(std::string external_url) {
+    external_url_ = std::move(external_url);
+    for (Worker& worker : workers_) asio::co_spawn(context_, run(worker), asio::detached);
+    thread_ = std::thread([this] {
+      context_.run();
+      ended_.set_value();
+    });
+  }
+
+  // What is under way gets a moment: to give it up may be to tell it twice.
+  void stop() {
+    if (!thread_.joinable()) return;
+    asio::post(context_, [this] {
+      stopping_ = true;
+      work_.reset();
+      for (Worker& worker : workers_) worker.timer.cancel();
+    });
+    if (ended_.get_future().wait_for(kStopLimit) != std::future_status::ready) context_.stop();
+    thread_.join();
+  }
+
+  void wake() {
+    asio::post(context_, [this] {
+      for (Worker& worker : workers_) {
+        worker.woken = true;
+        if (!worker.backing_off) worker.timer.cancel();
+      }
+    });
+  }
+
+  void write(Exposition& out) {
+    if (workers_.empty()) return;
+    out.family("faultline_alert_messages_total", "counter",
+               "Messages to receivers, by how each attempt ended.");
+    for (const Worker& worker : workers_) {
+      const Labels labels{{"receiver", worker.receiver.name}, {"outcome", ""}};
+      const auto sample = [&](std::string_view outcome, std::uint64_t count) {
+        Labels with = labels;
+        with.back().second = outcome;
+        out.sample(with, count);
+      };
+      sample("accepted", worker.counters.accepted);
+      sample("refused", worker.counters.refused);
+      sample("failed", worker.counters.failed);
+    }
+    out.family("faultline_alerts_waiting", "gauge", "States that a receiver is still to be told.");
+    for (const Worker& worker : workers_) {
+      std::uint64_t waiting = 0;
+      for (const WaitingGroup& group : store_.waiting_groups(worker.receiver.name))
+        waiting += group.rows;
+      out.sample({{"receiver", worker.receiver.name}}, waiting);
+    }
+    out.family("faultline_alert_last_accepted_timestamp_seconds", "gauge",
+               "When the receiver last accepted a message, since 1970.");
+    for (const Worker& worker : workers_)
+      if (const std::int64_t last = worker.counters.last_accepted_us; last > 0)
+        out.sample({{"receiver", worker.receiver.name}}, static_cast<double>(last) / 1e6);
+  }
+
+ private:
+  struct Worker {
+    Worker(asio::io_context& context, const Receiver& of)
+        : receiver(of), timer(context), backoff(of.retry_max) {}
+    const Receiver& receiver;
+    asio::steady_timer timer;
+    Backoff backoff;
+    Counters counters;
+    bool woken = false;
+    bool backing_off = false;
+    std::optional<Timestamp> told_again;
+    Timestamp complained;
+  };
+
+  asio::awaitable<void> run(Worker& worker) {
+    while (!stopping_) {
+      milliseconds sleep = kLongestSleep;
+      try {
+        worker.woken = false;
+        sleep = co_await tell(worker);
+      } catch (const std::exception& error) {
+        complain(worker, error.what());
+        sleep = worker.backoff.fail();
+      }
+      if (stopping_) co_return;
+      if (worker.woken && !worker.backing_off) continue;
+      worker.timer.expires_after(sleep);
+      co_await worker.timer.async_wait(kNoThrow);
+      worker.backing_off = false;
+    }
+  }
+
+  // Tells all that is ready; how long there is nothing more to do.
+  asio::awaitable<milliseconds> tell(Worker& worker) {
+    const Receiver& receiver = worker.receiver;
+    for (;;) {
+      const Timestamp now = options_.clock();
+      Timestamp next = now + kLongestSleep;
+      std::optional<std::string> ready;
+      for (const WaitingGroup& group : store_.waiting_groups(receiver.name)) {
+        Timestamp at = group.first_due + receiver.group_wait;
+        if (group.last_delivered)
+          at = std::max(at, *group.last_delivered + receiver.group_interval);
+        if (at <= now) {
+          ready = group.group;
+          break;
+        }
+        next = std::min(next, at);
+      }
+      if (ready) {
+        const auto wait = co_await tell_group(worker, *ready);
+        if (!wait && !stopping_) continue;
+        if (!wait) co_return kLongestSleep;
+        worker.backing_off = true;
+        co_return *wait;
+      }
+      if (receiver.type == ReceiverType::alertmanager) {
+        if (!worker.told_again || now >= *worker.told_again + receiver.resend) {
+          worker.told_again = now;
+          co_await tell_again(worker, now);
+        }
+        next = std::min(next, *worker.told_again + receiver.resend);
+      }
+      const auto wait = std::chrono::duration_cast<milliseconds>(next - options_.clock());
+      co_return std::clamp(wait + milliseconds{1}, milliseconds{1}, kLongestSleep);
+    }
+  }
+
+  // How long to wait before the next attempt; nothing: it went out, or there was nothing to say.
+  asio::awaitable<std::optional<milliseconds>> tell_group(Worker& worker,
+                                                          const std::string& group) {
+    const Receiver& receiver = worker.receiver;
+    const Timestamp now = options_.clock();
+    const std::vector<OutboxRow> rows = store_.begin_delivery(receiver.name, group, now);
+    const std::vector<std::int64_t> ids = waiting_ids(rows);
+    if (ids.empty()) co_return std::nullopt;
+    const std::vector<Alert> alerts = alerts_of(to_tell(receiver, rows), external_url_);
+    Attempt attempt{DeliveryOutcome::accepted, {}, {}};
+    if (!alerts.empty()) {
+      const Occasion occasion{group, external_url_, now};
+      const std::string delivery = fmt::format("{}-{}", receiver.name, ids.front());
+      attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
+      count(worker, attempt);
+    }
+    store_.end_delivery(ids, attempt.outcome, options_.clock());
+    if (attempt.outcome == DeliveryOutcome::accepted) worker.backoff.reset();
+    if (attempt.outcome == DeliveryOutcome::accepted || attempt.outcome == DeliveryOutcome::refused)
+      co_return std::nullopt;
+    co_return attempt.retry_after
+        ? std::max<milliseconds>(*attempt.retry_after, worker.backoff.fail())
+        : worker.backoff.fail();
+  }
+
+  // Alertmanager forgets what it is not told again.
+  asio::awaitable<void> tell_again(Worker& worker, Timestamp now) {
+    const Receiver& receiver = worker.receiver;
+    std::vector<OutboxRow> rows = store_.standing_rows(receiver.name, now - kTellResolved);
+    while (!rows.empty()) {
+      const auto some = static_cast<std::ptrdiff_t>(std::min(rows.size(), kMostInOneMessage));
+      const std::vector<OutboxRow> part(rows.begin(), rows.begin() + some);
+      rows.erase(rows.begin(), rows.begin() + some);
+      const std::vector<Alert> alerts = alerts_of(to_tell(receiver, part), external_url_);
+      if (alerts.empty()) continue;
+      const Occasion occasion{"", external_url_, now};
+      const std::string delivery = fmt::format("{}-again", receiver.name);
+      const Attempt attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
+      count(worker, attempt);
+      if (attempt.outcome != DeliveryOutcome::accepted) break;
+    }
+  }
+
+  void count(Worker& worker, const Attempt& attempt) {
+    Counters& counters = worker.counters;
+    if (attempt.outcome == DeliveryOutcome::accepted) {
+      ++counters.accepted;
+      counters.last_accepted_us = options_.clock().time_since_epoch().count();
+      worker.complained = {};
+      return;
+    }
+    ++(attempt.outcome == DeliveryOutcome::refused ? counters.refused : counters.failed);
+    complain(worker, attempt.outcome == DeliveryOutcome::refused
+                         ? attempt.why + "; it is not sent again"
+                         : attempt.why);
+  }
+
+  // A receiver that is down for hours need not fill the log.
+  void complain(Worker& worker, std::string_view why) {
+    const Timestamp now = options_.clock();
+    if (now - worker.complained < kRepeatComplaint) return;
+    worker.complained = now;
+    fmt::print(stderr, "receiver {}: {}\n", worker.receiver.name, why);
+  }
+
+  Store& store_;
+  DeliveryOptions options_;
+  std::string external_url_;
+  asio::io_context context_{1};
+  asio::executor_work_guard<asio::io_context::executor_type> work_ =
+      asio::make_work_guard(context_);
+  std::list<Worker> workers_;
+  bool stopping_ = false;  // the thread's own
+  std::promise<void> ended_;
+  std::thread thread_;
+};
+
+AlertDelivery::AlertDelivery(Store& store, DeliveryOptions options)
+    : impl_(std::make_unique<Impl>(store, std::move(options))) {}
+AlertDelivery::~AlertDelivery() = default;
+void AlertDelivery::start(std::string external_url) { impl_->start(std::move(external_url)); }
+void AlertDelivery::stop() { impl_->stop(); }
+void AlertDelivery::wake() { impl_->wake(); }
+void AlertDelivery::write(Exposition& out) { impl_->write(out); }
+
+std::string try_receiver(const Receiver& receiver, const std::string& external_url, Timestamp now) {
+  asio::io_context context;
+  const std::vector<Alert> alerts = alerts_of(sample_rows(now), external_url);
+  const Occasion occasion{"itest", external_url, now};
+  const std::string delivery = fmt::format("{}-test", receiver.name);
+  auto answer =
+      asio::co_spawn(context, send_alerts(receiver, alerts, occasion, delivery), asio::use_future);
+  context.run();
+  const Attempt attempt = answer.get();
+  return attempt.outcome == DeliveryOutcome::accepted ? std::string() : attempt.why;
+}
+
+}  // namespace faultline

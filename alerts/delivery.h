@@ -1,0 +1,46 @@
+// Delivery: carries the outbox out, each receiver by a coroutine of its own, in order. What a
+// receiver does, or does not do, is felt by no other and by nobody who writes to the store.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "alerts/exposition.h"
+#include "alerts/receiver.h"
+#include "store/store.h"
+
+namespace faultline {
+
+struct DeliveryOptions {
+  std::vector<Receiver> receivers;
+  std::function<Timestamp()> clock;
+};
+
+class AlertDelivery {
+ public:
+  AlertDelivery(Store& store, DeliveryOptions options);
+  ~AlertDelivery();  // stops
+  AlertDelivery(const AlertDelivery&) = delete;
+  AlertDelivery& operator=(const AlertDelivery&) = delete;
+
+  // On a thread of its own, until stop(): then messages under way are given up; they are told
+  // after the next start.
+  // external_url: where people reach this service.
+  void start(std::string external_url);
+  void stop();
+
+  void wake();  // the outbox has changed; from any thread
+
+  void write(Exposition& out);  // metrics
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Sends the sample to a receiver and waits for its answer; empty: it was accepted, else why not.
+std::string try_receiver(const Receiver& receiver, const std::string& external_url, Timestamp now);
+
+}  // namespace faultline

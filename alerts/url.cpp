@@ -1,0 +1,56 @@
+#include "alerts/url.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+Error wrong(const std::string& what) { return {Error::Kind::invalid_input, what}; }
+
+bool is_port(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string Url::host_header() const {
+  const std::string name = host.find(':') == std::string::npos ? host : "[" + host + "]";
+  return port == (tls ? "443" : "80") ? name : name + ":" + port;
+}
+
+Result<Url> parse_url(std::string_view text) {
+  Url url;
+  // Blanks and control characters would end the request's line.
+  if (std::ranges::any_of(text,
+                          [](char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; }))
+    return wrong("must not hold blanks");
+  if (text.starts_with("https://"))
+    url.tls = true;
+  else if (!text.starts_with("http://"))
+    return wrong("must begin with http:// or https://");
+  text.remove_prefix(url.tls ? 8 : 7);
+  const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+  std::string_view authority = text.substr(0, end);
+  std::string_view rest = text.substr(end);
+  rest = rest.substr(0, rest.find('#'));
+  url.target = rest.starts_with('/') ? std::string(rest) : "/" + std::string(rest);
+  if (authority.find('@') != std::string_view::npos)
+    return wrong("must not hold a user or password; a file may hold a bearer token");
+  std::size_t colon = authority.rfind(':');
+  if (authority.starts_with('[')) {
+    const std::size_t bracket = authority.find(']');
+    if (bracket == std::string_view::npos) return wrong("has a bracket that does not close");
+    url.host = authority.substr(1, bracket - 1);
+    colon = authority.find(':', bracket);
+  } else {
+    url.host = authority.substr(0, colon);
+  }
+  url.port = colon == std::string_view::npos ? (url.tls ? "443" : "80")
+                                             : std::string(authority.substr(colon + 1));
+  if (url.host.empty()) return wrong("names no host");
+  if (!is_port(url.port)) return wrong("has a port that is no number");
+  return url;
+}
+
+}  // namespace faultline

@@ -1,0 +1,35 @@
+// ChangeSignal: wakes whoever waits for the next change.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace faultline {
+
+class ChangeSignal {
+ public:
+  using Waker = std::function<void()>;
+
+  // Called at every change, from any thread, for as long as the answer lives.
+  std::shared_ptr<const Waker> subscribe(Waker waker) {
+    auto subscription = std::make_shared<const Waker>(std::move(waker));
+    const std::lock_guard lock(mutex_);
+    std::erase_if(wakers_, [](const auto& known) { return known.expired(); });
+    wakers_.push_back(subscription);
+    return subscription;
+  }
+
+  void signal() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& known : wakers_)
+      if (const auto waker = known.lock()) (*waker)();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<const Waker>> wakers_;
+};
+
+}  // namespace faultline

@@ -1,0 +1,77 @@
+// GET /api/v1/findings/stream: server-sent events
+#include <fmt/format.h>
+#include <boost/json.hpp>
+
+#include <charconv>
+
+#include "http/connection.h"
+#include "http/finding_json.h"
+#include "http/handlers.h"
+#include "http/offload.h"
+#include "http/problem.h"
+#include "model/json.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::chrono::seconds kHeartbeat{15};
+constexpr std::size_t kAtOnce = 100;
+
+constexpr std::string_view kHead =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
+
+std::string event_of(const StoredFinding& stored) {
+  return fmt::format("id: {}\nevent: finding\ndata: {}\n\n", stored.change,
+                     compact(json_of(stored)));
+}
+
+// The change that the client saw last. A browser says it by the header when it comes back.
+Result<std::optional<std::uint64_t>> asked_after(const Request& request) {
+  std::string text(request.header("Last-Event-ID"));
+  if (text.empty()) text = request.query.text("after").value_or("");
+  if (text.empty()) return std::optional<std::uint64_t>{};
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc{} || stop != end || number > INT64_MAX)
+    return Error{Error::Kind::invalid_input, "after is the id of an event, a number"};
+  return std::optional<std::uint64_t>{number};
+}
+
+}  // namespace
+
+boost::asio::awaitable<Response> stream_findings(const Request& request, Services& services,
+                                                 Exchange& exchange) {
+  const auto asked = asked_after(request);
+  if (!asked) co_return problem_response(asked.error());
+  if (request.method == "HEAD") co_return Response::text("", "text/event-stream");
+  Connection& connection = exchange.connection;
+  FindingFilter filter;
+  filter.by_change = true;
+  filter.limit = kAtOnce;
+  filter.job = request.query.text("job").value_or("");
+  const auto subscription = services.changes.subscribe(connection.waker());
+  filter.after = asked->value_or(services.store.last_change());
+  if (!co_await connection.send(kHead, "retry: 3000\n\n"))
+    co_return Response{.status = kClientLeft};
+  SteadyTime last_said = steady_now();
+  auto ask = [&] { return services.store.findings(filter); };
+  while (!connection.asked_to_stop()) {
+    const FindingPage page = co_await offload(exchange.blocking, ask);
+    std::string events;
+    for (const StoredFinding& stored : page.findings) {
+      filter.after = stored.change;
+      events += event_of(stored);
+    }
+    if (events.empty() && steady_now() - last_said >= kHeartbeat) events = ": still here\n\n";
+    if (!events.empty()) {
+      if (!co_await connection.send(events, "")) break;
+      last_said = steady_now();
+    }
+    if (!page.next) co_await connection.pause(last_said + kHeartbeat);
+  }
+  co_return Response{.status = kClientLeft};
+}
+
+}  // namespace faultline
