@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <set>
+#include <utility>
 
 #include "model/ranks.h"
 #include "rules/coverage.h"
@@ -187,14 +188,28 @@ Check agreement(const View& view, const Diagnosis& diagnosis, std::string name,
   return check;
 }
 
-// What the deepest communicator's ranks entered last.
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// What was entered last.
 Check last_operation(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "last operation", .status = CheckStatus::unknown};
+  const Finding* stands =
+      found(diagnosis, {"collective.rank_behind", "collective.stalled", "collective.timeout"});
+  // Where ranks wait, that communicator; else the largest.
   const Alignment* largest = nullptr;
-  for (const Alignment& alignment : view.alignments)
-    if (alignment.furthest > 0 &&
-        (largest == nullptr || alignment.members.size() > largest->members.size()))
-      largest = &alignment;
+  bool waits = false;
+  for (const Alignment& alignment : view.alignments) {
+    if (alignment.furthest == 0) continue;
+    const bool named = stands != nullptr && holds(stands->subject.communicators,
+                                                  view.communicators[alignment.communicator].id);
+    if (largest != nullptr &&
+        std::pair(named, alignment.members.size()) <= std::pair(waits, largest->members.size()))
+      continue;
+    largest = &alignment;
+    waits = named;
+  }
   if (largest == nullptr) {
     check.detail = "no line tells of a call";
     check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
@@ -203,9 +218,7 @@ Check last_operation(const View& view, const Diagnosis& diagnosis) {
   const auto there = std::ranges::count_if(largest->members, [&](std::size_t member) {
     return largest->position_of(member) == largest->furthest;
   });
-  const bool stands = found(diagnosis, {"collective.rank_behind", "collective.stalled",
-                                        "collective.timeout"}) != nullptr;
-  check.status = stands                                  ? CheckStatus::fail
+  check.status = stands != nullptr                       ? CheckStatus::fail
                  : diagnosis.verdict == Verdict::healthy ? CheckStatus::pass
                                                          : CheckStatus::unknown;
   check.detail = fmt::format(

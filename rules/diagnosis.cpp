@@ -103,13 +103,25 @@ bool began_and_never_finished(const Member& member) {
   return member.init && !member.complete && !member.first_op_count;
 }
 
+// Ranks were set up, and nothing tells whether they work.
+bool only_set_up(const View& view) {
+  return view.members.size() > 1 && std::ranges::none_of(view.members, [&](std::size_t index) {
+           return view.member(index).calls > 0 || view.member(index).ending;
+         });
+}
+
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
   const RankTally& ranks = diagnosis.ranks;
-  if (diagnosis.verdict == Verdict::healthy)
-    return ranks.seen >= ranks.expected
-               ? std::string("Nothing wrong was found.")
-               : fmt::format("Nothing wrong was found in the logs of {} of {} ranks.", ranks.seen,
-                             ranks.expected);
+  if (diagnosis.verdict == Verdict::healthy) {
+    const std::string seen =
+        ranks.seen >= ranks.expected
+            ? std::string()
+            : fmt::format(" in the logs of {} of {} ranks", ranks.seen, ranks.expected);
+    return fmt::format("Nothing wrong was found{}.{}", seen,
+                       only_set_up(view) ? " No line tells of a call: a job that stands would look "
+                                           "the same."
+                                         : "");
+  }
   if (diagnosis.root_causes.empty()) {
     auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
       return began_and_never_finished(view.member(index));

@@ -60,14 +60,21 @@ std::vector<HostCoverage> coverage_of(const View& view) {
 }
 
 std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis) {
-  if (diagnosis.verdict == Verdict::healthy) return {};
+  constexpr std::string_view kCalls =
+      "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL NCCL_DEBUG_FILE=/tmp/nccl.%h.%p";
+  const bool calls = any_calls(view) || !view.job.flight().latest().empty();
+  if (diagnosis.verdict == Verdict::healthy) {
+    if (calls || view.members.size() < 2) return {};
+    return {{std::string(kCalls),
+             "no line tells of a call, so a job that stands looks like one that runs"}};
+  }
   const bool decided = !diagnosis.root_causes.empty() &&
                        diagnosis.root_causes.front().confidence >= kDecided &&
                        !is_about_collectives(diagnosis.root_causes.front());
   if (decided) return {};
   std::vector<NextTime> next;
-  if (!any_calls(view) && view.job.flight().latest().empty()) {
-    next.push_back({"NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL NCCL_DEBUG_FILE=/tmp/nccl.%h.%p",
+  if (!calls) {
+    next.push_back({std::string(kCalls),
                     "no line tells which calls each rank made, so ranks cannot be compared"});
   } else if (view.lines_are_missing()) {
     next.push_back({"NCCL_DEBUG_FILE=/tmp/nccl.%h.%p",

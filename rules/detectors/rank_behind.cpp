@@ -28,6 +28,8 @@ constexpr double kCircle = 0.5;          // everybody who is waited for waits fo
 constexpr double kMayWaitItself = 0.65;  // for a rank of its communicators whose log is missing
 constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
 constexpr double kSomeCallDoesNotEnd = 0.5;
+constexpr std::uint64_t kShortQueue =
+    5;  // calls by which ranks differ without any of them stopping
 constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
@@ -252,6 +254,16 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
   return suspicion;
 }
 
+// Those that wait are no more than a few calls ahead: who queued least only seems to be late where
+// a call that all had entered does not end.
+void doubt_for_short_queues(const QueueReplay& replay, Finding& finding) {
+  finding.confidence = std::min(finding.confidence, kSomeCallDoesNotEnd);
+  finding.against.push_back(
+      fmt::format("those that wait for it are only {} to {} calls ahead, as when a call that all "
+                  "entered does not end",
+                  replay.least_pending, replay.most_pending));
+}
+
 // Whether one of these ranks called on a communicator of which not all ranks were heard.
 bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
@@ -330,6 +342,8 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   for (Suspicion& suspicion : found)
     if (calls_with_unheard_peers(view, suspicion.finding.subject.ranks))
       suspicion.finding.confidence = std::min(suspicion.finding.confidence, kMayWaitItself);
+  if (replay && replay->waiting > 0 && !replay->is_clear() && replay->most_pending <= kShortQueue)
+    for (Suspicion& suspicion : found) doubt_for_short_queues(*replay, suspicion.finding);
   // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
   for (Suspicion& suspicion : found)
     if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))

@@ -91,9 +91,8 @@ TEST(NextTime, AsksForCallsOnlyWhereNoneWereLogged) {
   Job job;
   job.join_all(16);
   job.kernel("node-0", "eth0: link up", at(50));
-  job.warn(3, "Watchdog caught collective operation timeout");
   const Diagnosis diagnosis = job.diagnosis();
-  if (diagnosis.verdict == Verdict::healthy) GTEST_SKIP() << "nothing is asked of a healthy job";
+  EXPECT_THAT(diagnosis.summary, HasSubstr("a job that stands would look the same"));
   EXPECT_THAT(diagnosis.next_time, Contains(Field(&NextTime::set, HasSubstr("COLL"))));
   EXPECT_THAT(hung_job().diagnosis().next_time,
               Not(Contains(Field(&NextTime::set, HasSubstr("COLL")))));
