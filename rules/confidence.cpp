@@ -15,9 +15,9 @@ struct Point {
 // Between what detectors give and what ./dev accuracy measured (docs/confidence.md): real logs are
 // less kind than simulated ones. In between by a straight line.
 constexpr Point kPoints[] = {
-    {0.00, 0.00}, {0.05, 0.02}, {0.40, 0.45}, {0.50, 0.56}, {0.60, 0.69},
-    {0.70, 0.80}, {0.75, 0.84}, {0.80, 0.87}, {0.85, 0.89}, {0.88, 0.92},
-    {0.90, 0.94}, {0.95, 0.97}, {1.00, 0.99},
+    {0.00, 0.00}, {0.05, 0.02}, {0.40, 0.50}, {0.50, 0.58}, {0.60, 0.73},
+    {0.69, 0.79}, {0.70, 0.83}, {0.75, 0.88}, {0.80, 0.89}, {0.83, 0.92},
+    {0.85, 0.95}, {0.90, 0.96}, {0.95, 0.97}, {1.00, 0.98},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace faultline {
@@ -208,6 +209,36 @@ class Replay {
 };
 
 }  // namespace
+
+std::vector<std::size_t> groups_with_short_queues(const View& view, const QueueReplay& replay) {
+  constexpr std::uint64_t kLeastGap = 2;  // calls
+  std::vector<std::size_t> found;
+  std::size_t smallest = replay.pending.size();
+  for (std::size_t which = 0; which < view.communicators.size(); ++which) {
+    const Communicator& communicator = view.communicators[which];
+    if (communicator.members.size() != static_cast<std::size_t>(communicator.nranks)) continue;
+    std::set<std::size_t> group;
+    for (const std::size_t member : communicator.members)
+      group.insert(view.workers.of_member[member]);
+    if (group.size() < 2 || group.size() >= replay.pending.size()) continue;
+    std::uint64_t most_inside = 0;
+    std::uint64_t least_outside = UINT64_MAX;
+    for (std::size_t worker = 0; worker < replay.pending.size(); ++worker) {
+      const std::uint64_t pending = replay.pending[worker];
+      if (group.contains(worker))
+        most_inside = std::max(most_inside, pending);
+      else
+        least_outside = std::min(least_outside, pending);
+    }
+    // Ranks that stopped have nothing left to do; those of a stalled group have, but for some.
+    if (most_inside == 0 || least_outside < most_inside + kLeastGap || group.size() > smallest)
+      continue;
+    if (group.size() < smallest) found.clear();
+    smallest = group.size();
+    found.push_back(which);
+  }
+  return found;
+}
 
 std::optional<QueueReplay> replay_queues(const View& view) {
   if (view.lines_are_missing()) return std::nullopt;

@@ -25,6 +25,10 @@ struct QueueReplay {
   bool is_clear() const { return least_pending >= most_pending - least_pending; }
 };
 
+// The smallest communicators (indices into view.communicators) whose ranks queued little after a
+// call that does not end, while all others queued clearly more and wait for them.
+std::vector<std::size_t> groups_with_short_queues(const View& view, const QueueReplay& replay);
+
 // Nothing if the order of calls is not known well enough.
 std::optional<QueueReplay> replay_queues(const View& view);
 

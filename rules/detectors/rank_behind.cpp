@@ -28,6 +28,7 @@ constexpr double kCircle = 0.5;          // everybody who is waited for waits fo
 constexpr double kMayWaitItself = 0.65;  // for a rank of its communicators whose log is missing
 constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
 constexpr double kSomeCallDoesNotEnd = 0.5;
+constexpr double kOneGroupDoesNotEnd = 0.7;
 constexpr std::uint64_t kShortQueue =
     5;  // calls by which ranks differ without any of them stopping
 constexpr std::size_t kMostLines = 3;
@@ -264,6 +265,31 @@ void doubt_for_short_queues(const QueueReplay& replay, Finding& finding) {
                   replay.least_pending, replay.most_pending));
 }
 
+// The ranks of one communicator queued little, all others wait for them.
+Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t>& groups) {
+  const Communicator& group = view.communicators[groups.front()];
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = fmt::format(
+      "All {} ranks of communicator {} stand within a few calls of each other, and all others wait "
+      "for them: a call that they all entered does not end",
+      group.members.size(), group.id);
+  finding.severity = Severity::critical;
+  finding.confidence = kOneGroupDoesNotEnd;
+  for (const std::size_t which : groups)
+    finding.subject.communicators.push_back(view.communicators[which].id);
+  for (const std::size_t member : group.members) {
+    const Member& it = view.member(member);
+    if (it.last_line.known() && finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(it.last_line));
+    if (!suspicion.since.known()) suspicion.since = it.last_line.time;
+  }
+  return suspicion;
+}
+
 // Whether one of these ranks called on a communicator of which not all ranks were heard.
 bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
@@ -317,6 +343,10 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   if (const Alignment* stuck = call_that_does_not_end(view, origins))
     return {describe_stall(view, *stuck, relation)};
 
+  if (replay && replay->waiting > 0 && !is_told) {
+    const std::vector<std::size_t> groups = groups_with_short_queues(view, *replay);
+    if (!groups.empty()) return {describe_stalled_group(view, groups)};
+  }
   if (replay && replay->waiting > 0 && !is_told && replay->drained.size() > 1 &&
       (!replay->is_clear() || replay->drained.size() * kFewStop >= view.workers.all.size()) &&
       (relation.circular || by_culprits.size() > 1))
