@@ -17,6 +17,8 @@ class Documents {
   // What a document may remember. One that would need more is given up.
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
 
+  bool is_open() const { return open_ != nullptr; }
+
   // Whether a line would be read as part of a document, by what is known before it is read.
   bool wants(std::string_view text) const;
 

@@ -491,6 +491,8 @@ class Reader::Impl {
 
   // True: the line belongs to a document.
   bool read_document(const Message& message, const LinePlace& place) {
+    // No tool's report begins with a line of the kernel's own; there may be very many of them.
+    if (message.from_kernel && !documents_.is_open()) return false;
     // Documents wait for the whole line: one that was cut off may say something else.
     if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
     document_readings_.clear();
