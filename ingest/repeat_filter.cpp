@@ -32,6 +32,8 @@ bool same_but_for_channels(const PeerConnection& a, const PeerConnection& b) {
          a.transport == b.transport && a.direction == b.direction;
 }
 
+constexpr std::uint32_t kKeptOfAStorm = 64;  // lines of a batch
+
 std::uint32_t next_event(const Batch& batch) {
   return static_cast<std::uint32_t>(batch.events.size());
 }
@@ -48,6 +50,7 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
   // that matters.
   if (auto* report = std::get_if<RankReport>(&fact); report && report->tool == "inspector")
     return swallows(batch, speaker, time, line, *report);
+  if (auto* xid = std::get_if<GpuXid>(&fact)) return swallows(batch, speaker, time, line, *xid);
   if (const auto* init = std::get_if<CommunicatorInit>(&fact))
     ++communicators_of(speaker, init->thread);
   return false;
@@ -111,6 +114,40 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
   return true;
 }
 
+bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
+                            const LinePlace& line, GpuXid& xid) {
+  // Of channels that are torn down it does not matter which; else only the same words are the same.
+  constexpr int kTeardown = 45;
+  const auto same = [&](std::uint32_t known) {
+    const auto* other = std::get_if<GpuXid>(&batch.events[known].fact);
+    return other != nullptr && batch.events[known].speaker == speaker && other->gpu == xid.gpu &&
+           other->code == xid.code && other->pid == xid.pid && other->process == xid.process &&
+           other->caused_by == xid.caused_by && other->xid_line == xid.xid_line &&
+           (xid.code == kTeardown || other->detail == xid.detail);
+  };
+  Hash hash;
+  hash << xid.gpu << xid.code << xid.pid.value_or(-1) << static_cast<std::int64_t>(speaker)
+       << std::string_view(xid.code == kTeardown ? std::string_view() : xid.detail);
+  const auto fresh = static_cast<std::uint32_t>(storms_.size());
+  const std::uint32_t index = storm_table_.find_or_insert(
+      hash.value(), fresh, [&](std::uint32_t known) { return same(storms_[known].last); });
+  if (index == fresh) storms_.emplace_back();
+  Storm& storm = storms_[index];
+  if (storm.kept < kKeptOfAStorm) {
+    ++storm.kept;
+    storm.last = next_event(batch);
+    return false;
+  }
+  Event& event = batch.events[storm.last];  // keeps its place in the order
+  xid.repeated += std::get<GpuXid>(event.fact).repeated;
+  event.time = time;
+  event.line = line.number;
+  event.offset = line.offset;
+  event.text = evidence_text(line.text);
+  event.fact = std::move(xid);
+  return true;
+}
+
 std::uint32_t& RepeatFilter::communicators_of(std::uint32_t speaker, std::int64_t thread) {
   const auto same = [&](std::uint32_t index) {
     return threads_[index].speaker == speaker && threads_[index].thread == thread;
@@ -128,6 +165,8 @@ std::uint32_t& RepeatFilter::communicators_of(std::uint32_t speaker, std::int64_
 void RepeatFilter::reset() {
   connections_.clear();
   reports_.clear();
+  storm_table_.clear();
+  storms_.clear();
   thread_table_.clear();
   threads_.clear();
 }

@@ -1,5 +1,5 @@
 // What lines say over and over again becomes one event: connections of each channel, settings of
-// each communicator, a tool's reports on one rank.
+// each communicator, a tool's reports on one rank, storms of a GPU's Xids.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,23 @@ class RepeatFilter {
   bool swallows(Batch& batch, std::uint32_t speaker, const PeerConnection& connection);
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 RankReport& report);
+  // Of a storm the first lines of a batch are kept and the last, which counts all between.
+  bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
+                GpuXid& xid);
   std::uint32_t& communicators_of(std::uint32_t speaker, std::int64_t thread);
 
   std::unordered_set<std::uint64_t> settings_;  // hashes
   // Indices into the batch's events.
   IndexTable connections_;
   IndexTable reports_;
+
+  // Lines of one Xid of one process.
+  struct Storm {
+    std::uint32_t last = 0;  // index into the batch's events
+    std::uint32_t kept = 0;
+  };
+  IndexTable storm_table_;
+  std::vector<Storm> storms_;
 
   // How many communicators a thread has begun: what is connected after that is of another one.
   struct Thread {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -215,6 +216,46 @@ TEST(UnfinishedLines, GiveNoFactThatTheRestCouldChange) {
   const auto settings = all<Setting>(reader.take());
   ASSERT_EQ(settings.size(), 1U);
   EXPECT_EQ(settings[0].value, "mlx5_12");
+}
+
+std::string xid(int code, std::string_view detail, int pid = 40224) {
+  return "[41280.701551] NVRM: Xid (PCI:0000:3b:00): " + std::to_string(code) +
+         ", pid=" + std::to_string(pid) + ", name=python3, " + std::string(detail) + "\n";
+}
+
+TEST(Storms, OfOneXidAreAFewEventsOfABatchAndTheLastCountsTheRest) {
+  std::string text;
+  for (int line = 0; line < 1'000; ++line) {
+    std::string channel = std::to_string(line);
+    channel.insert(0, 8 - channel.size(), '0');
+    text += xid(45, "Ch " + channel);
+  }
+  const Batch batch = read(text);
+  const auto storm = all<GpuXid>(batch);
+  ASSERT_EQ(storm.size(), 64U);
+  int lines = 0;
+  for (const GpuXid& one : storm) lines += one.repeated;
+  EXPECT_EQ(lines, 1'000);
+  EXPECT_EQ(batch.recognized, 1'000U);
+  EXPECT_THAT(batch.events.front().text, testing::HasSubstr("Ch 00000000"));
+  EXPECT_THAT(batch.events.back().text, testing::HasSubstr("Ch 00000999"));
+  EXPECT_EQ(batch.events.back().line, 1'000U);
+}
+
+TEST(Storms, HideNoXidOfAnotherCodeProcessOrText) {
+  std::string text;
+  for (int line = 0; line < 500; ++line) text += xid(45, "Ch 00000001");
+  text += xid(79, "GPU has fallen off the bus.") + xid(45, "Ch 00000001", 40225) +
+          xid(48, "DBE at 0x10") + xid(48, "DBE at 0x20");
+  for (int line = 0; line < 500; ++line) text += xid(45, "Ch 00000001");
+  const auto xids = all<GpuXid>(read(text));
+  EXPECT_EQ(xids.size(), 64U + 4U);
+  const auto count = [&](int code) {
+    return std::count_if(xids.begin(), xids.end(),
+                         [&](const GpuXid& one) { return one.code == code; });
+  };
+  EXPECT_EQ(count(79), 1);
+  EXPECT_EQ(count(48), 2);
 }
 
 TEST(UnfinishedLines, OfAWarningTheBeginningIsKeptWhenNothingCanFollow) {
