@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "ingest/reader.h"
+#include "ingest/noteworthy.h"
 #include "rules/signatures.h"
 
 namespace faultline {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "ingest/reader.h"
+#include "ingest/noteworthy.h"
 #include "rules/live_catalog.h"
 
 namespace faultline {

@@ -1,25 +1,12 @@
 #include "ingest/reader.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <limits>
-#include <optional>
 #include <utility>
-#include <vector>
 
-#include "ingest/call_collector.h"
-#include "ingest/documents.h"
 #include "ingest/dump_body.h"
-#include "ingest/repeat_filter.h"
+#include "ingest/line_reader.h"
 #include "ingest/trace_body.h"
-#include "ingest/unwrap.h"
-#include "ingest/wanted_remarks.h"
-#include "parsers/nccl_call.h"
-#include "parsers/nccl_forms.h"
-#include "parsers/nccl_remark.h"
-#include "parsers/parser.h"
-#include "parsers/parser_choice.h"
 
 namespace faultline {
 namespace {
@@ -34,47 +21,12 @@ constexpr unsigned char kInDocument = 8;
 constexpr unsigned char kInDump = 16;
 constexpr unsigned char kPassingOver = 32;
 
-constexpr std::size_t kMostReserved = 8192;  // events of the batch to come
-
 // Of a dump that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = Reader::kMaxLineBytes;
 
 void append_length(std::string& out, std::uint64_t length) {
   for (int shift = 0; shift < 64; shift += 8)
     out.push_back(static_cast<char>(length >> shift & 255));
-}
-
-constexpr std::string_view kKernel = "kernel";
-constexpr std::string_view kTorch = "torch";
-
-constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
-
-// A warning that goes on over more lines than this is no warning of ours.
-constexpr std::size_t kMaxRemarkBytes = 4096;
-
-// A word of eight bytes at a time: no escapes or holes in it, no line of another process. A
-// message may speak of the "NCCL version".
-bool is_plain(std::string_view message) {
-  constexpr std::uint64_t kBlanks = 0x2020202020202020;
-  constexpr std::uint64_t kHighs = 0x8080808080808080;
-  std::uint64_t control = 0;
-  std::size_t at = 0;
-  for (; at + 8 <= message.size(); at += 8) {
-    std::uint64_t eight = 0;
-    std::memcpy(&eight, message.data() + at, 8);
-    control |= (eight - kBlanks) & ~eight & kHighs;
-  }
-  for (; at < message.size(); ++at)
-    if (static_cast<unsigned char>(message[at]) < ' ') control = 1;
-  if (control != 0) return false;
-  for (at = message.find("NCCL "); at != std::string_view::npos; at = message.find("NCCL ", at + 1))
-    if (at + 5 < message.size() && message[at + 5] >= 'A' && message[at + 5] <= 'Z') return false;
-  return true;
-}
-
-EventTime time_of(const NcclLine& line, const Message& message) {
-  auto own = time_of(line);
-  return own ? EventTime::at(*own, std::chrono::seconds(1), true) : message.time;
 }
 
 std::uint64_t read_length(std::string_view bytes) {
@@ -89,8 +41,7 @@ std::uint64_t read_length(std::string_view bytes) {
 class Reader::Impl {
  public:
   Impl(const Cursor& cursor, Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
-      : wanted_(std::move(noteworthy)),
-        unwrapper_(reference),
+      : line_reader_(reference, std::move(noteworthy)),
         line_start_(cursor.offset),
         taken_(cursor.offset),
         lines_(cursor.lines) {
@@ -98,7 +49,7 @@ class Reader::Impl {
     begin_batch();
   }
 
-  void set_boot_time(Timestamp boot_time) { boot_us_ = boot_time.time_since_epoch().count(); }
+  void set_boot_time(Timestamp boot_time) { line_reader_.set_boot_time(boot_time); }
 
   void feed(std::string_view bytes) {
     if (bytes.empty()) return;
@@ -128,7 +79,7 @@ class Reader::Impl {
       line_start_ += length + 1;
       bytes.remove_prefix(length + 1);
     }
-    calls_.keep_texts(batch_);
+    line_reader_.keep_texts();
     keep_tail(bytes);
   }
 
@@ -137,30 +88,17 @@ class Reader::Impl {
   void close() {
     finish(LineEnd::lost);
     // The piece that came last stands on the last line, which an earlier batch may have told of.
-    LinePlace place{lines_, last_line_start_, {}};
-    batch_.first_line = std::min(batch_.first_line, lines_);
-    for (const Message& message : unwrapper_.finish()) {
-      place.text = message.text;
-      read_message(message, place);
-    }
-    document_readings_.clear();
-    documents_.finish(document_readings_);
-    keep_document_readings({}, place);
-    calls_.keep_texts(batch_);
+    batch().first_line = std::min(batch().first_line, lines_);
+    line_reader_.close({lines_, last_line_start_, {}});
+    line_reader_.keep_texts();
   }
 
   std::uint64_t pending_bytes() const { return readable() - taken_; }
 
   Batch take() {
-    taken_ = batch_.to_offset = readable();
-    if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
-    if (kernel_lines_ > 0) batch_.dialects[std::string(kKernel)] += kernel_lines_;
-    for (std::size_t i = 0; i < kNcclSubsystems; ++i)
-      if (without_fact_[i] > 0)
-        batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
-    Batch taken = std::move(batch_);
+    taken_ = batch().to_offset = readable();
+    Batch taken = line_reader_.take();
     begin_batch();
-    batch_.events.reserve(std::min(taken.events.size(), kMostReserved));  // likely as many again
     return taken;
   }
 
@@ -172,8 +110,7 @@ class Reader::Impl {
       if (of_tail > 0 || dump_.passes_over()) cursor.carry = saved_dump(of_tail);
       return cursor;
     }
-    std::string wrapping = unwrapper_.save();
-    std::string document = documents_.save();
+    const auto [wrapping, document] = line_reader_.save();
     if (of_tail == 0 && !discarding_ && wrapping.empty() && document.empty()) return cursor;
     unsigned char flags = 0;
     if (of_tail > 0 && discarding_) flags |= kDiscarding;
@@ -191,26 +128,23 @@ class Reader::Impl {
   }
 
  private:
-  // Whether the line in hand has its newline.
-  enum class LineEnd { there, missing, lost };
+  Batch& batch() { return line_reader_.batch(); }
 
   void finish(LineEnd end) {
     finished_ = true;
-    batch_.end = SourceEnd::whole;
+    batch().end = SourceEnd::whole;
     if (trace_.open() && !finish_trace()) return;
     read_dumps(true);
     if (dump_.size() > 0) {
-      batch_.end = SourceEnd::torn;
+      batch().end = SourceEnd::torn;
       return;
     }
     if (tail_.empty() && !discarding_) return;
     if (!tail_counted_) count_line();
     tail_counted_ = true;
-    line_end_ = end;
-    if (!tail_read_ && !discarding_) tail_read_ = read_line(tail_, lines_);
-    line_end_ = LineEnd::there;
-    if (!tail_read_) batch_.end = SourceEnd::torn;
-    calls_.keep_texts(batch_);
+    if (!tail_read_ && !discarding_) tail_read_ = read_line(tail_, end);
+    if (!tail_read_) batch().end = SourceEnd::torn;
+    line_reader_.keep_texts();
   }
 
   void restore(std::string_view carry) {
@@ -234,8 +168,7 @@ class Reader::Impl {
       carry.remove_prefix(std::min<std::size_t>(8, carry.size()));
     }
     wrapping = std::min<std::uint64_t>(wrapping, carry.size());
-    unwrapper_.restore(carry.substr(0, wrapping));
-    documents_.restore(carry.substr(wrapping));
+    line_reader_.restore(carry.substr(0, wrapping), carry.substr(wrapping));
     at_beginning_ = tail_.empty() && !discarding_ && carry.empty();
     // Of a line too long to keep, only that it had begun is remembered.
     if (discarding_) discarded_ = 1;
@@ -249,22 +182,13 @@ class Reader::Impl {
   }
 
   void begin_batch() {
-    batch_ = Batch{};
-    batch_.from_offset = batch_.to_offset = taken_;
-    batch_.first_line = tail_counted_ || dump_counted_ ? lines_ : lines_ + 1;
-    calls_.reset();
-    repeats_.reset();
-    last_frame_.clear();
-    nccl_lines_ = 0;
-    kernel_lines_ = 0;
-    without_fact_ = {};
-    last_warning_ = {};
-    order_ = 0;
+    batch().from_offset = batch().to_offset = taken_;
+    batch().first_line = tail_counted_ || dump_counted_ ? lines_ : lines_ + 1;
   }
 
   void count_line() {
     ++lines_;
-    ++batch_.lines;
+    ++batch().lines;
   }
 
   void feed_trace(std::string_view bytes) {
@@ -285,7 +209,7 @@ class Reader::Impl {
       finished_ = true;
       if (step.what != TraceBody::What::broken_off) continue;
       dump_.pass_over();
-      batch_.end = SourceEnd::torn;
+      batch().end = SourceEnd::torn;
       return false;
     }
     return true;
@@ -294,11 +218,9 @@ class Reader::Impl {
   // A trace counts as one line.
   void keep_trace(TraceBody::Step& step) {
     count_line();
-    ++batch_.dialects["torch-profiler"];
-    ++batch_.recognized;
-    const std::uint32_t speaker = calls_.speaker(batch_, {}, 0, -1, -1);
-    for (DumpedFact& told : step.facts)
-      keep_fact(std::move(told.fact), speaker, told.time, {lines_, line_start_, told.text});
+    ++batch().dialects["torch-profiler"];
+    ++batch().recognized;
+    line_reader_.keep(step.facts, lines_, line_start_);
     line_start_ += step.size;
   }
 
@@ -342,15 +264,13 @@ class Reader::Impl {
     if (!std::exchange(dump_counted_, true)) {
       count_line();
       if (!std::get<FlightRecorderDump>(facts.front().fact).refused.empty()) {
-        ++batch_.skipped;
+        ++batch().skipped;
       } else {
-        ++batch_.dialects["flight-recorder"];
-        ++batch_.recognized;
+        ++batch().dialects["flight-recorder"];
+        ++batch().recognized;
       }
     }
-    const std::uint32_t speaker = calls_.speaker(batch_, {}, 0, -1, -1);
-    for (DumpedFact& told : facts)
-      keep_fact(std::move(told.fact), speaker, told.time, {lines_, line_start_, told.text});
+    line_reader_.keep(facts, lines_, line_start_);
   }
 
   std::string saved_dump(std::uint64_t length) const {
@@ -381,10 +301,10 @@ class Reader::Impl {
     keep_tail(bytes.substr(0, newline));
     if (!tail_counted_) count_line();
     if (discarding_) {
-      ++batch_.skipped;
+      ++batch().skipped;
     } else if (!tail_read_) {
-      read_line(tail_, lines_);
-      calls_.keep_texts(batch_);  // before the tail's bytes go
+      read_line(tail_, LineEnd::there);
+      line_reader_.keep_texts();  // before the tail's bytes go
     }
     line_start_ += tail_.size() + discarded_ + 1;
     tail_.clear();
@@ -406,275 +326,20 @@ class Reader::Impl {
   void whole_line(std::string_view line) {
     count_line();
     if (line.size() > kMaxLineBytes)
-      ++batch_.skipped;
+      ++batch().skipped;
     else
-      read_line(line, lines_);
+      read_line(line, LineEnd::there);
   }
 
   // True if a fact or a call came of it.
-  bool read_line(std::string_view line, std::uint64_t number) {
+  bool read_line(std::string_view line, LineEnd end) {
     last_line_start_ = line_start_;
-    LinePlace place{number, line_start_, line};
-    std::uint64_t facts_before = facts_;
-    if (read_plain_nccl(place)) return facts_ != facts_before;
-    bool recognized = false;
-    for (const Message& message : unwrapper_.unwrap(line))
-      recognized |= read_message(message, place);
-    if (!recognized && line.find('\0') != std::string_view::npos) ++batch_.skipped;
-    return facts_ != facts_before;
+    return line_reader_.read({lines_, line_start_, line}, end);
   }
 
-  // The usual line, HOST:PID:TID [DEV] NCCL INFO with nothing around it, and the hot one: a call.
-  // Most are by the thread that printed the one before, and begin with the same bytes.
-  bool read_plain_nccl(const LinePlace& place) {
-    if (last_frame_.empty() || !place.text.starts_with(last_frame_)) {
-      NcclLine frame;
-      if (!read_plain_info(place.text, frame)) return false;
-      frame_ = frame;
-      last_frame_ = place.text.substr(0, place.text.size() - frame_.message.size());
-      frame_.host = std::string_view(last_frame_).substr(0, frame_.host.size());
-      last_frames_speaker_ = kNobody;
-    }
-    std::string_view text = place.text.substr(last_frame_.size());
-    NcclCall call;
-    if (parse_nccl_call(text, call)) {
-      calls_.add(batch_, frames_speaker(), call, {}, place, order_);
-      ++facts_;
-    } else {
-      while (text.ends_with('\r')) text.remove_suffix(1);
-      if (!is_plain(text) || unwrapper_.in_document()) return false;
-      frame_.message = text;
-      keep_nccl(frame_, {}, place);
-    }
-    ++batch_.recognized;
-    ++nccl_lines_;
-    return true;
-  }
-
-  std::uint32_t frames_speaker() {
-    if (last_frames_speaker_ == kNobody)
-      last_frames_speaker_ = calls_.speaker(batch_, frame_.host, frame_.pid, frame_.device, -1);
-    return last_frames_speaker_;
-  }
-
-  bool read_message(const Message& message, const LinePlace& place) {
-    if (read_document(message, place)) return true;
-    bool recognized = read_nccl(message, place);
-    if (recognized) ++nccl_lines_;
-    const ParserChoice::Set chosen =
-        recognized ? ParserChoice::Set() : parser_choice().of(message.text);
-    for (std::size_t i = chosen._Find_first(); i < chosen.size() && !recognized;
-         i = chosen._Find_next(i)) {
-      const Parser& parser = all_parsers()[i];
-      if (parser.ends_openly && line_end_ != LineEnd::there) continue;
-      readings_.clear();
-      if (!parser.parse(message.text, readings_)) continue;
-      // What was done to the machine also matters to those who read remarks.
-      const bool quoted = message.from_user_space && parser.dialect == kKernel;
-      if ((readings_.empty() && !quoted) || tells_of_upkeep())
-        keep_remark(message, place, parser.dialect);
-      keep_readings(message, place);
-      ++batch_.dialects[std::string(parser.dialect)];
-      recognized = true;
-    }
-    if (!recognized && continue_warning(message, place)) {
-      ++nccl_lines_;
-      recognized = true;
-    }
-    if (!recognized && keep_unclaimed(message, place)) {
-      ++kernel_lines_;
-      recognized = true;
-    }
-    if (recognized) ++batch_.recognized;
-    return recognized;
-  }
-
-  // True: the line belongs to a document.
-  bool read_document(const Message& message, const LinePlace& place) {
-    // No tool's report begins with a line of the kernel's own; there may be very many of them.
-    if (message.from_kernel && !documents_.is_open()) return false;
-    // Documents wait for the whole line: one that was cut off may say something else.
-    if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
-    document_readings_.clear();
-    const bool mine =
-        documents_.read({message.text, place.text, place.number, place.offset, message.host,
-                         message.time, message.rank, line_end_ == LineEnd::lost},
-                        document_readings_);
-    keep_document_readings(message, place);
-    batch_.skipped += documents_.take_given_up();
-    if (!mine || documents_.dialect().empty()) return mine;
-    ++batch_.dialects[std::string(documents_.dialect())];
-    ++batch_.recognized;
-    return true;
-  }
-
-  void keep_document_readings(const Message& message, const LinePlace& place) {
-    for (DocumentReading& told : document_readings_) {
-      readings_.clear();
-      readings_.push_back(std::move(told.reading));
-      if (!told.line) {
-        keep_readings(message, place);
-        continue;
-      }
-      const KeptLine& line = *told.line;
-      keep_readings({.text = line.text, .host = line.host, .time = line.time, .rank = line.rank},
-                    {line.number, line.offset, line.text});
-    }
-  }
-
-  // NCCL's lines inside wrappers, in merged lines, without a host: what the quick way leaves.
-  bool read_nccl(const Message& message, const LinePlace& place) {
-    if (message.text.find("NCCL ") == std::string_view::npos) return false;
-    NcclLine line;
-    if (read_plain_info(message.text, line) && is_plain(line.message)) {
-      read_nccl(line, message, place);
-      return true;
-    }
-    const std::vector<NcclLine> lines = nccl_lines(message.text);
-    for (const NcclLine& one : lines) read_nccl(one, message, place);
-    return !lines.empty();
-  }
-
-  void read_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
-    NcclCall call;
-    if (!parse_nccl_call(line.message, call)) return keep_nccl(line, message, place);
-    // The line's bytes, not the message's: unwrapped text may live only until the next line.
-    calls_.add(batch_, speaker_of(line, message), call, time_of(line, message), place, order_);
-    ++facts_;
-  }
-
-  std::uint32_t speaker_of(const NcclLine& line, const Message& message) {
-    if (&line == &frame_) return frames_speaker();
-    return calls_.speaker(batch_, line.host.empty() ? message.host : line.host, line.pid,
-                          line.device, message.rank);
-  }
-
-  // Everything NCCL says but calls.
-  void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
-    nccl_facts_.clear();
-    const NcclForm* form = read_nccl_line(line, nccl_facts_);
-    if (line_end_ != LineEnd::there) drop_unfinished();
-    if (nccl_facts_.empty() && !keep_remark(line, message, place)) {
-      NcclSubsystem subsystem = form ? form->subsystem : guessed_subsystem(line.message);
-      ++without_fact_[static_cast<std::size_t>(subsystem)];
-    }
-    for (Fact& fact : nccl_facts_)
-      keep_fact(std::move(fact), speaker_of(line, message), time_of(line, message), place);
-    if (line.level == NcclLevel::warn && !nccl_facts_.empty())
-      last_warning_ = {place.number, batch_.events.size() - 1};
-  }
-
-  // The line may have been cut anywhere. Of a warning that nothing can complete any more, its
-  // beginning is better than nothing.
-  void drop_unfinished() {
-    std::erase_if(nccl_facts_, [this](const Fact& fact) {
-      if (line_end_ == LineEnd::lost && std::holds_alternative<Remark>(fact)) return false;
-      return !stands_though_cut(fact);
-    });
-  }
-
-  // A warning of several lines, of which only the first has a frame.
-  bool continue_warning(const Message& message, const LinePlace& place) {
-    if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
-    Event& event = batch_.events[last_warning_.event];
-    auto& text = std::get<Remark>(event.fact).text;
-    if (batch_.speakers[event.speaker].rank != message.rank) return false;
-    const auto between = continues_warning(text, message.text);
-    if (!between || text.size() + message.text.size() > kMaxRemarkBytes) return false;
-    std::string_view more = message.text;
-    more.remove_prefix(std::min(more.find_first_not_of(" \t"), more.size()));
-    text += *between;
-    text += more;
-    last_warning_.line = place.number;
-    return true;
-  }
-
-  bool tells_of_upkeep() const {
-    return std::ranges::any_of(readings_, [](const Reading& reading) {
-      return std::holds_alternative<GpuDriver>(reading.fact) ||
-             std::holds_alternative<HostStopping>(reading.fact);
-    });
-  }
-
-  void keep_readings(const Message& message, const LinePlace& place) {
-    for (Reading& reading : readings_) {
-      auto* xid = std::get_if<GpuXid>(&reading.fact);
-      auto* sxid = std::get_if<SwitchError>(&reading.fact);
-      // A program that quotes the driver; the fabric manager is a program and speaks for itself.
-      if (message.from_user_space && (xid || (sxid && sxid->teller == "driver"))) continue;
-      if (xid) xid->repeated *= message.repeated;
-      if (sxid) sxid->repeated *= message.repeated;
-      const std::string_view host =
-          reading.host.empty() ? message.host : std::string_view(reading.host);
-      keep_fact(
-          std::move(reading.fact),
-          calls_.speaker(batch_, host, reading.pid, reading.device, message.rank),
-          reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time,
-          place);
-    }
-  }
-
-  void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time,
-                 const LinePlace& place) {
-    // Said once, and only where there are stamps that need it.
-    if (boot_us_ && time.uptime_us)
-      keep_fact(ClockReading{.wall_us = *std::exchange(boot_us_, std::nullopt), .teller = "sender"},
-                speaker, EventTime::since_boot(0), place);
-    ++facts_;
-    if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
-    Event& event = batch_.events.emplace_back();
-    event.order = order_++;
-    event.speaker = speaker;
-    event.line = place.number;
-    event.offset = place.offset;
-    event.time = time;
-    event.fact = std::move(fact);
-    event.text = evidence_text(place.text);
-    calls_.seal();
-  }
-
-  // Keeps a line that gave no fact, if a signature asks for it: one of NCCL's ...
-  bool keep_remark(const NcclLine& line, const Message& message, const LinePlace& place) {
-    if (line_end_ == LineEnd::missing) return false;
-    std::optional<Remark> remark = wanted_.of_nccl(line);
-    if (!remark) return false;
-    keep_fact(std::move(*remark), speaker_of(line, message), time_of(line, message), place);
-    return true;
-  }
-
-  // ... or another program's.
-  void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect) {
-    if (line_end_ == LineEnd::missing) return;
-    if (auto remark = wanted_.of(message, dialect)) keep_said(std::move(*remark), message, place);
-  }
-
-  void keep_said(Remark&& remark, const Message& message, const LinePlace& place) {
-    keep_fact(std::move(remark), calls_.speaker(batch_, message.host, 0, -1, message.rank),
-              message.time, place);
-  }
-
-  // A line that no parser knows. True: it is the kernel's, whether or not a signature asks for it.
-  bool keep_unclaimed(const Message& message, const LinePlace& place) {
-    if (line_end_ == LineEnd::missing) return message.from_kernel;
-    WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
-    if (found.remark) keep_said(std::move(*found.remark), message, place);
-    if (found.is_of_torch) {
-      ++batch_.dialects[std::string(kTorch)];
-      ++batch_.recognized;
-    }
-    return found.is_of_kernel;
-  }
-
-  WantedRemarks wanted_;
-  Unwrapper unwrapper_;
-  Documents documents_;
+  LineReader line_reader_;
   DumpBody dump_;
   TraceBody trace_;
-  CallCollector calls_;
-  RepeatFilter repeats_;
-  std::vector<Reading> readings_;
-  std::vector<Fact> nccl_facts_;
-  std::vector<DocumentReading> document_readings_;
 
   std::uint64_t line_start_;           // offset of the first byte of the line being read
   std::uint64_t last_line_start_ = 0;  // of the last line that was read
@@ -689,24 +354,6 @@ class Reader::Impl {
   bool at_beginning_ = true;   // of the source, of a body, or behind a dump
   bool dump_counted_ = false;  // the dump in hand, as a line
   bool dump_read_ = false;     // all that has come of it
-  LineEnd line_end_ = LineEnd::there;
-
-  Batch batch_;
-  // Counted here, for the batch counts by name.
-  std::uint64_t nccl_lines_ = 0;
-  std::uint64_t kernel_lines_ = 0;
-  std::array<std::uint64_t, kNcclSubsystems> without_fact_{};
-
-  std::string last_frame_;  // "node1:615:18953 [2] NCCL INFO " of the last plain line
-  NcclLine frame_;          // the same, read
-  std::uint32_t last_frames_speaker_ = kNobody;
-  struct {
-    std::uint64_t line = 0;  // of its text so far, in the source
-    std::size_t event = 0;
-  } last_warning_;
-  std::uint32_t order_ = 0;
-  std::uint64_t facts_ = 0;
-  std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet
 };
 
 Reader::Reader(const Cursor& cursor, Timestamp reference,

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "ingest/noteworthy.h"
 #include "model/batch.h"
 #include "model/time.h"
 
@@ -19,18 +20,6 @@ struct Cursor {
   // The unfinished last line and what the wrappers were in the middle of. Opaque; usually empty.
   std::string carry;
   bool operator==(const Cursor&) const = default;
-};
-
-// Which lines are kept, as remarks, although no parser has anything to say about them. Known to
-// those who know the signatures.
-class Noteworthy {
- public:
-  virtual ~Noteworthy() = default;
-  // Whether some signature may know a line of this dialect: "nccl", "kernel", "system" (what the
-  // programs of a host log), or empty for any other program's.
-  virtual bool wants(std::string_view text, std::string_view dialect) const = 0;
-  // Of a line without a framing: whether it reads like the kernel's, as `dmesg -t` prints it.
-  virtual bool reads_like_kernel(std::string_view text) const = 0;
 };
 
 class Reader {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ingest/reader.h"
+#include "ingest/noteworthy.h"
 #include "ingest/unwrap.h"
 #include "model/facts/remark.h"
 #include "parsers/nccl_line.h"

@@ -1,0 +1,361 @@
+#include "ingest/line_reader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "parsers/nccl_call.h"
+#include "parsers/nccl_forms.h"
+#include "parsers/nccl_remark.h"
+#include "parsers/parser_choice.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kKernel = "kernel";
+constexpr std::string_view kTorch = "torch";
+
+constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+
+constexpr std::size_t kMostReserved = 8192;  // events of the batch to come
+
+// A warning that goes on over more lines than this is no warning of ours.
+constexpr std::size_t kMaxRemarkBytes = 4096;
+
+// A word of eight bytes at a time: no escapes or holes in it, no line of another process. A
+// message may speak of the "NCCL version".
+bool is_plain(std::string_view message) {
+  constexpr std::uint64_t kBlanks = 0x2020202020202020;
+  constexpr std::uint64_t kHighs = 0x8080808080808080;
+  std::uint64_t control = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= message.size(); at += 8) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, message.data() + at, 8);
+    control |= (eight - kBlanks) & ~eight & kHighs;
+  }
+  for (; at < message.size(); ++at)
+    if (static_cast<unsigned char>(message[at]) < ' ') control = 1;
+  if (control != 0) return false;
+  for (at = message.find("NCCL "); at != std::string_view::npos; at = message.find("NCCL ", at + 1))
+    if (at + 5 < message.size() && message[at + 5] >= 'A' && message[at + 5] <= 'Z') return false;
+  return true;
+}
+EventTime time_of(const NcclLine& line, const Message& message) {
+  auto own = time_of(line);
+  return own ? EventTime::at(*own, std::chrono::seconds(1), true) : message.time;
+}
+}  // namespace
+
+LineReader::LineReader(Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
+    : wanted_(std::move(noteworthy)), unwrapper_(reference), last_frames_speaker_(kNobody) {
+  begin_batch();
+}
+
+void LineReader::set_boot_time(Timestamp boot_time) {
+  boot_us_ = boot_time.time_since_epoch().count();
+}
+
+LineReader::Memory LineReader::save() const { return {unwrapper_.save(), documents_.save()}; }
+
+void LineReader::restore(std::string_view wrapping, std::string_view document) {
+  unwrapper_.restore(wrapping);
+  documents_.restore(document);
+}
+
+void LineReader::begin_batch() {
+  batch_ = Batch{};
+  calls_.reset();
+  repeats_.reset();
+  last_frame_.clear();
+  nccl_lines_ = 0;
+  kernel_lines_ = 0;
+  without_fact_ = {};
+  last_warning_ = {};
+  order_ = 0;
+}
+
+Batch LineReader::take() {
+  if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
+  if (kernel_lines_ > 0) batch_.dialects[std::string(kKernel)] += kernel_lines_;
+  for (std::size_t i = 0; i < kNcclSubsystems; ++i)
+    if (without_fact_[i] > 0)
+      batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
+  Batch taken = std::move(batch_);
+  begin_batch();
+  batch_.events.reserve(std::min(taken.events.size(), kMostReserved));  // likely as many again
+  return taken;
+}
+
+bool LineReader::read(const LinePlace& place, LineEnd end) {
+  line_end_ = end;
+  const std::uint64_t facts_before = facts_;
+  if (read_plain_nccl(place)) return facts_ != facts_before;
+  bool recognized = false;
+  for (const Message& message : unwrapper_.unwrap(place.text))
+    recognized |= read_message(message, place);
+  if (!recognized && place.text.find('\0') != std::string_view::npos) ++batch_.skipped;
+  return facts_ != facts_before;
+}
+
+void LineReader::close(LinePlace last) {
+  line_end_ = LineEnd::there;
+  for (const Message& message : unwrapper_.finish()) {
+    last.text = message.text;
+    read_message(message, last);
+  }
+  document_readings_.clear();
+  documents_.finish(document_readings_);
+  keep_document_readings({}, last);
+}
+
+void LineReader::keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset) {
+  const std::uint32_t speaker = calls_.speaker(batch_, {}, 0, -1, -1);
+  for (DumpedFact& told : facts)
+    keep_fact(std::move(told.fact), speaker, told.time, {number, offset, told.text});
+}
+
+// The usual line, HOST:PID:TID [DEV] NCCL INFO with nothing around it, and the hot one: a call.
+// Most are by the thread that printed the one before, and begin with the same bytes.
+bool LineReader::read_plain_nccl(const LinePlace& place) {
+  if (last_frame_.empty() || !place.text.starts_with(last_frame_)) {
+    NcclLine frame;
+    if (!read_plain_info(place.text, frame)) return false;
+    frame_ = frame;
+    last_frame_ = place.text.substr(0, place.text.size() - frame_.message.size());
+    frame_.host = std::string_view(last_frame_).substr(0, frame_.host.size());
+    last_frames_speaker_ = kNobody;
+  }
+  std::string_view text = place.text.substr(last_frame_.size());
+  NcclCall call;
+  if (parse_nccl_call(text, call)) {
+    calls_.add(batch_, frames_speaker(), call, {}, place, order_);
+    ++facts_;
+  } else {
+    while (text.ends_with('\r')) text.remove_suffix(1);
+    if (!is_plain(text) || unwrapper_.in_document()) return false;
+    frame_.message = text;
+    keep_nccl(frame_, {}, place);
+  }
+  ++batch_.recognized;
+  ++nccl_lines_;
+  return true;
+}
+
+std::uint32_t LineReader::frames_speaker() {
+  if (last_frames_speaker_ == kNobody)
+    last_frames_speaker_ = calls_.speaker(batch_, frame_.host, frame_.pid, frame_.device, -1);
+  return last_frames_speaker_;
+}
+
+bool LineReader::read_message(const Message& message, const LinePlace& place) {
+  if (read_document(message, place)) return true;
+  bool recognized = read_nccl(message, place);
+  if (recognized) ++nccl_lines_;
+  const ParserChoice::Set chosen =
+      recognized ? ParserChoice::Set() : parser_choice().of(message.text);
+  for (std::size_t i = chosen._Find_first(); i < chosen.size() && !recognized;
+       i = chosen._Find_next(i)) {
+    const Parser& parser = all_parsers()[i];
+    if (parser.ends_openly && line_end_ != LineEnd::there) continue;
+    readings_.clear();
+    if (!parser.parse(message.text, readings_)) continue;
+    // What was done to the machine also matters to those who read remarks.
+    const bool quoted = message.from_user_space && parser.dialect == kKernel;
+    if ((readings_.empty() && !quoted) || tells_of_upkeep())
+      keep_remark(message, place, parser.dialect);
+    keep_readings(message, place);
+    ++batch_.dialects[std::string(parser.dialect)];
+    recognized = true;
+  }
+  if (!recognized && continue_warning(message, place)) {
+    ++nccl_lines_;
+    recognized = true;
+  }
+  if (!recognized && keep_unclaimed(message, place)) {
+    ++kernel_lines_;
+    recognized = true;
+  }
+  if (recognized) ++batch_.recognized;
+  return recognized;
+}
+
+// True: the line belongs to a document.
+bool LineReader::read_document(const Message& message, const LinePlace& place) {
+  // No tool's report begins with a line of the kernel's own; there may be very many of them.
+  if (message.from_kernel && !documents_.is_open()) return false;
+  // Documents wait for the whole line: one that was cut off may say something else.
+  if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
+  document_readings_.clear();
+  const bool mine =
+      documents_.read({message.text, place.text, place.number, place.offset, message.host,
+                       message.time, message.rank, line_end_ == LineEnd::lost},
+                      document_readings_);
+  keep_document_readings(message, place);
+  batch_.skipped += documents_.take_given_up();
+  if (!mine || documents_.dialect().empty()) return mine;
+  ++batch_.dialects[std::string(documents_.dialect())];
+  ++batch_.recognized;
+  return true;
+}
+
+void LineReader::keep_document_readings(const Message& message, const LinePlace& place) {
+  for (DocumentReading& told : document_readings_) {
+    readings_.clear();
+    readings_.push_back(std::move(told.reading));
+    if (!told.line) {
+      keep_readings(message, place);
+      continue;
+    }
+    const KeptLine& line = *told.line;
+    keep_readings({.text = line.text, .host = line.host, .time = line.time, .rank = line.rank},
+                  {line.number, line.offset, line.text});
+  }
+}
+
+// NCCL's lines inside wrappers, in merged lines, without a host: what the quick way leaves.
+bool LineReader::read_nccl(const Message& message, const LinePlace& place) {
+  if (message.text.find("NCCL ") == std::string_view::npos) return false;
+  NcclLine line;
+  if (read_plain_info(message.text, line) && is_plain(line.message)) {
+    read_nccl(line, message, place);
+    return true;
+  }
+  const std::vector<NcclLine> lines = nccl_lines(message.text);
+  for (const NcclLine& one : lines) read_nccl(one, message, place);
+  return !lines.empty();
+}
+
+void LineReader::read_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
+  NcclCall call;
+  if (!parse_nccl_call(line.message, call)) return keep_nccl(line, message, place);
+  // The line's bytes, not the message's: unwrapped text may live only until the next line.
+  calls_.add(batch_, speaker_of(line, message), call, time_of(line, message), place, order_);
+  ++facts_;
+}
+
+std::uint32_t LineReader::speaker_of(const NcclLine& line, const Message& message) {
+  if (&line == &frame_) return frames_speaker();
+  return calls_.speaker(batch_, line.host.empty() ? message.host : line.host, line.pid, line.device,
+                        message.rank);
+}
+
+// Everything NCCL says but calls.
+void LineReader::keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place) {
+  nccl_facts_.clear();
+  const NcclForm* form = read_nccl_line(line, nccl_facts_);
+  if (line_end_ != LineEnd::there) drop_unfinished();
+  if (nccl_facts_.empty() && !keep_remark(line, message, place)) {
+    NcclSubsystem subsystem = form ? form->subsystem : guessed_subsystem(line.message);
+    ++without_fact_[static_cast<std::size_t>(subsystem)];
+  }
+  for (Fact& fact : nccl_facts_)
+    keep_fact(std::move(fact), speaker_of(line, message), time_of(line, message), place);
+  if (line.level == NcclLevel::warn && !nccl_facts_.empty())
+    last_warning_ = {place.number, batch_.events.size() - 1};
+}
+
+// The line may have been cut anywhere. Of a warning that nothing can complete any more, its
+// beginning is better than nothing.
+void LineReader::drop_unfinished() {
+  std::erase_if(nccl_facts_, [this](const Fact& fact) {
+    if (line_end_ == LineEnd::lost && std::holds_alternative<Remark>(fact)) return false;
+    return !stands_though_cut(fact);
+  });
+}
+
+// A warning of several lines, of which only the first has a frame.
+bool LineReader::continue_warning(const Message& message, const LinePlace& place) {
+  if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
+  Event& event = batch_.events[last_warning_.event];
+  auto& text = std::get<Remark>(event.fact).text;
+  if (batch_.speakers[event.speaker].rank != message.rank) return false;
+  const auto between = continues_warning(text, message.text);
+  if (!between || text.size() + message.text.size() > kMaxRemarkBytes) return false;
+  std::string_view more = message.text;
+  more.remove_prefix(std::min(more.find_first_not_of(" \t"), more.size()));
+  text += *between;
+  text += more;
+  last_warning_.line = place.number;
+  return true;
+}
+
+bool LineReader::tells_of_upkeep() const {
+  return std::ranges::any_of(readings_, [](const Reading& reading) {
+    return std::holds_alternative<GpuDriver>(reading.fact) ||
+           std::holds_alternative<HostStopping>(reading.fact);
+  });
+}
+
+void LineReader::keep_readings(const Message& message, const LinePlace& place) {
+  for (Reading& reading : readings_) {
+    auto* xid = std::get_if<GpuXid>(&reading.fact);
+    auto* sxid = std::get_if<SwitchError>(&reading.fact);
+    // A program that quotes the driver; the fabric manager is a program and speaks for itself.
+    if (message.from_user_space && (xid || (sxid && sxid->teller == "driver"))) continue;
+    if (xid) xid->repeated *= message.repeated;
+    if (sxid) sxid->repeated *= message.repeated;
+    const std::string_view host =
+        reading.host.empty() ? message.host : std::string_view(reading.host);
+    keep_fact(
+        std::move(reading.fact),
+        calls_.speaker(batch_, host, reading.pid, reading.device, message.rank),
+        reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time,
+        place);
+  }
+}
+
+void LineReader::keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time,
+                           const LinePlace& place) {
+  // Said once, and only where there are stamps that need it.
+  if (boot_us_ && time.uptime_us)
+    keep_fact(ClockReading{.wall_us = *std::exchange(boot_us_, std::nullopt), .teller = "sender"},
+              speaker, EventTime::since_boot(0), place);
+  ++facts_;
+  if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
+  Event& event = batch_.events.emplace_back();
+  event.order = order_++;
+  event.speaker = speaker;
+  event.line = place.number;
+  event.offset = place.offset;
+  event.time = time;
+  event.fact = std::move(fact);
+  event.text = evidence_text(place.text);
+  calls_.seal();
+}
+
+// Keeps a line that gave no fact, if a signature asks for it: one of NCCL's ...
+bool LineReader::keep_remark(const NcclLine& line, const Message& message, const LinePlace& place) {
+  if (line_end_ == LineEnd::missing) return false;
+  std::optional<Remark> remark = wanted_.of_nccl(line);
+  if (!remark) return false;
+  keep_fact(std::move(*remark), speaker_of(line, message), time_of(line, message), place);
+  return true;
+}
+
+// ... or another program's.
+void LineReader::keep_remark(const Message& message, const LinePlace& place,
+                             std::string_view dialect) {
+  if (line_end_ == LineEnd::missing) return;
+  if (auto remark = wanted_.of(message, dialect)) keep_said(std::move(*remark), message, place);
+}
+
+void LineReader::keep_said(Remark&& remark, const Message& message, const LinePlace& place) {
+  keep_fact(std::move(remark), calls_.speaker(batch_, message.host, 0, -1, message.rank),
+            message.time, place);
+}
+
+// A line that no parser knows. True: it is the kernel's, whether or not a signature asks for it.
+bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) {
+  if (line_end_ == LineEnd::missing) return message.from_kernel;
+  WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
+  if (found.remark) keep_said(std::move(*found.remark), message, place);
+  if (found.is_of_torch) {
+    ++batch_.dialects[std::string(kTorch)];
+    ++batch_.recognized;
+  }
+  return found.is_of_kernel;
+}
+
+}  // namespace faultline

@@ -1,0 +1,109 @@
+// From the text of a line to facts in a batch: takes it out of what it is wrapped in, finds who can
+// read it, and keeps what is said. Knows nothing of where lines come from.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/call_collector.h"
+#include "ingest/documents.h"
+#include "ingest/dump_body.h"
+#include "ingest/noteworthy.h"
+#include "ingest/repeat_filter.h"
+#include "ingest/unwrap.h"
+#include "ingest/wanted_remarks.h"
+#include "model/batch.h"
+#include "parsers/nccl_form.h"
+#include "parsers/nccl_line.h"
+#include "parsers/parser.h"
+
+namespace faultline {
+
+// Whether a line has its newline; lost: nothing will follow any more.
+enum class LineEnd { there, missing, lost };
+
+class LineReader {
+ public:
+  LineReader(Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy);
+
+  void set_boot_time(Timestamp boot_time);
+
+  // True if a fact or a call came of it.
+  bool read(const LinePlace& place, LineEnd end);
+
+  // What a dump or a trace tells, and no line of text.
+  void keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset);
+
+  // No line will come any more; what waited for one is read, and stands on the last.
+  void close(LinePlace last);
+
+  // Before the bytes of lines that were read go away.
+  void keep_texts() { calls_.keep_texts(batch_); }
+
+  // What is being filled. Lines, offsets and ends are counted by who has the bytes.
+  Batch& batch() { return batch_; }
+  Batch take();
+
+  // What it was in the midst of, between two lines. Opaque; usually empty.
+  struct Memory {
+    std::string wrapping;
+    std::string document;
+  };
+  Memory save() const;
+  void restore(std::string_view wrapping, std::string_view document);
+
+ private:
+  void begin_batch();
+  bool read_plain_nccl(const LinePlace& place);
+  std::uint32_t frames_speaker();
+  bool read_message(const Message& message, const LinePlace& place);
+  bool read_document(const Message& message, const LinePlace& place);
+  void keep_document_readings(const Message& message, const LinePlace& place);
+  bool read_nccl(const Message& message, const LinePlace& place);
+  void read_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
+  std::uint32_t speaker_of(const NcclLine& line, const Message& message);
+  void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
+  void drop_unfinished();
+  bool continue_warning(const Message& message, const LinePlace& place);
+  bool tells_of_upkeep() const;
+  void keep_readings(const Message& message, const LinePlace& place);
+  void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time, const LinePlace& place);
+  bool keep_remark(const NcclLine& line, const Message& message, const LinePlace& place);
+  void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect);
+  void keep_said(Remark&& remark, const Message& message, const LinePlace& place);
+  bool keep_unclaimed(const Message& message, const LinePlace& place);
+
+  WantedRemarks wanted_;
+  Unwrapper unwrapper_;
+  Documents documents_;
+  CallCollector calls_;
+  RepeatFilter repeats_;
+  std::vector<Reading> readings_;
+  std::vector<Fact> nccl_facts_;
+  std::vector<DocumentReading> document_readings_;
+  LineEnd line_end_ = LineEnd::there;  // of the line being read
+
+  Batch batch_;
+  // Counted here, for the batch counts by name.
+  std::uint64_t nccl_lines_ = 0;
+  std::uint64_t kernel_lines_ = 0;
+  std::array<std::uint64_t, kNcclSubsystems> without_fact_{};
+
+  std::string last_frame_;  // "node1:615:18953 [2] NCCL INFO " of the last plain line
+  NcclLine frame_;          // the same, read
+  std::uint32_t last_frames_speaker_;
+  struct {
+    std::uint64_t line = 0;  // of its text so far, in the source
+    std::size_t event = 0;
+  } last_warning_;
+  std::uint32_t order_ = 0;
+  std::uint64_t facts_ = 0;
+  std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet
+};
+
+}  // namespace faultline

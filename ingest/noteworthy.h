@@ -1,0 +1,19 @@
+// Which lines are kept, as remarks, although no parser has anything to say about them. Known to
+// those who know the signatures.
+#pragma once
+
+#include <string_view>
+
+namespace faultline {
+
+class Noteworthy {
+ public:
+  virtual ~Noteworthy() = default;
+  // Whether some signature may know a line of this dialect: "nccl", "kernel", "system" (what the
+  // programs of a host log), or empty for any other program's.
+  virtual bool wants(std::string_view text, std::string_view dialect) const = 0;
+  // Of a line without a framing: whether it reads like the kernel's, as `dmesg -t` prints it.
+  virtual bool reads_like_kernel(std::string_view text) const = 0;
+};
+
+}  // namespace faultline
