@@ -147,7 +147,7 @@ json::array json_of(const std::vector<GpuStory>& gpus) {
   json::array array;
   for (const GpuStory& gpu : gpus) {
     json::array failures;
-    for (const GpuOffence* offence : gpu.failures) failures.push_back(failure_of(offence->stored));
+    for (const Offence* offence : gpu.failures) failures.push_back(failure_of(offence->stored));
     array.push_back(json::object{{"gpu", or_null(gpu.gpu)},
                                  {"uuid", or_null(gpu.uuid)},
                                  {"serial", or_null(gpu.serial)},
@@ -160,12 +160,12 @@ json::array json_of(const std::vector<GpuStory>& gpus) {
 
 // What a part was blamed for, told once for each event, the oldest first.
 struct Failures {
-  explicit Failures(std::string_view part, std::vector<const GpuOffence*> offences) {
+  explicit Failures(std::string_view part, std::vector<const Offence*> offences) {
     keep_first_of_each_event(offences);
     std::ranges::stable_sort(offences, {},
-                             [](const GpuOffence* offence) { return time_of(offence->stored); });
+                             [](const Offence* offence) { return time_of(offence->stored); });
     std::vector<Failure> all;
-    for (const GpuOffence* offence : offences) {
+    for (const Offence* offence : offences) {
       listed.push_back(failure_of(offence->stored));
       all.push_back({offence->stored.job, offence->stored.finding.cause, time_of(offence->stored)});
     }
@@ -177,7 +177,7 @@ struct Failures {
 };
 
 // By port; under the empty name those of the host itself.
-using OtherOffences = std::map<std::string, std::vector<const GpuOffence*>>;
+using OtherOffences = std::map<std::string, std::vector<const Offence*>>;
 
 json::array ports_of(const std::string& host, const std::vector<HostInJob>& jobs,
                      const OtherOffences& offences) {
@@ -196,7 +196,7 @@ json::array ports_of(const std::string& host, const std::vector<HostInJob>& jobs
     };
     const auto failed = offences.find(name);
     Failures failures(fmt::format("port {} on {}", name, host),
-                      failed == offences.end() ? std::vector<const GpuOffence*>() : failed->second);
+                      failed == offences.end() ? std::vector<const Offence*>() : failed->second);
     array.push_back(json::object{{"port", name},
                                  {"device", told(&HostPort::device)},
                                  {"netdev", told(&HostPort::netdev)},
@@ -249,11 +249,11 @@ json::object json_of(const HostFinding& found) {
           {"resolved", or_null(found.stored.resolved)}};
 }
 
-using Offences = std::map<std::string, std::vector<const GpuOffence*>, std::less<>>;
+using Offences = std::map<std::string, std::vector<const Offence*>, std::less<>>;
 
-Offences by_host(const std::vector<GpuOffence>& offences) {
+Offences by_host(const std::vector<Offence>& offences) {
   Offences by_host;
-  for (const GpuOffence& offence : offences) by_host[offence.host].push_back(&offence);
+  for (const Offence& offence : offences) by_host[offence.host].push_back(&offence);
   return by_host;
 }
 
@@ -265,12 +265,12 @@ std::optional<Timestamp> last_event(const std::vector<HostInJob>& jobs) {
 }
 
 json::object row_of(const std::string& host, const std::vector<HostInJob>& jobs,
-                    const std::vector<const GpuOffence*>& offences, const HostTally& tally) {
+                    const std::vector<const Offence*>& offences, const HostTally& tally) {
   json::array gpus;
   for (const GpuStory& gpu : gpus_of_host(host, jobs, offences)) {
     if (gpu.failures.empty()) continue;
     std::set<std::string_view> failed;
-    for (const GpuOffence* offence : gpu.failures) failed.insert(offence->stored.job);
+    for (const Offence* offence : gpu.failures) failed.insert(offence->stored.job);
     gpus.push_back(json::object{{"gpu", or_null(gpu.gpu)},
                                 {"uuid", or_null(gpu.uuid)},
                                 {"serial", or_null(gpu.serial)},
@@ -322,7 +322,7 @@ Response list_hosts(const Request& request, Services& services) {
     shown.push_back(host);
   }
   auto tallies = services.store.tallies(shown);
-  const std::vector<GpuOffence> offences = services.store.offences(shown);
+  const std::vector<Offence> offences = services.store.gpu_offences(shown);
   Offences offences_of = by_host(offences);
   json::array rows;
   for (const std::string& host : shown)
@@ -357,10 +357,10 @@ Response show_host(const Request& request, Services& services) {
   json::array findings;
   for (const HostFinding& found : services.store.findings_of_host(host, kMostFindings))
     findings.push_back(json_of(found));
-  const std::vector<GpuOffence> offences = services.store.offences({host});
-  const std::vector<GpuOffence> others = services.store.other_offences({host});
+  const std::vector<Offence> offences = services.store.gpu_offences({host});
+  const std::vector<Offence> others = services.store.other_offences({host});
   OtherOffences of_part;
-  for (const GpuOffence& offence : others) of_part[offence.gpu].push_back(&offence);
+  for (const Offence& offence : others) of_part[offence.part].push_back(&offence);
   Failures of_host(fmt::format("host {}", host), of_part[""]);
   const HostTally tally = services.store.tallies({host})[host];
   json::object answer{{"host", host},

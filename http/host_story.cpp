@@ -44,11 +44,11 @@ class Boards {
   std::map<std::string, std::string> address_;
 };
 
-std::string uuid_in(const std::vector<HostInJob>& jobs, const GpuOffence& offence) {
+std::string uuid_in(const std::vector<HostInJob>& jobs, const Offence& offence) {
   for (const HostInJob& in : jobs)
     if (in.job->job == offence.stored.job)
       for (const HostGpu& gpu : in.view->gpus)
-        if (gpu.gpu == offence.gpu) return gpu.uuid;
+        if (gpu.gpu == offence.part) return gpu.uuid;
   return {};
 }
 
@@ -70,7 +70,7 @@ bool GpuStory::is_called(std::string_view name) const {
 }
 
 std::vector<GpuStory> gpus_of_host(const std::string& host, const std::vector<HostInJob>& jobs,
-                                   const std::vector<const GpuOffence*>& offences) {
+                                   const std::vector<const Offence*>& offences) {
   const Boards boards(jobs);
   std::map<Boards::Key, GpuStory> stories;
   // Jobs come latest first; what was told last counts.
@@ -81,17 +81,17 @@ std::vector<GpuStory> gpus_of_host(const std::string& host, const std::vector<Ho
       if (!gpu.serial.empty()) story.serial = gpu.serial;
       story.seen.push_back(&gpu);
     }
-  for (const GpuOffence* offence : offences)
-    stories[boards.meant_by(offence->gpu, uuid_in(jobs, *offence))].failures.push_back(offence);
+  for (const Offence* offence : offences)
+    stories[boards.meant_by(offence->part, uuid_in(jobs, *offence))].failures.push_back(offence);
   std::vector<GpuStory> all;
   for (auto& [key, story] : stories) {
     story.gpu = key.first;
     story.uuid = key.second;
     keep_first_of_each_event(story.failures);
     std::ranges::stable_sort(story.failures, {},
-                             [](const GpuOffence* offence) { return time_of(offence->stored); });
+                             [](const Offence* offence) { return time_of(offence->stored); });
     std::vector<Failure> failures;
-    for (const GpuOffence* offence : story.failures)
+    for (const Offence* offence : story.failures)
       failures.push_back(
           {offence->stored.job, offence->stored.finding.cause, time_of(offence->stored)});
     story.repeat = repeat_of(fmt::format("GPU {} on {}", story.gpu, host), failures);

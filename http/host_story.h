@@ -25,7 +25,7 @@ struct GpuStory {
   std::string gpu;
   std::string uuid;  // two boards that stood in one slot are two GPUs
   std::string serial;
-  std::vector<const GpuOffence*> failures;  // oldest first
+  std::vector<const Offence*> failures;  // oldest first
   std::optional<Repeat> repeat;
   std::vector<const HostGpu*> seen;  // in its jobs
 
@@ -34,7 +34,7 @@ struct GpuStory {
 
 // offences: of this host, as the store has them.
 std::vector<GpuStory> gpus_of_host(const std::string& host, const std::vector<HostInJob>& jobs,
-                                   const std::vector<const GpuOffence*>& offences);
+                                   const std::vector<const Offence*>& offences);
 
 struct EventInJob {
   const std::string* job = nullptr;

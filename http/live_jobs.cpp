@@ -270,19 +270,19 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
     first_received = job.first_received;
   }
   std::vector<PastOffence> offences;
-  std::vector<GpuOffence> stored_offences;
+  std::vector<Offence> stored_offences;
   if (!hosts.empty()) {
-    stored_offences = store_.offences(hosts);
+    stored_offences = store_.gpu_offences(hosts);
     std::ranges::move(store_.other_offences(hosts), std::back_inserter(stored_offences));
   }
-  std::vector<const GpuOffence*> of_others;
-  for (const GpuOffence& offence : stored_offences)
+  std::vector<const Offence*> of_others;
+  for (const Offence& offence : stored_offences)
     if (offence.stored.job != job.state.name()) of_others.push_back(&offence);
   keep_first_of_each_event(of_others);
-  for (const GpuOffence* offence : of_others) {
+  for (const Offence* offence : of_others) {
     const StoredFinding& stored = offence->stored;
     PastOffence& past = offences.emplace_back();
-    past.part = offence->gpu.empty() ? offence->host : offence->host + "/" + offence->gpu;
+    past.part = offence->part.empty() ? offence->host : offence->host + "/" + offence->part;
     past.cause = stored.finding.cause;
     past.job = stored.job;
     past.when = stored.finding.last_seen ? stored.finding.last_seen : stored.finding.first_seen;
@@ -296,27 +296,28 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   return job.offences;
 }
 
-std::string LiveJobs::uuid_of(const GpuOffence& offence) {
+std::string LiveJobs::uuid_of(const Offence& offence) {
   const std::shared_ptr<Job> job = find(offence.stored.job);
   if (!job) return {};
   const JobOnHosts known = hosts_of_job(*job);
   const auto host = known.hosts->find(offence.host);
   if (host == known.hosts->end()) return {};
   for (const HostGpu& gpu : host->second.gpus)
-    if (gpu.gpu == offence.gpu) return gpu.uuid;
+    if (gpu.gpu == offence.part) return gpu.uuid;
   return {};
 }
 
 // Matters where programs are at fault: one that does it on every GPU it runs on tells nothing of
 // any of them.
-bool LiveJobs::others_were_clean(const GpuOffence& offence) {
+bool LiveJobs::others_were_clean(const Offence& offence) {
   const std::string& cause = offence.stored.finding.cause;
   const std::shared_ptr<Job> job = find(offence.stored.job);
   if (!job || !cause.starts_with("software.")) return false;
   const JobOnHosts known = hosts_of_job(*job);
   for (const auto& [host, view] : *known.hosts)
     for (const HostEvent& event : view.events)
-      if (event.cause == cause && (host != offence.host || event.part != offence.gpu)) return false;
+      if (event.cause == cause && (host != offence.host || event.part != offence.part))
+        return false;
   return true;
 }
 

@@ -104,8 +104,8 @@ class LiveJobs {
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);
   std::vector<PastOffence> past_offences(Job& job);
-  std::string uuid_of(const GpuOffence& offence);
-  bool others_were_clean(const GpuOffence& offence);
+  std::string uuid_of(const Offence& offence);
+  bool others_were_clean(const Offence& offence);
   void note_offences(Job& job, const Diagnosis& diagnosis,
                      const std::set<std::string, std::less<>>& blamed);
 

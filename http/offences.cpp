@@ -13,7 +13,7 @@ namespace {
 constexpr std::chrono::minutes kOneEvent{3};
 
 // Of one GPU and one class.
-bool is_one_event(const GpuOffence& a, const GpuOffence& b) {
+bool is_one_event(const Offence& a, const Offence& b) {
   const Finding& one = a.stored.finding;
   const Finding& other = b.stored.finding;
   if (one.last_seen && other.last_seen)
@@ -29,14 +29,14 @@ Timestamp time_of(const StoredFinding& stored) {
   return finding.last_seen.value_or(finding.first_seen.value_or(stored.opened));
 }
 
-void keep_first_of_each_event(std::vector<const GpuOffence*>& offences) {
-  std::vector<const GpuOffence*> kept;
+void keep_first_of_each_event(std::vector<const Offence*>& offences) {
+  std::vector<const Offence*> kept;
   using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
-  std::map<Key, std::vector<const GpuOffence*>> events;
-  for (const GpuOffence* offence : offences) {
-    auto& known = events[{offence->host, offence->gpu, offence->stored.finding.cause}];
-    if (std::ranges::any_of(
-            known, [&](const GpuOffence* other) { return is_one_event(*other, *offence); }))
+  std::map<Key, std::vector<const Offence*>> events;
+  for (const Offence* offence : offences) {
+    auto& known = events[{offence->host, offence->part, offence->stored.finding.cause}];
+    if (std::ranges::any_of(known,
+                            [&](const Offence* other) { return is_one_event(*other, *offence); }))
       continue;
     known.push_back(offence);
     kept.push_back(offence);

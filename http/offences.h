@@ -12,6 +12,6 @@ Timestamp time_of(const StoredFinding& stored);
 
 // A kernel log goes back to earlier jobs, whose events the diagnoses of later ones may name again:
 // of the offences that are one event only the first one stays.
-void keep_first_of_each_event(std::vector<const GpuOffence*>& offences);
+void keep_first_of_each_event(std::vector<const Offence*>& offences);
 
 }  // namespace faultline

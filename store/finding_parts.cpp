@@ -99,8 +99,9 @@ std::map<std::string, HostTally> select_tallies(Database& database,
   return tallies;
 }
 
-std::vector<GpuOffence> select_offences(Database& database, const std::vector<std::string>& hosts) {
-  std::vector<GpuOffence> offences;
+std::vector<Offence> select_gpu_offences(Database& database,
+                                         const std::vector<std::string>& hosts) {
+  std::vector<Offence> offences;
   const std::string wanted = as_json(hosts);
   Query row = database.query(
       "SELECT host, gpu, job, attempt, opened, resolved, body FROM json_each(?) "
@@ -108,19 +109,19 @@ std::vector<GpuOffence> select_offences(Database& database, const std::vector<st
       "WHERE blamed = 1 ORDER BY number",
       wanted);
   while (row.next()) {
-    GpuOffence offence{.host = std::string(row.text(0)),
-                       .gpu = std::string(row.text(1)),
-                       .stored = stored_finding(database, row, 2)};
+    Offence offence{.host = std::string(row.text(0)),
+                    .part = std::string(row.text(1)),
+                    .stored = stored_finding(database, row, 2)};
     if (offence.stored.finding.subject.gpus.size() == 1) offences.push_back(std::move(offence));
   }
   return offences;
 }
 
-std::vector<GpuOffence> select_other_offences(Database& database,
-                                              const std::vector<std::string>& hosts) {
+std::vector<Offence> select_other_offences(Database& database,
+                                           const std::vector<std::string>& hosts) {
   // Of more ports than a link has ends nothing tells which of them it was.
   constexpr std::size_t kMostEnds = 2;
-  std::vector<GpuOffence> offences;
+  std::vector<Offence> offences;
   const std::string wanted = as_json(hosts);
   Query row = database.query(
       "SELECT host, job, attempt, opened, resolved, body FROM json_each(?) "
@@ -133,10 +134,10 @@ std::vector<GpuOffence> select_other_offences(Database& database,
     const Subject& subject = stored.finding.subject;
     if (!subject.gpus.empty() || subject.nics.size() > kMostEnds) continue;
     if (subject.nics.empty() && subject.hosts.size() == 1)
-      offences.push_back({.host = host, .gpu = {}, .stored = stored});
+      offences.push_back({.host = host, .part = {}, .stored = stored});
     for (const std::string& nic : subject.nics)
       if (nic.starts_with(host + '/'))
-        offences.push_back({.host = host, .gpu = nic.substr(host.size() + 1), .stored = stored});
+        offences.push_back({.host = host, .part = nic.substr(host.size() + 1), .stored = stored});
   }
   return offences;
 }

@@ -22,8 +22,8 @@ std::vector<HostFinding> select_findings_of_host(Database& database, std::string
                                                  std::size_t limit);
 std::map<std::string, HostTally> select_tallies(Database& database,
                                                 const std::vector<std::string>& hosts);
-std::vector<GpuOffence> select_offences(Database& database, const std::vector<std::string>& hosts);
-std::vector<GpuOffence> select_other_offences(Database& database,
-                                              const std::vector<std::string>& hosts);
+std::vector<Offence> select_gpu_offences(Database& database, const std::vector<std::string>& hosts);
+std::vector<Offence> select_other_offences(Database& database,
+                                           const std::vector<std::string>& hosts);
 
 }  // namespace faultline

@@ -194,11 +194,11 @@ std::map<std::string, HostTally> Store::tallies(const std::vector<std::string>& 
   return impl_->read([&](Database& database) { return select_tallies(database, hosts); });
 }
 
-std::vector<GpuOffence> Store::offences(const std::vector<std::string>& hosts) {
-  return impl_->read([&](Database& database) { return select_offences(database, hosts); });
+std::vector<Offence> Store::gpu_offences(const std::vector<std::string>& hosts) {
+  return impl_->read([&](Database& database) { return select_gpu_offences(database, hosts); });
 }
 
-std::vector<GpuOffence> Store::other_offences(const std::vector<std::string>& hosts) {
+std::vector<Offence> Store::other_offences(const std::vector<std::string>& hosts) {
   return impl_->read([&](Database& database) { return select_other_offences(database, hosts); });
 }
 

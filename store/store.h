@@ -129,10 +129,10 @@ struct HostTally {
   std::array<std::uint64_t, 4> total{};
 };
 
-// A GPU, or another part of a host, was blamed for what became of a job.
-struct GpuOffence {
+// A part of a host, or the host itself, was blamed for what became of a job.
+struct Offence {
   std::string host;
-  std::string gpu;  // 0000:3b:00.0; of others the port, mlx5_2:1, or nothing: the host itself
+  std::string part;  // a GPU, 0000:3b:00.0; a port, mlx5_2:1; nothing: the host itself
   StoredFinding stored;
 };
 
@@ -204,9 +204,9 @@ class Store {
                                             std::size_t limit);  // latest first
   std::map<std::string, HostTally> tallies(const std::vector<std::string>& hosts);
   // Findings that were blamed and name one GPU and no other; oldest first.
-  std::vector<GpuOffence> offences(const std::vector<std::string>& hosts);
+  std::vector<Offence> gpu_offences(const std::vector<std::string>& hosts);
   // The same of their ports, and of the hosts themselves.
-  std::vector<GpuOffence> other_offences(const std::vector<std::string>& hosts);
+  std::vector<Offence> other_offences(const std::vector<std::string>& hosts);
 
   // For /readyz: throws if a small write does not go through.
   void probe();

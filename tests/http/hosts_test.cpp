@@ -146,6 +146,42 @@ TEST_F(HostsTest, AGpuThatFailedThreeJobsIsToldOfAndTheFourthJobHearsOfIt) {
   EXPECT_EQ(json::serialize(cause_of("llama-4")), cause_before);
 }
 
+// Two readings of the counters of /sys, an hour apart, of a link that goes bad in between.
+std::string readings(const std::string& day) {
+  std::string text;
+  for (const auto& [hour, errors] : {std::pair{"02", 100}, {"03", 250'000}})
+    text += fmt::format(
+        "{}T{}:10:00+00:00 /sys/class/infiniband/mlx5_3/ports/1/counters/symbol_error:{}\n", day,
+        hour, errors);
+  return text;
+}
+
+TEST_F(HostsTest, APortThatFailedTwoJobsIsToldOf) {
+  fail("a", readings("2026-03-01"));
+  fail("b", readings("2026-03-05"));
+  const json::object told = host();
+  ASSERT_EQ(told.at("ports").as_array().size(), 1U) << json::serialize(told);
+  const json::value& port = told.at("ports").at(0);
+  EXPECT_EQ(port.at("port"), "mlx5_3:1");
+  EXPECT_THAT(texts(port.at("failures"), "job"), ElementsAre("a", "b"));
+  EXPECT_THAT(texts(port.at("failures"), "class"),
+              ElementsAre("network.link_errors", "network.link_errors"));
+  EXPECT_EQ(port.at("repeat").at("text"),
+            "port mlx5_3:1 on gpu-node-3 failed two jobs in four days");
+  EXPECT_THAT(told.at("failures").as_array(), IsEmpty());
+}
+
+TEST_F(HostsTest, WhatTheHostItselfFailedOfIsItsOwn) {
+  const auto panic = [](const std::string& day) {
+    return day + "T02:46:59,120000+00:00 Kernel panic - not syncing: Fatal exception\n";
+  };
+  fail("a", panic("2026-03-01"));
+  fail("b", panic("2026-03-03"));
+  const json::object told = host();
+  EXPECT_THAT(texts(told.at("failures"), "job"), ElementsAre("a", "b"));
+  EXPECT_EQ(told.at("repeat").at("text"), "host gpu-node-3 failed two jobs in two days");
+}
+
 TEST_F(HostsTest, AnEventThatTheLogsOfSeveralJobsTellOfIsOneFailure) {
   fail("a", off_bus("2026-03-01"));
   fail("b", off_bus("2026-03-01"));

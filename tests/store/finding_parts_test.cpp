@@ -40,8 +40,8 @@ class FindingPartsTest : public testing::Test {
   }
   std::vector<std::string> offenders(const std::vector<std::string>& hosts) {
     std::vector<std::string> jobs;
-    for (const GpuOffence& offence : store.offences(hosts))
-      jobs.push_back(offence.stored.job + " " + offence.host + "/" + offence.gpu);
+    for (const Offence& offence : store.gpu_offences(hosts))
+      jobs.push_back(offence.stored.job + " " + offence.host + "/" + offence.part);
     return jobs;
   }
 
@@ -74,8 +74,8 @@ TEST_F(FindingPartsTest, PortsAndHostsThatWereBlamedAreOffendersWhereNoGpuIs) {
              finding("3", "gpu.off_bus", {"n1"}, {kGpu}), many, finding("5", "host.down", {"n1"})},
             {"1", "2", "3", "4"});
   std::vector<std::string> told;
-  for (const GpuOffence& offence : store.other_offences({"n1", "n2"}))
-    told.push_back(offence.stored.finding.id + " " + offence.host + "/" + offence.gpu);
+  for (const Offence& offence : store.other_offences({"n1", "n2"}))
+    told.push_back(offence.stored.finding.id + " " + offence.host + "/" + offence.part);
   EXPECT_THAT(told, testing::UnorderedElementsAre("1 n1/mlx5_2:1", "2 n1/"));
 }
 
