@@ -168,8 +168,9 @@ CountersCatalog read_counters(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   file.require_fields(file.root(), "the file",
                       {"prefixes", "suffixes", "extended_tools", "either_tools", "clear_age",
-                       "classes", "counters"});
+                       "over_after", "classes", "counters"});
   CountersCatalog catalog;
+  catalog.over_after_ = number_of(file, file.field(file.root(), "over_after"), "over_after");
   for (const std::string& one : file.texts(file.root(), "prefixes"))
     catalog.prefixes_.push_back(CountersCatalog::normalised(one));
   for (const std::string& one : file.texts(file.root(), "suffixes"))

@@ -60,6 +60,9 @@ class CountersCatalog {
   // The tool's word for how long ago its counters were cleared; nullptr: it has none.
   const std::string* clear_age(std::string_view tool) const;
 
+  // For how long (in hours) what rose before must stand still to be over.
+  double over_after() const { return over_after_; }
+
   const std::map<std::string, CounterClass, std::less<>>& classes() const { return classes_; }
   const std::vector<CounterMeaning>& all() const { return counters_; }
 
@@ -78,6 +81,7 @@ class CountersCatalog {
   std::set<std::string, std::less<>> extended_tools_;
   std::set<std::string, std::less<>> either_tools_;
   std::map<std::string, std::string, std::less<>> clear_age_;
+  double over_after_ = 0;
 };
 
 }  // namespace faultline

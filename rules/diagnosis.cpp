@@ -198,6 +198,13 @@ void sort(Explanation& explanation) {
   });
 }
 
+// A job that stands sends nothing: what counts errors stands still, too, and has not healed.
+void reopen_what_only_waits(Diagnosis& diagnosis) {
+  if (diagnosis.verdict != Verdict::hang && diagnosis.verdict != Verdict::failed) return;
+  for (auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms, &diagnosis.observations})
+    for (Finding& finding : *findings) finding.state = FindingState::open;
+}
+
 // Puts each finding where it belongs, and returns those that ask for more evidence.
 std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagnosis) {
   for (const Detector& detector : all_detectors())
@@ -269,6 +276,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   if (!diagnosis.root_causes.empty())
     diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);
   add_counter_evidence(view, diagnosis.root_causes);
+  reopen_what_only_waits(diagnosis);
 
   diagnosis.ranks.expected = view.workers.expected;
   diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());

@@ -16,6 +16,7 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kNotSeen = "not_seen";
+constexpr std::string_view kCounterStopped = "counter_stopped";
 constexpr std::string_view kNewAttempt = "new_attempt";
 constexpr std::string_view kJobEnded = "job_ended";
 constexpr std::string_view kClosed = "closed";
@@ -206,7 +207,7 @@ std::size_t Reconciliation::run(int attempt, const std::vector<Finding>& found,
     const auto incident = incident_of.find(finding.id);
     Place place{.role = role_of(standing, finding.id),
                 .incident = incident == incident_of.end() ? "" : incident->second,
-                .reason = kNotSeen};
+                .reason = kCounterStopped};  // the one end that a diagnosis tells of itself
     Finding kept = finding;
     if (standing.over) {
       kept.state = FindingState::resolved;

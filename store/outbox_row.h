@@ -28,8 +28,9 @@ struct StoredFinding {
   std::optional<Timestamp> resolved;
   Role role = Role::observation;
   std::string incident;  // equal for the causes and symptoms of one failure; empty: of none
-  std::string reason;    // why it ended: not_seen, new_attempt, job_ended, closed, wrong
-  std::string review;    // what an operator said last: acknowledged, wrong, closed, reopened
+  // Why it ended: not_seen, counter_stopped, new_attempt, job_ended, closed, wrong.
+  std::string reason;
+  std::string review;  // what an operator said last: acknowledged, wrong, closed, reopened
   std::uint64_t change = 0;
 };
 

@@ -197,7 +197,8 @@ TEST(Counters, OnlyThoseThatMayAccuseHaveAThreshold) {
 
 std::string complaint_about(std::string_view counters_yaml) {
   const std::string head =
-      "prefixes: [a_]\nsuffixes: [_b]\nclasses:\n  physical: {says: \"has errors\"}\ncounters:\n";
+      "prefixes: [a_]\nsuffixes: [_b]\nover_after: 1\nclasses:\n  physical: {says: \"has "
+      "errors\"}\ncounters:\n";
   try {
     read_counters("counters.yaml", head + std::string(counters_yaml));
   } catch (const std::runtime_error& error) {
@@ -209,12 +210,12 @@ std::string complaint_about(std::string_view counters_yaml) {
 TEST(Counters, AWrongEntryIsRefusedWithItsMend) {
   EXPECT_EQ(complaint_about("  - {name: x, class: physical, width: 16s, means: y}\n"), "none");
   EXPECT_EQ(complaint_about("  - {name: x, class: physical, width: 16z, means: y}\n"),
-            "counters.yaml:6: width \"16z\" is unknown; write 16s, 32w or 64");
+            "counters.yaml:7: width \"16z\" is unknown; write 16s, 32w or 64");
   EXPECT_EQ(complaint_about("  - {name: x, class: metaphysical, width: 64, means: y}\n"),
-            "counters.yaml:6: class \"metaphysical\" is not among classes; add it there");
+            "counters.yaml:7: class \"metaphysical\" is not among classes; add it there");
   EXPECT_EQ(complaint_about("  - {name: x, class: physical, width: 64, means: y}\n"
                             "  - {name: X_, class: physical, width: 64, means: y}\n"),
-            "counters.yaml:7: \"X_\" is listed already; remove one of the two");
+            "counters.yaml:8: \"X_\" is listed already; remove one of the two");
 }
 
 }  // namespace

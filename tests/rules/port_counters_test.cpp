@@ -35,6 +35,29 @@ TEST(PortCounters, OfTwoSnapshotsAnHourApartGiveTheRate) {
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
 }
 
+TEST(PortCounters, ThatRoseAndThenStoodStillForHalfAnHourAreOver) {
+  Job job = sixteen_ranks();
+  for (const auto& [value, minutes] :
+       {std::pair{"100", 0}, {"2500", 60}, {"2500", 80}, {"2500", 95}})
+    job.part("node-1", counters_of("mlx5_3", {{"symbol_error", value}}), at(minutes * 60));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_errors"));
+  EXPECT_EQ(diagnosis.root_causes.front().state, FindingState::resolved);
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("and no more since"));
+}
+
+TEST(PortCounters, ThatRiseStillOrStoodStillForMinutesAreNotOver) {
+  for (const auto& [last, minutes] : {std::pair{"2500", 75}, {"2600", 120}}) {
+    Job job = sixteen_ranks();
+    job.part("node-1", counters_of("mlx5_3", {{"symbol_error", "100"}}), at(0));
+    job.part("node-1", counters_of("mlx5_3", {{"symbol_error", "2500"}}), at(kHour));
+    job.part("node-1", counters_of("mlx5_3", {{"symbol_error", last}}), at(minutes * 60));
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_EQ(diagnosis.root_causes.size(), 1U);
+    EXPECT_EQ(diagnosis.root_causes.front().state, FindingState::open) << last;
+  }
+}
+
 TEST(PortCounters, ThatAreLargeAndDoNotMoveAreHealthy) {
   Job job = sixteen_ranks();
   const Named large{{"symbol_error", "65535"},
@@ -250,10 +273,13 @@ TEST(Links, ThatWentDownExplainAStall) {
   Job job = stalled_job();
   job.part("node-1", counters_of("mlx5_1", {{"link_downed", "3"}}), at(0));
   job.part("node-1", counters_of("mlx5_1", {{"link_downed", "4"}}), at(kHour));
+  // Nothing is sent any more, so nothing is counted.
+  job.part("node-1", counters_of("mlx5_1", {{"link_downed", "4"}}), at(3 * kHour));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
   EXPECT_EQ(diagnosis.root_causes.front().severity, Severity::error);
+  EXPECT_EQ(diagnosis.root_causes.front().state, FindingState::open);
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("collective.stalled"));
 }
 

@@ -88,6 +88,7 @@ TEST_F(FindingsTest, MayBeFoundResolved) {
   over.state = FindingState::resolved;
   EXPECT_EQ(reconcile({over}, 0), 0u);
   EXPECT_EQ(only("a").resolved, at(0));
+  EXPECT_EQ(only("a").reason, "counter_stopped");
   EXPECT_EQ(reconcile({finding("a")}, 1), 1u);
   EXPECT_EQ(reconcile({over}, 2), 0u);
   EXPECT_EQ(only("a").resolved, at(2));

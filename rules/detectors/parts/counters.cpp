@@ -122,6 +122,13 @@ bool is_past(const Sign& sign) {
   return std::ranges::all_of(sign.movements, [](const Movement* m) { return m->before_job; });
 }
 
+// Whether none of them has risen any more for a while.
+bool is_over(const PartFacts& facts, const Sign& sign) {
+  return std::ranges::all_of(sign.movements, [&](const Movement* m) {
+    return m->still && *m->still >= facts.view.catalog.counters->over_after();
+  });
+}
+
 // What rises slowly slows a job. It is where a hang comes from only if everybody waits, on that
 // host too.
 bool only_slows(const PartFacts& facts, const Sign& sign, const Finding& finding) {
@@ -141,6 +148,7 @@ Suspicion begun(const PartFacts& facts, const Sign& sign) {
                          ? Severity::error
                          : Severity::warning;
   finding.confidence = confidence_of(sign);
+  if (is_over(facts, sign)) finding.state = FindingState::resolved;
   for (const Movement* movement : sign.movements) {
     add_line(facts.view, movement->from, finding);
     add_line(facts.view, movement->to, finding);
@@ -184,6 +192,8 @@ Suspicion describe(const PartFacts& facts, const Sign& sign, const Sign* other_e
   if (is_past(sign)) {
     finding.part_of_job = false;
     finding.title += ", before the job began";
+  } else if (finding.state == FindingState::resolved) {
+    finding.title += ", and no more since";
   }
   suspicion.job_ran_with_it = only_slows(facts, sign, finding);
   add_actions(sign.of->actions,

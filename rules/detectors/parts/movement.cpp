@@ -120,6 +120,16 @@ std::optional<double> hours_between(const LineRef& from, const LineRef& to) {
   return hours >= kLeastHours ? std::optional(hours) : std::nullopt;
 }
 
+// What is full cannot rise, and so does not show that it stopped.
+std::optional<double> still_for(const std::vector<Reading>& readings, const CounterWidth& width) {
+  const Reading& end = readings.back();
+  if (is_full(width, end.value)) return std::nullopt;
+  std::size_t since = readings.size() - 1;
+  while (since > 0 && readings[since - 1].value == end.value) --since;
+  if (since + 1 == readings.size()) return std::nullopt;
+  return hours_between(*readings[since].line, *end.line);
+}
+
 Movement movement_of(const Series& series, const CounterWidth& width, const JobSpan& span,
                      const Falls& falls) {
   const std::vector<Reading>& readings = series.readings;
@@ -140,7 +150,10 @@ Movement movement_of(const Series& series, const CounterWidth& width, const JobS
   movement.before_job = span.is_before(end.line->time);
   movement.from = begin.line;
   movement.to = end.line;
-  if (!movement.order_unknown) movement.hours = hours_between(*begin.line, *end.line);
+  if (!movement.order_unknown) {
+    movement.hours = hours_between(*begin.line, *end.line);
+    movement.still = still_for(readings, width);
+  }
   return movement;
 }
 

@@ -29,6 +29,7 @@ struct Movement {
   bool before_job = false;      // all of it
   bool since_clear = false;     // one sample, and the tool says how long it has counted
   std::optional<double> hours;  // between the samples
+  std::optional<double> still;  // hours at the end in which it rose no more
   const LineRef* from = nullptr;
   const LineRef* to = nullptr;
 
