@@ -28,14 +28,14 @@ const Finding* found(const Diagnosis& diagnosis, std::initializer_list<std::stri
 
 Check ranks_joined(const View& view) {
   Check check{.check = "all ranks joined", .status = CheckStatus::unknown};
-  auto seen = static_cast<int>(view.workers.all.size());
-  if (view.workers.expected == 0) {
-    check.detail = "no line names a rank";
+  if (view.roll.expected == 0) {
+    check.detail =
+        view.roll.seen == 0 ? "no line names a rank" : "no line tells how many ranks the job has";
     check.command = "NCCL_DEBUG=INFO";
     return check;
   }
-  if (seen >= view.workers.expected) check.status = CheckStatus::pass;
-  check.detail = fmt::format("{} of {}", seen, view.workers.expected);
+  if (view.roll.seen >= view.roll.expected) check.status = CheckStatus::pass;
+  check.detail = fmt::format("{} of {}", view.roll.seen, view.roll.expected);
   return check;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "rules/detectors/detector.h"
+#include "rules/state/rank_ties.h"
 
 namespace faultline {
 namespace {
@@ -58,7 +59,11 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       members(members_of(attempts, attempt)),
       communicators(communicators_of(the_job.progress(), members)),
       communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
-      workers(workers_of(the_job.progress(), communicators, members)) {
+      workers(workers_of(
+          the_job.progress(), communicators, members,
+          // Of earlier starts, which may have had other ranks, they tell as well.
+          attempts.count > 1 ? RankTies{} : rank_ties(the_job.torch(), the_job.flight()))),
+      roll(roll_call(the_job, workers, attempts.count)) {
   learn_gpus_from_xids(job, workers);
   for (std::size_t which = 0; which < communicators.size(); ++which) {
     alignments.push_back(align(job.progress(), communicators, which));
