@@ -129,7 +129,8 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
       else if (workers.all.empty())
         ++nameless;
     }
-    hear_files(job, roll.heard);
+    // Of NCCL's ranks a file may be there and the rank still not have come.
+    if (workers.all.empty()) hear_files(job, roll.heard);
   }
   roll.expected = expected.expected();
   roll.told_by = expected.line();

@@ -194,6 +194,14 @@ TEST(SimulatedTorchJob, SaysHowManyCameWhereOneNeverStarted) {
   ASSERT_FALSE(diagnosis.root_causes.empty());
   EXPECT_EQ(diagnosis.root_causes.front().cause, "launch.rank_missing");
   EXPECT_THAT(diagnosis.root_causes.front().title, testing::HasSubstr("63 of 64"));
+  EXPECT_EQ(diagnosis.ranks.expected, 64);
+  EXPECT_EQ(diagnosis.ranks.seen, 63);
+  // Its log is asked for; that it is not here is no fault of its.
+  ASSERT_EQ(truth.subject.ranks.size(), 1U);
+  EXPECT_THAT(
+      diagnosis.missing_evidence,
+      testing::Contains(testing::Field(
+          &MissingEvidence::what, fmt::format("the log of rank {}", truth.subject.ranks.front()))));
 }
 
 }  // namespace
