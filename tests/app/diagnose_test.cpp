@@ -127,9 +127,8 @@ TEST_F(Command, SaysWhyADumpWasNotRead) {
   workshop.write("logs/dmesg.txt", kXid);
   const Outcome outcome = run("$F diagnose logs");
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_THAT(outcome.err,
-              HasSubstr("faultline: warning: logs/nccl_trace_rank_3: not read: it names "
-                        "code to run (GLOBAL)"));
+  EXPECT_THAT(outcome.err, HasSubstr("faultline: warning: nccl_trace_rank_3: not read: it names "
+                                     "code to run (GLOBAL)"));
   EXPECT_THAT(outcome.out, HasSubstr("it was not read: it names code to run (GLOBAL)"));
 }
 

@@ -88,6 +88,8 @@ TEST(SettingsCatalog, KnowsVariablesThatAreNotWhatTheyAreTakenFor) {
                          Row{"TORCH_FR_BUFFER_SIZE", "1000000000", "entries, not bytes"},
                          Row{"NCCL_DEBUG_FILE", "/tmp/nccl.%h.%d", "only %h (host) and %p"},
                          Row{"NCCL_DEBUG_FILE", "/tmp/nccl.%h.%p", ""},
+                         Row{"NCCL_COMM_ID", "10.0.0.1:29500", ""},
+                         Row{"NCCL_COMM_ID", "10.0.0.1", "an address and a port"},
                          Row{"NCCL_DEBUG", "INFO", ""},
                          Row{"NCCL_DEBUG", "1", "anything else switches the lines off"},
                          Row{"NCCL_ASYNC_ERROR_HANDLING", "1", "TORCH_NCCL_ASYNC_ERROR_HANDLING"},
