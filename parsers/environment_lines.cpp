@@ -118,9 +118,6 @@ void read_options(std::string_view text, std::vector<Reading>& readings) {
     while (take_until(rest, flag, before)) {
       skip_blanks(rest);
       if (const auto assignment = take_assignment(rest)) give(*assignment, readings);
-      // The blank that ends one option begins the next.
-      if (rest.data() > text.data() && rest.data()[-1] == ' ')
-        rest = {rest.data() - 1, rest.size() + 1};
     }
   }
 }
