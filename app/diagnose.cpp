@@ -19,6 +19,7 @@
 #include "app/read_ahead.h"
 #include "ingest/boot_time.h"
 #include "model/json.h"
+#include "model/refusals.h"
 #include "parsers/parser.h"
 #include "rules/catalog.h"
 #include "rules/diagnosis.h"
@@ -63,6 +64,9 @@ Folded fold(const std::vector<InputFile>& files, const Source& said,
     if (auto item = ahead.next(kRedraw)) {
       if (const auto* read = std::get_if<SourceBatch>(&item->what)) {
         job.apply(*read->source, read->batch, read->received);
+        for (const std::string& why : refusals_in(read->batch))
+          progress.say(
+              fmt::format("faultline: warning: {}: not read: {}", read->source->name, why));
         folded.lines += read->batch.lines;
         folded.recognized += read->batch.recognized;
       } else {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "http/asked_lines.h"
+#include "model/refusals.h"
 #include "parsers/chrome_trace.h"
 #include "parsers/flight_recorder.h"
 
@@ -28,6 +29,9 @@ void add(FileReceipt& receipt, const Batch& batch) {
   receipt.skipped += batch.skipped;
   receipt.facts += batch.facts();
   for (const auto& [dialect, lines] : batch.dialects) receipt.dialects[dialect] += lines;
+  constexpr std::size_t kMostRefusals = 8;
+  for (std::string& why : refusals_in(batch))
+    if (receipt.refused.size() < kMostRefusals) receipt.refused.push_back(std::move(why));
 }
 
 bool is_dump_or_trace(std::string_view beginning) {

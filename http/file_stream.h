@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/commit_tracker.h"
 #include "http/live_jobs.h"
@@ -29,6 +30,7 @@ struct FileReceipt {
   std::uint64_t facts = 0;
   std::uint64_t next_offset = 0;  // once its commits are durable
   std::map<std::string, std::uint64_t> dialects;
+  std::vector<std::string> refused;  // why a dump in it was not read
 };
 
 // The digest of a block that ends with its last whole line, while lines come in pieces.

@@ -114,7 +114,8 @@ json::object json_of(const FileReceipt& receipt) {
           {"next_offset", receipt.next_offset},
           {"dialects", std::move(dialects)},
           {"skipped_lines", receipt.skipped},
-          {"duplicate_bytes", receipt.duplicate_bytes}};
+          {"duplicate_bytes", receipt.duplicate_bytes},
+          {"refused", json::array(receipt.refused.begin(), receipt.refused.end())}};
 }
 
 FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
@@ -127,6 +128,8 @@ FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
     total.skipped += receipt.skipped;
     total.facts += receipt.facts;
     for (const auto& [dialect, lines] : receipt.dialects) total.dialects[dialect] += lines;
+    for (const std::string& why : receipt.refused)
+      total.refused.push_back(fmt::format("{}: {}", receipt.source, why));
   }
   return total;
 }

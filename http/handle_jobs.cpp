@@ -13,7 +13,7 @@ namespace faultline {
 namespace json = boost::json;
 namespace {
 
-json::object json_of(const StoredSource& stored) {
+json::object json_of(const StoredSource& stored, const std::string* refused) {
   json::object object{{"source", stored.source.name},
                       {"host", stored.source.host},
                       {"rank", nullptr},
@@ -22,8 +22,10 @@ json::object json_of(const StoredSource& stored) {
                       {"recognized", stored.recognized},
                       {"events", stored.facts},
                       {"complete", stored.complete},
+                      {"refused", json::array()},
                       {"last_received", to_rfc3339(stored.last_received)}};
   if (stored.source.rank >= 0) object["rank"] = stored.source.rank;
+  if (refused != nullptr) object["refused"] = {*refused};
   return object;
 }
 
@@ -78,6 +80,7 @@ Response list_sources(const Request& request, Services& services) {
   std::sort(sources.begin(), sources.end(), [](const StoredSource& a, const StoredSource& b) {
     return a.source.name < b.source.name;
   });
+  const auto refused = services.jobs.refused(job);
   json::array rows;
   std::string next;
   for (const StoredSource& stored : sources) {
@@ -86,7 +89,8 @@ Response list_sources(const Request& request, Services& services) {
       next = std::string(rows.back().at("source").as_string());
       break;
     }
-    rows.push_back(json_of(stored));
+    const auto why = refused.find(stored.source.name);
+    rows.push_back(json_of(stored, why == refused.end() ? nullptr : &why->second));
   }
   return page_of("sources", std::move(rows), next);
 }

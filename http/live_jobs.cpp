@@ -382,6 +382,16 @@ std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name,
   return ranks_of(job->state, diagnosis);
 }
 
+std::map<std::string, std::string> LiveJobs::refused(std::string_view name) const {
+  std::map<std::string, std::string> refused;
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return refused;
+  const std::shared_lock lock(job->state_mutex);
+  for (const auto& [source, why] : job->state.flight().refusals())
+    refused[job->state.sources().at(source).source.name] = why;
+  return refused;
+}
+
 // Nobody sends, and nobody has for long.
 bool LiveJobs::is_over(const Job& job) const {
   const auto last = job.state.last_activity();

@@ -70,6 +70,9 @@ class LiveJobs {
   // As of a diagnosis of it.
   std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
 
+  // By source, why the last dump in it was not read.
+  std::map<std::string, std::string> refused(std::string_view job) const;
+
   // What every job tells of its hosts, by the jobs' names.
   struct JobOnHosts {
     std::string job;

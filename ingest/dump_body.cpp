@@ -1,6 +1,8 @@
 #include "ingest/dump_body.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+
+#include "parsers/pickle.h"
 
 namespace faultline {
 namespace {
@@ -10,7 +12,9 @@ namespace {
 constexpr std::size_t kFirstLook = 4096;
 constexpr std::size_t kLookGrowth = 8;
 
-constexpr std::size_t kMaxMegabytes = DumpBody::kMaxBytes >> 20;
+// What is held of a pickle grows twofold up to here, and then at once to all that it may come to:
+// while it grows there are two of it.
+constexpr std::size_t kLastDoubling = kMaxPickleBytes / 3;
 
 }  // namespace
 
@@ -18,7 +22,12 @@ bool DumpBody::may_begin(std::string_view bytes) {
   return dump_form(bytes.substr(0, kDumpFormBytes), false) != DumpForm::none;
 }
 
-void DumpBody::add(std::string_view bytes) { held_ += bytes; }
+void DumpBody::add(std::string_view bytes) {
+  const bool grows_last = form_ == DumpForm::pickle && held_.capacity() < kMaxPickleBytes &&
+                          held_.size() + bytes.size() > kLastDoubling;
+  if (grows_last) held_.reserve(std::max(kMaxPickleBytes, held_.size() + bytes.size()));
+  held_ += bytes;
+}
 
 void DumpBody::drop(std::size_t bytes) {
   held_.erase(0, bytes);
@@ -48,13 +57,7 @@ DumpBody::Step DumpBody::next(bool all) {
   if (form_ == DumpForm::json) return next_json(all);
 
   if (!all && held_.size() < std::max(next_look_, kFirstLook)) return {};
-  next_look_ = held_.size() * kLookGrowth;
-  if (held_.size() > kMaxBytes) {
-    Step step{.what = Step::What::refused};
-    step.facts.push_back(
-        refused_dump("pickle", fmt::format("it is larger than {} MB", kMaxMegabytes)));
-    return step;
-  }
+  next_look_ = std::min(held_.size() * kLookGrowth, kMaxPickleBytes + 1);
   DumpReading reading = read_dump_pickle(held_, all);
   if (reading.outcome == DumpReading::Outcome::incomplete) return {};
   const auto& dump = std::get<FlightRecorderDump>(reading.facts.front().fact);

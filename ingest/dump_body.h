@@ -15,7 +15,7 @@ namespace faultline {
 
 class DumpBody {
  public:
-  // Of one dump. Thousands of entries with their stacks take two megabytes.
+  // Of one dump as JSON; of a pickle, see kMaxPickleBytes.
   static constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
   // Whether bytes at the beginning of a source may belong to a dump.

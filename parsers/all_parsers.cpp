@@ -1,3 +1,4 @@
+#include "parsers/environment_lines.h"
 #include "parsers/kernel_host.h"
 #include "parsers/kernel_sxid.h"
 #include "parsers/kernel_xid.h"
@@ -67,6 +68,17 @@ constexpr Parser kParsers[] = {
     {"gpu_watchdog", " gpu_util=", parse_gpu_sample, true},
     {"bandwidth_line", " GB/s, ", parse_bandwidth_line},
     {"shell", ": line ", parse_shell_exit, true},
+    {"launch", "_world_size", parse_world_size, true},
+    {"launch", " world size: ", parse_world_size, true},
+    {"launch", "_nodes ", parse_world_size, true},
+    {"launch", "nproc_per_node ", parse_world_size, true},
+    {"launch", "initialization options: ", parse_world_size, true},
+    {"launch", "MEMBER: ", parse_world_size, true},
+    {"environment", "NCCL_", parse_environment_line, true},
+    {"environment", "TORCH_", parse_environment_line, true},
+    {"environment", "WORLD_SIZE", parse_environment_line, true},
+    {"environment", "--nnodes", parse_environment_line, true},
+    {"environment", "--nproc", parse_environment_line, true},
 };
 static_assert(std::size(kParsers) <= ParserChoice::kMostParsers);
 

@@ -14,7 +14,7 @@ using Index = ValueTree::Index;
 using Kind = ValueTree::Kind;
 
 constexpr std::size_t kMaxMarks = 64;
-constexpr std::size_t kMaxStack = std::size_t{1} << 20;
+constexpr std::size_t kMaxStack = std::size_t{1} << 18;
 constexpr std::size_t kMaxMemo = std::size_t{1} << 20;
 constexpr std::size_t kMaxText = std::size_t{1} << 20;
 
@@ -45,9 +45,19 @@ bool names_code(unsigned char code) {
   return kCode.find(static_cast<char>(code)) != std::string_view::npos;
 }
 
+// What is left for the tree of 64 MB, next to the bytes and to what the stack and the memo take
+// while they grow. Whoever holds many bytes has room for as many as there may come.
+std::size_t memory_for_tree(std::size_t bytes) {
+  constexpr std::size_t kAll = std::size_t{64} << 20;
+  constexpr std::size_t kBesides = std::size_t{10} << 20;
+  return kAll - kBesides - (bytes > kMaxPickleBytes / 3 ? kMaxPickleBytes : bytes);
+}
+
 class PickleReader {
  public:
-  explicit PickleReader(std::string_view bytes) : bytes_(bytes) {}
+  explicit PickleReader(std::string_view bytes) : bytes_(bytes) {
+    pickle_.tree = ValueTree(memory_for_tree(bytes.size()));
+  }
 
   Pickle read() {
     start();
@@ -95,6 +105,8 @@ class PickleReader {
   }
 
   void start() {
+    if (bytes_.size() > kMaxPickleBytes)
+      return refuse(fmt::format("it is larger than {} MB", kMaxPickleBytes >> 20));
     const std::string_view head = take(2);
     if (!going_) return;
     const auto protocol = static_cast<unsigned char>(head[1]);

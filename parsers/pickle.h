@@ -28,6 +28,10 @@ struct Pickle {
 // Whether bytes begin as a pickle does, a text never.
 bool begins_pickle(std::string_view bytes);
 
+// Takes no more memory than, with the bytes themselves, 64 MB; what needs more is refused, and so
+// is whatever is longer than this. Thousands of entries with their stacks take two megabytes.
+inline constexpr std::size_t kMaxPickleBytes = std::size_t{24} << 20;
+
 Pickle read_pickle(std::string_view bytes);
 
 // Whether a text is proper UTF-8, but for lone surrogates, which Python lets pass.

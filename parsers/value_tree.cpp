@@ -48,9 +48,15 @@ ValueTree::Index ValueTree::member(Index dictionary, std::string_view key) const
   return found;
 }
 
+bool ValueTree::fits(std::size_t more_bytes) {
+  if (more_bytes > most_bytes_ - bytes_) return false;
+  bytes_ += more_bytes;
+  return true;
+}
+
 ValueTree::Index ValueTree::add(Kind kind) {
-  if (values_.size() >= kMaxValues) return kNothing;
-  Value& value = values_.emplace_back();
+  if (values_.size() >= kMaxValues || !fits(sizeof(Value) + sizeof(Seen))) return kNothing;
+  Value& value = values_.push_back({});
   value.kind = kind;
   value.integer = 0;
   if (kind >= Kind::list) value.first = value.last = kNothing;
@@ -96,7 +102,7 @@ ValueTree::Index ValueTree::add_text_copy(std::string_view text) {
 }
 
 bool ValueTree::append(Index container, Index element) {
-  if (elements_.size() >= kMaxElements) return false;
+  if (elements_.size() >= kMaxElements || !fits(sizeof(Element))) return false;
   const auto index = static_cast<Index>(elements_.size());
   elements_.push_back({element, kNothing});
   Value& value = values_[container];
@@ -111,12 +117,7 @@ bool ValueTree::append(Index container, Index element) {
 
 std::string_view ValueTree::why_endless() const {
   if (root_ == kNothing || !is_container(root_)) return {};
-  // Depth first, without recursion. Of a container: 0, not met; 1 + what it comes to, else.
-  struct Seen {
-    std::uint32_t met = 0;
-    std::uint8_t height = 0;
-    bool open = false;
-  };
+  // Depth first, without recursion.
   std::vector<Seen> seen(values_.size());
   struct Step {
     Index container;

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "parsers/growing_blocks.h"
+
 namespace faultline {
 
 class ValueTree {
@@ -18,9 +20,13 @@ class ValueTree {
   using Index = std::uint32_t;
   static constexpr Index kNothing = std::numeric_limits<Index>::max();
 
-  // Together they keep a tree below 64 MB.
+  // Together they keep a tree below 40 MB, without the texts that it copies.
   static constexpr std::size_t kMaxValues = std::size_t{1} << 20;
   static constexpr std::size_t kMaxElements = std::size_t{1} << 21;
+
+  ValueTree() = default;
+  // A smaller one: of no more than these bytes, what it takes to look at all of it included.
+  explicit ValueTree(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   enum class Kind : std::uint8_t { none, boolean, integer, real, text, list, tuple, dictionary };
 
@@ -101,9 +107,19 @@ class ValueTree {
     Index value;
     Index next;
   };
+  // Of a container, while somebody walks through: 0, not met; 1 + what it comes to, else.
+  struct Seen {
+    std::uint32_t met = 0;
+    std::uint8_t height = 0;
+    bool open = false;
+  };
 
-  std::vector<Value> values_;
-  std::vector<Element> elements_;
+  bool fits(std::size_t more_bytes);
+
+  GrowingBlocks<Value> values_;
+  GrowingBlocks<Element> elements_;
+  std::size_t bytes_ = 0;
+  std::size_t most_bytes_ = std::numeric_limits<std::size_t>::max();
   std::deque<std::string> copies_;
   std::size_t copied_ = 0;
   Index root_ = kNothing;

@@ -26,16 +26,29 @@ const Finding* found(const Diagnosis& diagnosis, std::initializer_list<std::stri
   return nullptr;
 }
 
+// Whoever speaks of process groups, or has a dump of them, has joined.
+std::size_t ranks_with_groups(const View& view) {
+  std::set<int> ranks;
+  for (const TorchRank* rank : view.job.torch().ranks())
+    if (rank->rank >= 0 && !rank->guessed && (!rank->standings.empty() || !rank->timeouts.empty()))
+      ranks.insert(rank->rank);
+  for (const auto& [rank, dump] : view.job.flight().latest())
+    if (rank >= 0) ranks.insert(rank);
+  return ranks.size();
+}
+
 Check ranks_joined(const View& view) {
   Check check{.check = "all ranks joined", .status = CheckStatus::unknown};
-  auto seen = static_cast<int>(view.workers.all.size());
-  if (view.workers.expected == 0) {
-    check.detail = "no line names a rank";
+  if (view.roll.expected == 0) {
+    check.detail =
+        view.roll.seen == 0 ? "no line names a rank" : "no line tells how many ranks the job has";
     check.command = "NCCL_DEBUG=INFO";
     return check;
   }
-  if (seen >= view.workers.expected) check.status = CheckStatus::pass;
-  check.detail = fmt::format("{} of {}", seen, view.workers.expected);
+  const std::size_t joined =
+      view.workers.all.empty() ? ranks_with_groups(view) : view.workers.all.size();
+  if (std::cmp_greater_equal(joined, view.roll.expected)) check.status = CheckStatus::pass;
+  check.detail = fmt::format("{} of {}", view.roll.seen, view.roll.expected);
   return check;
 }
 

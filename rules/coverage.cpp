@@ -15,6 +15,7 @@ std::string send_command(const View& view, std::string_view what, std::string_vi
       view.job.name(), host);
 }
 
+// Ranks of which NCCL's lines tell nothing, where they tell of others.
 std::vector<int> unseen_ranks(const View& view) {
   std::set<int> seen;
   for (const Worker& worker : view.workers.all) seen.insert(worker.rank);
@@ -114,6 +115,25 @@ void ask_for_kernel_logs(const View& view, const std::vector<Finding>& unexplain
   }
 }
 
+// Ranks that have sent nothing at all, though somebody says that they are of the job.
+void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missing) {
+  const std::vector<int> unheard = view.roll.unheard();
+  if (unheard.empty() || !view.workers.all.empty()) return;  // of NCCL's lines, see below
+  const std::size_t readable = view.job.flight().latest().size();
+  const bool by_dumps = readable > 0 && view.job.torch().empty();
+  const std::string ranks = ranges(unheard);
+  missing.push_back(
+      {fmt::format("the {} of rank {}", by_dumps ? "Flight Recorder dump" : "log", ranks),
+       fmt::format("{} of {} ranks were seen; what the {} did nothing tells", view.roll.seen,
+                   view.roll.expected, unheard.size() == 1 ? "other one" : "others"),
+       by_dumps
+           ? fmt::format("curl -T nccl_trace_rank_{0} "
+                         "'http://FAULTLINE:8686/api/v1/ingest?job={1}&source=nccl_trace_rank_{0}'",
+                         unheard.front(), view.job.name())
+           : fmt::format("curl -T LOG 'http://FAULTLINE:8686/api/v1/ingest?job={}&rank={}'",
+                         view.job.name(), unheard.front())});
+}
+
 // Where ranks stand, if their logs do not tell: as long as the processes live, NCCL itself does.
 void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
                  std::vector<MissingEvidence>& missing) {
@@ -153,9 +173,8 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
 void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missing) {
   constexpr std::size_t kMostNamed = 4;
   std::map<std::string, std::vector<std::string>> sources;  // by the reason
-  for (const FlightDump& dump : view.job.flight().dumps())
-    if (!dump.about.refused.empty())
-      sources[dump.about.refused].push_back(view.job.sources().at(dump.source).source.name);
+  for (const auto& [source, why] : view.job.flight().refusals())
+    sources[why].push_back(view.job.sources().at(source).source.name);
   for (const auto& [why, names] : sources) {
     const std::vector<std::string> some(
         names.begin(),
@@ -233,6 +252,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view,
   for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
   ask_for_kernel_logs(view, unexplained, missing);
   ask_ncclras(view, unexplained, missing);
+  ask_for_unheard_ranks(view, missing);
   if (auto unseen = unseen_ranks(view); !unseen.empty() && view.workers.expected > 0)
     missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
                        "the job has these ranks and no line of theirs was seen",

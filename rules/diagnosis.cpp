@@ -16,6 +16,7 @@
 #include "rules/detectors/detector.h"
 #include "rules/incident.h"
 #include "rules/inference.h"
+#include "rules/three_clocks.h"
 
 namespace faultline {
 namespace {
@@ -78,6 +79,7 @@ std::vector<Candidate> candidates_of(const View& view) {
                             .symptom = known != nullptr && known->is_symptom});
     }
   }
+  join_clocks(view, candidates);
   for (Candidate& candidate : candidates)
     candidate.steps.push_back({candidate.finding().confidence, "as its evidence stands"});
   return candidates;
@@ -270,6 +272,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   correct_clocks(diagnosis.clock_offsets, candidates);
   find_held_up(view, candidates);
   link(catalog, candidates);
+  call_witnesses(candidates);
   weigh(candidates);
   state_confidence(candidates);
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
@@ -278,16 +281,12 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   add_counter_evidence(view, diagnosis.root_causes);
   reopen_what_only_waits(diagnosis);
 
-  diagnosis.ranks.expected = view.workers.expected;
-  diagnosis.ranks.seen = static_cast<int>(view.workers.all.size());
-  if (const JobReport* report = job.reports().latest(); report && view.workers.all.empty()) {
+  diagnosis.ranks.expected = view.roll.expected;
+  diagnosis.ranks.seen = view.roll.seen;
+  if (const JobReport* report = job.reports().latest();
+      report && view.workers.all.empty() && report->largest >= view.roll.expected) {
     diagnosis.ranks.expected = report->largest;
     diagnosis.ranks.seen = report->seen;
-  } else if (view.workers.all.empty()) {
-    for (const FlightGroup& group : job.flight().groups())
-      if (!group.members.empty())
-        diagnosis.ranks.expected = std::max(diagnosis.ranks.expected, group.members.back() + 1);
-    diagnosis.ranks.seen = static_cast<int>(job.flight().latest().size());
   }
   diagnosis.coverage = coverage_of(view);
   diagnosis.checklist = checklist_of(view, diagnosis);

@@ -110,7 +110,8 @@ std::string to_text(const Diagnosis& diagnosis) {
   add(out, checks_text(diagnosis, CheckStatus::pass, "passed"));
   add(out, checks_text(diagnosis, CheckStatus::unknown, "not known"));
   for (const Finding& observation : diagnosis.observations)
-    add(out, fmt::format("also seen: {} [{}]\n", shown(observation.title), observation.cause));
+    add(out, fmt::format("also seen: {} [{}]\n", shown(observation.title, kMostSummary),
+                         observation.cause));
   return out;
 }
 

@@ -8,8 +8,8 @@ namespace faultline {
 namespace {
 
 // Every process has its own, or they follow from others.
-constexpr std::array<std::string_view, 6> kLeftOut = {"interface ", "affinity ", "gdr_pair ",
-                                                      "dmabuf ",    "cc ",       "mnnvl "};
+constexpr std::array<std::string_view, 8> kLeftOut = {
+    "interface ", "affinity ", "gdr_pair ", "dmabuf ", "cc ", "mnnvl ", "script ", "launch "};
 
 bool depends_on_size(std::string_view question) {
   return question.starts_with("channels ") || question == "rings" ||

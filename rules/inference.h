@@ -15,6 +15,7 @@ namespace faultline {
 struct Candidate {
   Suspicion suspicion;
   std::string_view detector;
+  std::vector<std::string_view> clocks;  // detectors whose lines are among the evidence
   bool symptom = false;
   // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
   std::vector<int> held_up;

@@ -15,6 +15,25 @@ bool names(std::string_view pattern, std::string_view text) {
                                 : text == pattern;
 }
 
+bool is_like(std::string_view pattern, std::string_view value) {
+  if (pattern.size() < 2 || !pattern.starts_with('*')) return names(pattern, value);
+  const std::string_view inner = pattern.substr(1);
+  return inner.ends_with('*') ? value.find(inner.substr(0, inner.size() - 1)) != value.npos
+                              : value.ends_with(inner);
+}
+
+bool is_like_any(const std::vector<std::string>& patterns, std::string_view value) {
+  return std::ranges::any_of(patterns,
+                             [&](const std::string& pattern) { return is_like(pattern, value); });
+}
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
 // A bare name is an environment variable.
 std::string question_of(const YamlFile& file, const YAML::Node& node) {
   std::string name = file.text(node, "a setting");
@@ -68,6 +87,16 @@ SuspiciousValue suspicious_of(const YamlFile& file, const YAML::Node& entry) {
   SuspiciousValue value;
   value.setting = question_of(file, file.field(entry, "setting"));
   value.values = file.texts(entry, "values");
+  if (entry["except"]) value.except = file.texts(entry, "except");
+  if (entry["lacks"]) value.lacks = file.texts(entry, "lacks");
+  if (entry["without"]) value.without = file.text(entry["without"], "without");
+  if (entry["at_least"]) {
+    const std::string number = file.text(entry["at_least"], "at_least");
+    value.at_least = number_of(number);
+    if (!value.at_least)
+      file.place(entry["at_least"])
+          .refuse(fmt::format("at_least \"{}\" is not a whole number; write 100", number));
+  }
   value.why = file.text(file.field(entry, "why"), "why");
   read_word(file, entry, "where", value.where);
   read_word(file, entry, "severity", value.severity);
@@ -88,9 +117,11 @@ YAML::Node entries(const YamlFile& file, const char* name) {
 bool SuspiciousValue::is_about(std::string_view question) const { return names(setting, question); }
 
 bool SuspiciousValue::matches(std::string_view question, std::string_view value) const {
-  return is_about(question) && std::ranges::any_of(values, [&](const std::string& pattern) {
-           return names(pattern, value);
-         });
+  if (!is_about(question) || !is_like_any(values, value) || is_like_any(except, value))
+    return false;
+  if (at_least && number_of(value).value_or(*at_least - 1) < *at_least) return false;
+  return std::ranges::none_of(
+      lacks, [&](const std::string& text) { return value.find(text) != value.npos; });
 }
 
 const ComparedSetting* SettingsCatalog::find(std::string_view question) const {
@@ -128,7 +159,8 @@ SettingsCatalog read_settings(std::string_view name, std::string_view text) {
   }
   for (const auto& entry : entries(file, "suspicious")) {
     file.require_fields(entry, "an entry of suspicious",
-                        {"setting", "values", "where", "class", "severity", "confidence", "why"});
+                        {"setting", "values", "except", "at_least", "lacks", "without", "where",
+                         "class", "severity", "confidence", "why"});
     catalog.suspicious.push_back(suspicious_of(file, entry));
   }
   return catalog;

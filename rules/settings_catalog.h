@@ -4,6 +4,7 @@
 
 #include <boost/describe.hpp>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,7 +40,11 @@ BOOST_DESCRIBE_ENUM(Where, anywhere, several_hosts, shared_hosts)
 
 struct SuspiciousValue {
   std::string setting;
-  std::vector<std::string> values;  // "*": any
+  std::vector<std::string> values;       // "*": any
+  std::vector<std::string> except;       // and not these
+  std::optional<std::int64_t> at_least;  // a number, no smaller than this
+  std::vector<std::string> lacks;        // holds none of these texts
+  std::string without;                   // another variable that is not set beside it
   Where where = Where::anywhere;
   std::string cause = "config.environment_mismatch";
   Severity severity = Severity::info;  // if all ranks have it; if only some have, it is a warning
@@ -51,7 +56,8 @@ struct SuspiciousValue {
 };
 
 // Settings are named by their question: "environment NCCL_ALGO". One that ends in "*" stands for
-// all that begin so.
+// all that begin so; a value that begins with one, for all that end so, and with both, that hold
+// it.
 struct SettingsCatalog {
   std::map<std::string, ComparedSetting, std::less<>> compared;
   std::vector<SuspiciousValue> suspicious;

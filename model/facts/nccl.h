@@ -91,6 +91,11 @@ BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
 //   cc           mode, work_fifo_bytes    Off, 1048576
 //   affinity     0                        0-31; by CUDA device
 //   ring         0                        0 1 2 3; by channel, from rank 0 of a communicator
+//
+// What scripts, `env` and launchers say, as against what NCCL says that it read:
+//   script       NCCL_DEBUG               INFO
+//   launch       world size, nodes,       64, 8, 8
+//                processes (of a node)
 struct Setting {
   static constexpr std::string_view kKind = "setting";
   std::string group;

@@ -8,7 +8,7 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostLines = 6;
-constexpr std::size_t kMostTitles = 3;
+constexpr std::size_t kMostTitles = 6;
 
 using Look = std::vector<Suspicion> (*)(const View&, const Crew&);
 
@@ -62,6 +62,7 @@ std::vector<Suspicion> find_configuration_faults(const View& view) {
   std::vector<Suspicion> found;
   for (const Crew& crew : crews_of(view))
     for (const Look look : kLooks) std::ranges::move(look(view, crew), std::back_inserter(found));
+  std::ranges::move(find_misunderstood_variables(view), std::back_inserter(found));
   std::ranges::move(find_changes_since_last_start(view), std::back_inserter(found));
   const bool ran = got_to_work(view);
   for (Suspicion& suspicion : found) suspicion.job_ran_with_it = ran;

@@ -13,6 +13,7 @@
 #include "rules/alignment.h"
 #include "rules/catalog.h"
 #include "rules/diagnosis.h"
+#include "rules/roll_call.h"
 #include "rules/state/attempts.h"
 #include "rules/state/job_state.h"
 #include "rules/state/workers.h"
@@ -37,6 +38,7 @@ struct View {
   std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
   std::vector<Alignment> alignments;         // by communicator
   Workers workers;
+  RollCall roll;
   std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
   bool lines_are_missing() const;

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "rules/detectors/flight_steps.h"
 #include "rules/flight_alignment.h"
 
 namespace faultline {
@@ -30,15 +32,21 @@ constexpr double kCircle = 0.5;  // everybody who is waited for waits
 
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostRanksNamed = 16;
-constexpr std::size_t kMostSilent = 2;       // more ranks without a dump are a job half sent
-constexpr std::uint32_t kLookAhead = 8;      // calls that are compared after the odd one
-constexpr std::uint32_t kLeastAgreeing = 1;  // of them
+constexpr std::size_t kMostSilent = 2;             // more ranks without a dump are a job half sent
+constexpr std::uint32_t kLeastAgreeing = 1;        // of the calls after the odd one
+constexpr std::uint32_t kLeastAgreeingBefore = 2;  // with what earlier steps called
 
 std::string listed(const std::vector<int>& ranks) {
   const std::vector<int> named(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                   ranks.size(), kMostRanksNamed)));
   return fmt::format("{} {}{}", ranks.size() == 1 ? "Rank" : "Ranks", fmt::join(named, ", "),
                      ranks.size() > named.size() ? ", …" : "");
+}
+
+// Within a sentence.
+std::string lowered(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 // nccl:all_reduce, and what it moves.
@@ -206,30 +214,14 @@ class Findings {
   }
 
   // By number, how the rank called the collectives of the group.
-  std::map<std::uint32_t, std::uint32_t> calls_of(int rank, std::uint32_t group) const {
-    std::map<std::uint32_t, std::uint32_t> calls;
+  Calls calls_of(int rank, std::uint32_t group) const {
+    Calls calls;
     const FlightDump* dump = dump_of(rank);
     const FlightPosition* position = dump == nullptr ? nullptr : dump->position(group);
     if (position == nullptr) return calls;
     for (const FlightEntry& entry : position->entries)
       if (entry.role == FlightRole::collective) calls[entry.sequence] = entry.signature;
     return calls;
-  }
-
-  // Whether `odd` from `sequence` on is `usual`, `shift` calls later.
-  static bool is_shifted(const std::map<std::uint32_t, std::uint32_t>& odd,
-                         const std::map<std::uint32_t, std::uint32_t>& usual,
-                         std::uint32_t sequence, std::uint32_t odd_shift,
-                         std::uint32_t usual_shift) {
-    std::uint32_t agreeing = 0;
-    for (std::uint32_t i = 0; i < kLookAhead; ++i) {
-      const auto one = odd.find(sequence + i + odd_shift);
-      const auto other = usual.find(sequence + i + usual_shift);
-      if (one == odd.end() || other == usual.end()) break;
-      if (one->second != other->second) return false;
-      ++agreeing;
-    }
-    return agreeing >= kLeastAgreeing;
   }
 
   void differ(const FlightMismatch& mismatch) {
@@ -243,9 +235,15 @@ class Findings {
     const std::string other = call_text(flight_.signature(odd.signature));
     const auto odd_calls = calls_of(odd.ranks.front(), mismatch.group);
     const auto usual_calls = calls_of(most.ranks.front(), mismatch.group);
-    const bool left_out = !even && is_shifted(odd_calls, usual_calls, mismatch.sequence, 0, 1);
-    const bool one_more =
-        !even && !left_out && is_shifted(odd_calls, usual_calls, mismatch.sequence, 1, 0);
+    // Those who wait may have called nothing more; then earlier steps tell what would follow.
+    const Calls as_before = as_in_steps_before(usual_calls, mismatch.sequence);
+    const auto shifted_by = [&](const Calls& usual_one, std::uint32_t by_odd,
+                                std::uint32_t by_usual, std::uint32_t least) {
+      return !even && is_shifted(odd_calls, usual_one, mismatch.sequence, by_odd, by_usual, least);
+    };
+    const bool left_out = shifted_by(usual_calls, 0, 1, kLeastAgreeing) ||
+                          shifted_by(as_before, 0, 1, kLeastAgreeingBefore);
+    const bool one_more = !left_out && shifted_by(usual_calls, 1, 0, kLeastAgreeing);
 
     std::string title;
     if (left_out)
@@ -402,14 +400,22 @@ class Findings {
       if (silent.size() >= waiting.size() && !all_of_them) continue;
       if (!std::ranges::all_of(waiting, [&](int rank) { return alignment.stands_in(rank, stall); }))
         continue;
-      Suspicion& suspicion = suspect(
-          "collective.rank_behind", kNoDump, silent,
-          fmt::format("{} left no dump, and {} of the group wait{} in {}, #{} of process group {}",
-                      listed(silent),
+      const std::string who =
+          fmt::format("{} of the group wait{} in {}, #{} of process group {}",
                       waiting.size() == 1 ? std::string("the other one")
                                           : fmt::format("all {} others", waiting.size()),
                       waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
-                      stall.sequence, group_text(stall.group)));
+                      stall.sequence, group_text(stall.group));
+      // Whoever has sent nothing else either may wait as all others do.
+      const bool heard =
+          std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });
+      Suspicion& suspicion =
+          heard ? suspect("collective.rank_behind", kNoDump, silent,
+                          fmt::format("{} left no dump, and {}", listed(silent), who))
+                : suspect(
+                      "collective.stalled", kNoDump, {},
+                      fmt::format("Of {} nothing was sent, and {}", lowered(listed(silent)), who));
+      if (!heard) suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
       add_line(suspicion.finding, waiting.front(), stall.group);
       add_call_place(suspicion.finding, stall);
       return;

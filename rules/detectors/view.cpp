@@ -1,9 +1,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
+#include "model/ranks.h"
 #include "rules/detectors/detector.h"
+#include "rules/signatures.h"
+#include "rules/state/rank_ties.h"
 
 namespace faultline {
 namespace {
@@ -39,6 +43,24 @@ std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>
   return by_member;
 }
 
+// Those who wait in vain for others at the start say for how many.
+int ranks_wanted(const JobState& job, const Catalog& catalog) {
+  constexpr std::size_t kMostAsked = 64;  // they all say the same
+  std::size_t asked = 0;
+  for (const TorchRank* rank : job.torch().ranks()) {
+    if (++asked > kMostAsked) break;
+    for (const TorchSaying& saying : rank->said) {
+      const auto match = catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+      if (!match) continue;
+      const auto wanted = match->fields.find("wanted");
+      if (wanted == match->fields.end()) continue;
+      const int ranks = std::atoi(wanted->second.c_str());
+      if (ranks > 0 && ranks < kMaxRanks) return ranks;
+    }
+  }
+  return 0;
+}
+
 // The rank calls something, be it elsewhere: it may be on its way.
 bool has_called_lately(const View& view, std::size_t index) {
   return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
@@ -58,8 +80,13 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       members(members_of(attempts, attempt)),
       communicators(communicators_of(the_job.progress(), members)),
       communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
-      workers(workers_of(the_job.progress(), communicators, members)) {
+      workers(workers_of(
+          the_job.progress(), communicators, members,
+          // Of earlier starts, which may have had other ranks, they tell as well.
+          attempts.count > 1 ? RankTies{} : rank_ties(the_job.torch(), the_job.flight()))),
+      roll(roll_call(the_job, workers, attempts.count)) {
   learn_gpus_from_xids(job, workers);
+  if (roll.expected == 0 && attempts.count < 2) roll.expected = ranks_wanted(job, catalog);
   for (std::size_t which = 0; which < communicators.size(); ++which) {
     alignments.push_back(align(job.progress(), communicators, which));
     loss = std::max(loss, alignments.back().loss);

@@ -333,6 +333,17 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
   dump.conflict = dump.candidates.empty();
 }
 
+std::map<std::uint32_t, std::string> Flight::refusals() const {
+  std::map<std::uint32_t, std::string> refusals;
+  for (const FlightDump& dump : dumps_) {
+    if (dump.about.refused.empty())
+      refusals.erase(dump.source);
+    else
+      refusals[dump.source] = dump.about.refused;
+  }
+  return refusals;
+}
+
 std::multimap<int, std::size_t> Flight::latest() const {
   std::multimap<int, std::size_t> latest;
   for (std::size_t i = 0; i < dumps_.size(); ++i) {

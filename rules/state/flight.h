@@ -119,6 +119,9 @@ class Flight {
   // there may be several: nobody knows whose they are.
   std::multimap<int, std::size_t> latest() const;
 
+  // By source, why the last dump in it was not read.
+  std::map<std::uint32_t, std::string> refusals() const;
+
   const std::vector<FlightGroup>& groups() const { return groups_; }
   const FlightSignature& signature(std::uint32_t symbol) const { return signatures_[symbol]; }
   // Innermost frame first, a line each; "": none was recorded.

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include "rules/state/rank_ties.h"
+
 namespace faultline {
 namespace {
 
@@ -99,10 +101,42 @@ void infer_ranks(const Progress& progress, std::vector<Worker>& workers, int exp
     unknown.front()->rank = *free.begin();
 }
 
+// Whether the places in this communicator are the ranks of the job.
+bool is_of_all(const Communicator& world, const std::vector<Member>& members,
+               const RankTies& ties) {
+  if (world.nranks < ties.at_least) return false;
+  int agree = 0;
+  int differ = 0;
+  for (const std::size_t index : world.members) {
+    const auto tie = ties.rank_of_source.find(members[index].source);
+    if (tie == ties.rank_of_source.end() || !members[index].init) continue;
+    ++(tie->second == members[index].init->rank ? agree : differ);
+  }
+  return differ <= agree;
+}
+
+// The only one whose lines stand in a source is the one that others know by its rank.
+void take_ranks_of_sources(const std::vector<Member>& members, const RankTies& ties,
+                           std::vector<Worker>& workers) {
+  std::map<std::uint32_t, std::vector<Worker*>> by_source;
+  for (Worker& worker : workers)
+    by_source[members[worker.members.front()].source].push_back(&worker);
+  for (const auto& [source, in_it] : by_source) {
+    const auto tie = ties.rank_of_source.find(source);
+    if (tie == ties.rank_of_source.end() || in_it.size() != 1) continue;
+    if (in_it.front()->rank < 0) in_it.front()->rank = tie->second;
+  }
+}
+
 }  // namespace
 
 Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
                    const std::vector<std::size_t>& of) {
+  return workers_of(progress, communicators, of, {});
+}
+
+Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
+                   const std::vector<std::size_t>& of, const RankTies& ties) {
   const std::vector<Member>& members = progress.members();
   std::map<WorkerKey, std::size_t> known;
   std::map<std::tuple<std::string, std::int64_t, std::uint32_t>, std::size_t> only_one;
@@ -138,15 +172,17 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     }
   }
 
-  if (const Communicator* world = world_of(communicators)) {
-    workers.expected = world->nranks;
+  const Communicator* world = world_of(communicators);
+  const bool whole = world != nullptr && is_of_all(*world, members, ties);
+  if (world != nullptr) workers.expected = std::max(world->nranks, ties.at_least);
+  if (whole)
     for (std::size_t index : world->members)
       if (const auto& init = members[index].init) found[of_member[index]].rank = init->rank;
-  }
   for (Worker& worker : found)
     for (std::size_t index : worker.members)
       if (worker.rank < 0) worker.rank = members[index].launcher_rank;
-  if (workers.expected > 0) infer_ranks(progress, found, workers.expected);
+  if (world != nullptr && !whole) take_ranks_of_sources(members, ties, found);
+  if (whole) infer_ranks(progress, found, workers.expected);
   if (workers.expected == 0)
     for (const Communicator& communicator : communicators)
       workers.expected = std::max(workers.expected, communicator.nranks);

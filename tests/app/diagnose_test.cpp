@@ -122,6 +122,16 @@ TEST_F(Command, UsesWhatItCanReadOfAFileThatBreaksOff) {
   EXPECT_THAT(outcome.err, StartsWith("faultline: warning: x.gz: the gzip data breaks off after "));
 }
 
+TEST_F(Command, SaysWhyADumpWasNotRead) {
+  workshop.write("logs/nccl_trace_rank_3", std::string("\x80\x02", 2) + "cos\nsystem\n)R.");
+  workshop.write("logs/dmesg.txt", kXid);
+  const Outcome outcome = run("$F diagnose logs");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("faultline: warning: nccl_trace_rank_3: not read: it names "
+                                     "code to run (GLOBAL)"));
+  EXPECT_THAT(outcome.out, HasSubstr("it was not read: it names code to run (GLOBAL)"));
+}
+
 TEST_F(Command, AnswersTheSameEveryTime) {
   for (int i = 0; i < 40; ++i)
     workshop.write("logs/node-" + std::to_string(i) + "/dmesg.txt",

@@ -74,15 +74,11 @@ std::ostream& operator<<(std::ostream& out, const Row& row) { return out << row.
 std::vector<Row> rows() {
   constexpr std::string_view kVersions[] = {"2.7", "2.5", "2.9"};
   std::vector<Row> all;
-  std::size_t number = 0;
   for (const Fault& fault : kFaults)
     for (const Scale& any_scale : kScales) {
-      const bool large = any_scale.nodes > 8;
       const Scale& scale =
           any_scale.nodes == 1 && fault.scenario.starts_with("p2p") ? kFourInStages : any_scale;
       for (const std::string_view evidence : {"dumps", "watchdog", "watchdog,dumps"}) {
-        // Large ones take seconds.
-        if (large && (evidence == "watchdog,dumps" || ++number % 2 == 0)) continue;
         Row row;
         row.answer = evidence == "watchdog" ? fault.lines : fault.dumps;
         simulation::Options& options = row.options;
@@ -198,6 +194,14 @@ TEST(SimulatedTorchJob, SaysHowManyCameWhereOneNeverStarted) {
   ASSERT_FALSE(diagnosis.root_causes.empty());
   EXPECT_EQ(diagnosis.root_causes.front().cause, "launch.rank_missing");
   EXPECT_THAT(diagnosis.root_causes.front().title, testing::HasSubstr("63 of 64"));
+  EXPECT_EQ(diagnosis.ranks.expected, 64);
+  EXPECT_EQ(diagnosis.ranks.seen, 63);
+  // Its log is asked for; that it is not here is no fault of its.
+  ASSERT_EQ(truth.subject.ranks.size(), 1U);
+  EXPECT_THAT(
+      diagnosis.missing_evidence,
+      testing::Contains(testing::Field(
+          &MissingEvidence::what, fmt::format("the log of rank {}", truth.subject.ranks.front()))));
 }
 
 }  // namespace

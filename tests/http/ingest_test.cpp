@@ -256,6 +256,48 @@ TEST_F(Ingest, TakesSeveralFilesAtOnce) {
     EXPECT_NE(row.at("source").as_string(), "tar") << "nothing of the refused archive may stay";
 }
 
+TEST_F(Ingest, SaysInReceiptAndSourcesWhyADumpWasNotRead) {
+  workshop.write("nccl_trace_rank_3", std::string("\x80\x02", 2) + "cos\nsystem\n(X\x02" +
+                                          std::string(3, '\0') + "lstR.");
+  const std::string ingest = "/api/v1/ingest?job=j&final=true&source=";
+  const Reply refused =
+      curl(server, ingest + "nccl_trace_rank_3", "--data-binary @" + file("nccl_trace_rank_3"));
+  ASSERT_EQ(refused.status, 200) << refused.body;
+  const auto reasons = refused.json().at("refused").as_array();
+  ASSERT_EQ(reasons.size(), 1U);
+  EXPECT_THAT(std::string(reasons[0].as_string()), HasSubstr("names code to run (GLOBAL)"));
+  EXPECT_EQ(refused.json().at("recognized").to_number<int>(), 0);
+
+  const Reply good =
+      curl(server, ingest + "nccl_trace_rank_4",
+           "--data-binary @" TESTS_DIR "/fixtures/flight_recorder/torch_v2.10.pickle");
+  ASSERT_EQ(good.status, 200) << good.body;
+  EXPECT_TRUE(good.json().at("refused").as_array().empty());
+
+  const auto known = sources().at("sources").as_array();
+  ASSERT_EQ(known.size(), 2U);
+  ASSERT_EQ(known[0].at("refused").as_array().size(), 1U);
+  EXPECT_EQ(known[0].at("refused").as_array()[0], reasons[0]);
+  EXPECT_TRUE(known[1].at("refused").as_array().empty());
+  const std::string diagnosis = curl(server, "/api/v1/jobs/j/diagnosis?format=text").body;
+  EXPECT_THAT(diagnosis, HasSubstr("missing: what nccl_trace_rank_3 holds: it was not read: it "
+                                   "names code to run (GLOBAL)"));
+}
+
+TEST_F(Ingest, SaysOfEachFileOfSeveralWhyItWasNotRead) {
+  workshop.write("a", std::string("\x80\x02", 2) + "(ios\nsystem\n.");
+  workshop.write("b", "{\"entries\": [{\"record_id\": 1}], \"version\": \"2.4\", \"pg_config");
+  const Reply reply = curl(server, "/api/v1/ingest?job=j&source=dumps",
+                           "-F a=@" + file("a") + " -F b=@" + file("b"));
+  ASSERT_EQ(reply.status, 200) << reply.body;
+  const auto files = reply.json().at("files").as_array();
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_THAT(std::string(files[0].at("refused").as_array().at(0).as_string()),
+              HasSubstr("names code to run (INST)"));
+  EXPECT_THAT(std::string(reply.json().at("refused").as_array().at(0).as_string()),
+              testing::StartsWith("dumps/a: it names code"));
+}
+
 TEST_F(Ingest, GivesASourceToTheNewerOfTwoSenders) {
   const std::string head =
       "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nContent-Length: ";

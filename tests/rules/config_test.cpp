@@ -72,6 +72,56 @@ RankStart with(void (*change)(RankStart&)) {
   return start;
 }
 
+// --- What scripts say ---------------------------------------------------------------------------
+
+void write_script(Job& job, const std::string& name, const std::string& value) {
+  job.say({"j", "job.sh", "", -1}, Speaker{}, Setting{"script", name, value, 0},
+          "export " + name + "=" + value);
+}
+
+TEST(Scripts, AreToldWhatAVariableReallyMeansAndHeldAgainstNobody) {
+  Job job;
+  start(job, 32, all_alike());
+  write_script(job, "NCCL_TIMEOUT", "3600");
+  write_script(job, "TORCH_NCCL_TRACE_BUFFER_SIZE", "209715200");
+  write_script(job, "NCCL_DEBUG_SUBSYS", "INIT");
+  call_once_each(job, 32);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << told(diagnosis);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  const Finding* finding = find(diagnosis.observations, "config.environment_mismatch");
+  ASSERT_NE(finding, nullptr) << told(diagnosis);
+  EXPECT_EQ(finding->severity, Severity::info);
+  EXPECT_THAT(finding->title, AllOf(HasSubstr("NCCL_TIMEOUT is 3600: NCCL knows no such variable"),
+                                    HasSubstr("counts entries, not bytes")));
+  // NCCL prints: so somebody has set NCCL_DEBUG.
+  EXPECT_THAT(finding->title, testing::Not(HasSubstr("NCCL_DEBUG_SUBSYS")));
+  ASSERT_EQ(finding->evidence.size(), 2U);
+  EXPECT_EQ(finding->evidence.front().source, "job.sh");
+}
+
+TEST(Scripts, AreNeverWhatAJobHangsFrom) {
+  Job job;
+  start(job, 32, all_alike());
+  write_script(job, "NCCL_TIMEOUT", "3600");
+  call_once_each(job, 32, 5);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  for (const Finding& cause : diagnosis.root_causes)
+    EXPECT_EQ(cause.cause, "collective.rank_behind") << told(diagnosis);
+}
+
+TEST(Scripts, AreToldOfLinesThatNothingSwitchesOn) {
+  for (const bool beside : {false, true}) {
+    Job job;
+    write_script(job, "NCCL_DEBUG_SUBSYS", "INIT,NET");
+    if (beside) write_script(job, "NCCL_DEBUG", "INFO");
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(find(diagnosis.observations, "config.environment_mismatch") == nullptr, beside)
+        << told(diagnosis);
+  }
+}
+
 // --- Nothing wrong ------------------------------------------------------------------------------
 
 TEST(Configuration, SaysNothingOfAJobWhoseRanksAreAlike) {

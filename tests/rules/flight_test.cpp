@@ -4,6 +4,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "flight.h"
 #include "rules/catalog.h"
@@ -47,6 +48,8 @@ class FlightDiagnosis : public testing::TestWithParam<int> {
     for (const auto& [rank, recorder] : recorders)
       job.apply({.job = "j", .name = fmt::format("nccl_trace_rank_{}", rank)}, recorder.batch(),
                 Timestamp{});
+    for (const int rank : logs)
+      job.apply({.job = "j", .name = fmt::format("train.rank{}.log", rank)}, Batch{}, Timestamp{});
     static const Catalog catalog = load_catalog();
     return diagnose(job, catalog, {.now = Timestamp{}});
   }
@@ -60,6 +63,7 @@ class FlightDiagnosis : public testing::TestWithParam<int> {
   int ranks = GetParam();
   const int odd = GetParam() / 2 + 1;
   std::map<int, Recorder> recorders;
+  std::set<int> logs;  // ranks whose logs say nothing
 };
 
 INSTANTIATE_TEST_SUITE_P(Ranks, FlightDiagnosis, testing::Values(4, 64, 512));
@@ -135,10 +139,63 @@ TEST_P(FlightDiagnosis, NamesTheRankThatCalledSomethingElse) {
   }
 }
 
-TEST_P(FlightDiagnosis, NamesTheOneThatLeftNoDumpWhereAllOthersWait) {
+// What comes after the odd call nobody else has called yet; steps before tell.
+TEST_P(FlightDiagnosis, NamesTheRankThatLeftOneOutByWhatEarlierStepsCalled) {
+  const char* const step[] = {"[[1]]", "[[2]]", "[[2]]", "[[2]]", "[[3]]", "[[4]]"};
+  const auto size_of = [&](std::int64_t sequence) {
+    return step[static_cast<std::size_t>(sequence) % std::size(step)];
+  };
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (std::int64_t sequence = 1; sequence <= 33; ++sequence)
+      call(rank, sequence, 'c', "nccl:all_reduce", size_of(sequence));
+    if (rank != odd) call(rank, 34, 's', "nccl:all_reduce", size_of(34));
+  }
+  for (std::int64_t sequence = 34; sequence <= 36; ++sequence)
+    call(odd, sequence, 's', "nccl:all_reduce", size_of(sequence + 1));
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "software.collective_skipped");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
+  EXPECT_THAT(cause.title, HasSubstr("left out"));
+}
+
+TEST_P(FlightDiagnosis, DoesNotTakeAnotherCallForOneLeftOutWhereTheRestGoesOnAsBefore) {
+  const char* const step[] = {"[[1]]", "[[2]]", "[[3]]", "[[4]]", "[[5]]", "[[6]]"};
+  const auto size_of = [&](std::int64_t sequence) {
+    return step[static_cast<std::size_t>(sequence) % std::size(step)];
+  };
+  for (int rank = 0; rank < ranks; ++rank) {
+    for (std::int64_t sequence = 1; sequence <= 33; ++sequence)
+      call(rank, sequence, 'c', "nccl:all_reduce", size_of(sequence));
+    call(rank, 34, 's', "nccl:all_reduce", size_of(rank == odd ? 35 : 34));
+  }
+  for (std::int64_t sequence = 35; sequence <= 36; ++sequence)
+    call(odd, sequence, 's', "nccl:all_reduce", size_of(sequence));
+  EXPECT_EQ(only_cause().cause, "software.collective_mismatch");
+}
+
+TEST_P(FlightDiagnosis, BlamesNobodyForADumpThatWasNotSent) {
   all_call(1, 20);
   for (int rank = 0; rank < ranks; ++rank) call(rank, 21, 's');
   recorders.erase(odd);
+  const Diagnosis found = diagnosis();
+  EXPECT_EQ(found.verdict, Verdict::hang);
+  EXPECT_EQ(found.ranks.seen, ranks - 1);
+  ASSERT_EQ(found.root_causes.size(), 1U) << found.summary;
+  EXPECT_EQ(found.root_causes.front().cause, "collective.stalled");
+  EXPECT_THAT(found.root_causes.front().subject.ranks, IsEmpty());
+  EXPECT_THAT(found.root_causes.front().title, HasSubstr("nothing was sent"));
+  ASSERT_FALSE(found.missing_evidence.empty());
+  EXPECT_THAT(
+      found.missing_evidence,
+      testing::Contains(testing::Field(&MissingEvidence::what,
+                                       fmt::format("the Flight Recorder dump of rank {}", odd))));
+}
+
+TEST_P(FlightDiagnosis, NamesTheOneWhoseLogIsThereAndWhichLeftNoDumpWhereAllOthersWait) {
+  all_call(1, 20);
+  for (int rank = 0; rank < ranks; ++rank) call(rank, 21, 's');
+  recorders.erase(odd);
+  logs.insert(odd);
   const Finding cause = only_cause();
   EXPECT_EQ(cause.cause, "collective.rank_behind");
   EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));

@@ -68,6 +68,50 @@ TEST(SettingsCatalog, KnowsValuesThatDefeatTheirPurpose) {
   EXPECT_EQ(cause_of("environment NCCL_NET_GDR_LEVEL", "SYS"), "");
 }
 
+TEST(SettingsCatalog, KnowsVariablesThatAreNotWhatTheyAreTakenFor) {
+  const auto told = [](std::string_view variable, std::string_view value) {
+    std::string why;
+    for (const SuspiciousValue& suspicious : shipped().suspicious)
+      if (suspicious.where == Where::anywhere && suspicious.without.empty() &&
+          suspicious.matches("environment " + std::string(variable), value))
+        why += suspicious.why;
+    return why;
+  };
+  struct Row {
+    const char* variable;
+    const char* value;
+    const char* words;  // empty: nothing is wrong with it
+  };
+  for (const Row& row : {Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "209715200", "entries, not bytes"},
+                         Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "20000", ""},
+                         Row{"TORCH_NCCL_TRACE_BUFFER_SIZE", "0", "is off"},
+                         Row{"TORCH_FR_BUFFER_SIZE", "1000000000", "entries, not bytes"},
+                         Row{"NCCL_DEBUG_FILE", "/tmp/nccl.%h.%d", "only %h (host) and %p"},
+                         Row{"NCCL_DEBUG_FILE", "/tmp/nccl.%h.%p", ""},
+                         Row{"NCCL_COMM_ID", "10.0.0.1:29500", ""},
+                         Row{"NCCL_COMM_ID", "10.0.0.1", "an address and a port"},
+                         Row{"NCCL_DEBUG", "INFO", ""},
+                         Row{"NCCL_DEBUG", "1", "anything else switches the lines off"},
+                         Row{"NCCL_ASYNC_ERROR_HANDLING", "1", "TORCH_NCCL_ASYNC_ERROR_HANDLING"},
+                         Row{"NCCL_BLOCKING_WAIT", "1", "TORCH_NCCL_BLOCKING_WAIT"},
+                         Row{"TORCH_NCCL_BLOCKING_WAIT", "1", "no watchdog"},
+                         Row{"TORCH_NCCL_BLOCKING_WAIT", "0", ""},
+                         Row{"NCCL_IB_TIMEOUT", "22", ""},
+                         Row{"NCCL_IB_TIMEOUT", "600", "an exponent"},
+                         Row{"NCCL_SOCKET_IFNAME", "eth0", ""},
+                         Row{"NCCL_SOCKET_IFNAME", "mlx5_0", "named by NCCL_IB_HCA"},
+                         Row{"NCCL_IB_HCA", "mlx5_bond_0", ""},
+                         Row{"NCCL_IB_HCA", "ens10f0np0", "named by NCCL_SOCKET_IFNAME"},
+                         Row{"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/shared/dumps/", "not a folder"},
+                         Row{"TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "/shared/dumps/rank_", ""}}) {
+    const std::string why = told(row.variable, row.value);
+    if (*row.words == '\0')
+      EXPECT_EQ(why, "") << row.variable << "=" << row.value;
+    else
+      EXPECT_NE(why.find(row.words), std::string::npos) << row.variable << ": " << why;
+  }
+}
+
 TEST(SettingsCatalog, NeverAccusesWithMoreThanItsFamilyMay) {
   for (const auto& [name, setting] : shipped().compared) {
     EXPECT_TRUE(setting.cause.starts_with("config.") ||
@@ -102,6 +146,9 @@ TEST(SettingsFile, IsRefusedWithTheLineAndTheMend) {
       complaint_about("compare:\n- settings: [A]\n  between: ranks\n  class: config.gdr\n" + tail)
           .substr(0, 50),
       "settings.yaml:4: class \"config.gdr\" is unknown; us");
+  EXPECT_EQ(complaint_about("compare: []\nsuspicious:\n- setting: A\n  values: [\"*\"]\n"
+                            "  at_least: many\n  why: w\n"),
+            "settings.yaml:5: at_least \"many\" is not a whole number; write 100");
   EXPECT_EQ(complaint_about("compare: []\nsuspicious:\n- setting: A\n  values: [\"1\"]\n"),
             "settings.yaml:3: why is missing; add \"why:\" to this entry");
   EXPECT_EQ(

@@ -15,6 +15,9 @@ std::vector<Suspicion> find_differing_settings(const View& view, const Crew& cre
 // Values that defeat their purpose (settings.yaml).
 std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& crew);
 
+// The same, and variables that are not what people take them for, in scripts and commands.
+std::vector<Suspicion> find_misunderstood_variables(const View& view);
+
 // Hosts that have other NICs than their peers.
 std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew);
 

@@ -188,7 +188,7 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
   std::vector<Suspicion> found;
   for (const std::string& question : questions_of(setup, crew)) {
     for (const SuspiciousValue& suspicious : view.catalog.settings.suspicious) {
-      if (!suspicious.is_about(question)) continue;
+      if (!suspicious.is_about(question) || !suspicious.without.empty()) continue;
       Mates mates;
       std::string example;
       for (std::size_t i = 0; i < crew.mates.size(); ++i) {

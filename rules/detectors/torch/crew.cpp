@@ -14,7 +14,7 @@ constexpr int kMostExpected = 1 << 20;
 }  // namespace
 
 TorchCrew::TorchCrew(const View& view) : view_(view) {
-  expected_ = view.workers.expected;
+  expected_ = view.roll.expected;
   for (const Worker& worker : view.workers.all) {
     if (worker.rank < 0) continue;
     world_.insert(worker.rank);
@@ -41,9 +41,11 @@ TorchCrew::TorchCrew(const View& view) : view_(view) {
 // Where one log holds the lines of all ranks, a number that is left out is a rank's that is silent.
 void TorchCrew::fill_gaps() {
   constexpr std::size_t kEnough = 4;
-  if (expected_ > 0 || world_.size() < kEnough) return;
+  if (world_.size() < kEnough) return;
   for (const TorchRank* rank : ranks_)
     if (rank->rank < 0 || rank->guessed || rank->source != ranks_.front()->source) return;
+  one_log_ = true;
+  if (expected_ > 0) return;
   const auto all = static_cast<std::size_t>(*world_.rbegin()) + 1;
   if (all - world_.size() > std::max<std::size_t>(1, world_.size() / 16)) return;
   for (int rank = 0; rank < *world_.rbegin(); ++rank) world_.insert(rank);
@@ -63,6 +65,10 @@ bool TorchCrew::in_attempt(const LineRef& line) const {
     attempt = view_.attempts.of_member[index];
   }
   return attempt == 0 || attempt == view_.attempt;
+}
+
+bool TorchCrew::would_be_heard(int rank) const {
+  return one_log_ || view_.roll.heard.contains(rank);
 }
 
 std::string TorchCrew::host_of(int rank) const {

@@ -28,6 +28,9 @@ class TorchCrew {
 
   bool in_attempt(const LineRef& line) const;
 
+  // Whether what this rank says would have been sent: else its silence means nothing.
+  bool would_be_heard(int rank) const;
+
  private:
   void fill_gaps();
 
@@ -37,6 +40,7 @@ class TorchCrew {
   std::map<int, std::string> gpus_;
   std::set<int> world_;
   int expected_ = 0;
+  bool one_log_ = false;  // all lines stand in it
 };
 
 // Whether a was said before b, as far as stamps and places tell.

@@ -176,7 +176,8 @@ void find_behind(const TorchCrew& crew, Stuck& stuck) {
   }
   if (stuck.whole_job)
     for (const int rank : crew.world())
-      if (!heard.contains(rank) && !stuck.waiting.contains(rank)) silent.insert(rank);
+      if (!heard.contains(rank) && !stuck.waiting.contains(rank) && crew.would_be_heard(rank))
+        silent.insert(rank);
 
   // Absence says little where only some of the logs are there.
   std::set<int> absent = told;
@@ -405,6 +406,9 @@ std::optional<Suspicion> find_free(const View& view, const TorchCrew& crew,
   if (timed_out.contains(-1)) return std::nullopt;
   std::set<int> free;
   std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
+  // It may be one of those whose logs are not here.
+  if (!std::ranges::all_of(free, [&](int rank) { return crew.would_be_heard(rank); }))
+    return std::nullopt;
   if (free.empty() || timed_out.size() < 3 ||
       (free.size() > 1 && free.size() * kFew > timed_out.size()))
     return std::nullopt;

@@ -1,0 +1,26 @@
+// What scripts, `env` and launchers say of a job before it starts: variables that are set, and how
+// many processes there are to be.
+//
+// They are Settings: of the group "script" a variable, as it was written; of "launch" a number.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "parsers/parser.h"
+
+namespace faultline {
+
+// export NCCL_DEBUG=INFO
+// NCCL_DEBUG=INFO TORCH_NCCL_BLOCKING_WAIT=1 torchrun --nnodes 2 --nproc_per_node 8 train.py
+// mpirun -np 16 -x NCCL_IB_HCA=mlx5_0 ./train
+// os.environ["NCCL_TIMEOUT"] = "3600"
+bool parse_environment_line(std::string_view text, std::vector<Reading>& readings);
+
+//   min_nodes        : 2
+//   global_world_sizes=[16, 16, 16, 16]
+// ProcessGroupNCCL initialization options: size: 8, global rank: 3, ..., PG Name: 0
+// dist_world_size=64
+bool parse_world_size(std::string_view text, std::vector<Reading>& readings);
+
+}  // namespace faultline

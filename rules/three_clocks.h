@@ -1,0 +1,19 @@
+// Three clocks tell of a job that hangs: what NCCL's lines show as entered, what PyTorch's
+// watchdogs say was enqueued and completed, what its Flight Recorders saw of both. Where they tell
+// of one event, it is one finding, with lines of each.
+#pragma once
+
+#include <vector>
+
+#include "rules/detectors/detector.h"
+#include "rules/inference.h"
+
+namespace faultline {
+
+// Findings of one event that several clocks tell become one. Nothing must be linked yet.
+void join_clocks(const View& view, std::vector<Candidate>& candidates);
+
+// What follows from a finding and is told by another clock bears witness to it as well.
+void call_witnesses(std::vector<Candidate>& candidates);
+
+}  // namespace faultline
