@@ -340,6 +340,35 @@ TEST(Torch, AKillThatOnlyTheAgentTellsOfNamesTheProcess) {
             "Local rank 3 (process 4711) was killed by SIGKILL, and no line says why");
 }
 
+TEST(Torch, WhomSlurmKillsAfterItEndedTheStepDidNotCrash) {
+  const auto job_of = [](bool killed_before) {
+    TorchJob job;
+    const Source source{"j", "slurm.out", "", -1};
+    const auto kill = [&](int task) {
+      job.job.say(
+          source, Speaker{},
+          ProcessExit{
+              .teller = "srun", .host = "gpu-7", .ranks = {task}, .signal = 9, .reason = "Killed"},
+          "srun: error: gpu-7: task: Killed", {});
+    };
+    if (killed_before) kill(3);
+    job.job.say(source, Speaker{},
+                Remark{.dialect = "torch",
+                       .text = "slurmstepd: error: *** STEP 4.0 ON gpu-7 CANCELLED AT "
+                               "2026-03-05T02:48:30 DUE TO TIME LIMIT ***"},
+                "slurmstepd", {});
+    kill(0);
+    return job;
+  };
+  const Diagnosis ended = job_of(false).diagnosis();
+  ASSERT_EQ(causes(ended.root_causes), std::vector<std::string>{"process.aborted"});
+  EXPECT_EQ(ended.root_causes[0].title, "Slurm ended the step at its time limit");
+  const Diagnosis killed = job_of(true).diagnosis();
+  const Finding* crash = finding_of(killed.root_causes, "software.rank_crashed");
+  ASSERT_NE(crash, nullptr);
+  EXPECT_THAT(crash->subject.ranks, ElementsAre(3));
+}
+
 TEST(Torch, WhatTheAgentsTableTellsOfAProcessCountsAlone) {
   TorchJob job;
   job.exit({.teller = "torchrun", .local_rank = 3, .pid = 4711, .exit_code = -9, .signal = 9});

@@ -228,15 +228,15 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   Suspicion suspicion;
   suspicion.since = first.saying->line.time;
   suspicion.verdict = Verdict::failed;
-  // Lines alone may be the noise of a good end.
+  // Lines alone may be the noise of a good end, unless their signature says that they are not.
   suspicion.stops_job = std::ranges::any_of(group.told, [](const Told& told) {
-    return told.saying->exception.has_value() || !told.rank->timeouts.empty();
+    return told.saying->exception.has_value() || !told.rank->timeouts.empty() ||
+           (told.match && told.match->signature->severity == Severity::critical);
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
-  finding.title =
-      fmt::format("{} ({})", first.match ? first.match->signature->title : first.saying->text,
-                  crew.people(ranks));
+  finding.title = first.match ? first.match->signature->title : first.saying->text;
+  if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
   finding.severity = Severity::error;
   finding.confidence = 0.6;
@@ -288,6 +288,17 @@ struct Ended {
   bool is_consequence() const { return exit().signal == 15 || exit().signal == 6; }
 };
 
+// Where Slurm says that it ends a step: whom it kills after that it kills itself.
+std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
+  std::vector<LineRef> ends;
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchSaying& saying : rank->said)
+      if (const auto match = meaning_of(view, saying);
+          match && match->signature->id.starts_with("slurm."))
+        ends.push_back(saying.line);
+  return ends;
+}
+
 // Lines that tell of several tasks at once tell how they were ended after the first.
 std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
   std::vector<Ended> ends;
@@ -297,6 +308,7 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
     if (line.fact.told_to && line.fact.pid != 0) told_to_end.insert(line.fact.pid);
     if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.insert(line.fact.pid);
   }
+  const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
   bool killed_one = false;
   for (const auto& line : view.job.torch().exits()) {
     const ProcessExit& exit = line.fact;
@@ -305,6 +317,11 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
     Ended end{.line = &line};
     if (end.is_consequence()) continue;
     if (exit.ranks.empty() && in_table.contains(exit.pid)) continue;  // which tells more
+    if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
+        std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
+          return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
+        }))
+      continue;
     const bool sweep = exit.teller == "srun" && exit.signal == 9 && !ends.empty() && killed_one;
     if (sweep) continue;
     killed_one = true;
