@@ -133,9 +133,9 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
                          diagnosis.missing_evidence.front().what);
     return stuck == 0 ? "No line tells how the job fares."
                       : fmt::format(
-                            "{} ranks began to set up a communicator, and no line says that "
-                            "they finished.",
-                            stuck);
+                            "{} began to set up a communicator, and no line says that {} finished.",
+                            stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
+                            stuck == 1 ? "it" : "they");
   }
   const Finding& cause = diagnosis.root_causes.front();
   std::string summary = cause.title + ".";

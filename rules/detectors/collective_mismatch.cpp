@@ -82,6 +82,21 @@ std::uint64_t agreeing(const Progress& progress, const History::Place& odd, cons
   return end - position;
 }
 
+// Whether the odd one made two calls in the other order, and then went on as its peers did. Who
+// skipped a call makes the next one as well, and nothing tells it apart until a third has come.
+bool in_other_order(const Progress& progress, const History::Place& odd,
+                    const History::Place& peers, std::uint64_t position) {
+  const History& history = progress.history();
+  if (std::min(odd.position, peers.position) < position + 2) return false;
+  if (history.call_at(odd, position) != history.call_at(peers, position + 1) ||
+      history.call_at(odd, position + 1) != history.call_at(peers, position))
+    return false;
+  const std::uint64_t end = std::min({odd.position, peers.position, position + kMostProof});
+  for (std::uint64_t i = position + 2; i < end; ++i)
+    if (history.call_at(odd, i) != history.call_at(peers, i)) return false;
+  return true;
+}
+
 // The line with which a member entered `position`, as far as it was kept.
 Evidence line_at(const View& view, const Alignment& alignment, std::size_t index,
                  std::uint64_t position) {
@@ -195,8 +210,10 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
     const std::uint64_t as_another = agreeing(progress, odd_place, peers, position + 1, 0);
     if (as_an_extra >= kEnoughProof && as_another == 0) shows_extra = as_an_extra;
   }
-  const bool missed = shows_missed > shows_extra;
-  const bool extra = shows_extra > shows_missed;
+  const bool swapped = counted && !equal && shows_missed < 2 && shows_extra == 0 &&
+                       in_other_order(progress, odd_place, most_place, position);
+  const bool missed = !swapped && shows_missed > shows_extra;
+  const bool extra = !swapped && shows_extra > shows_missed;
   if (camps.size() == 2 && !equal && missed != extra) {
     finding.cause = "software.collective_skipped";
     finding.title =
@@ -217,11 +234,18 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
       suspicion.verdict = Verdict::corrupt;
       suspicion.tells_verdict = true;
     }
-    finding.title = fmt::format(
-        "At {} of communicator {} {} called {} where {} called {}", alignment.label(position),
-        communicator.id, people_of(view, odd.members), odd_call,
-        equal ? people_of(view, most.members) : fmt::format("{} peers", most.members.size()),
-        most_call);
+    finding.title =
+        swapped ? fmt::format(
+                      "{} called {} before {}, from {} of communicator {} on, which {} peers "
+                      "called in the other order",
+                      people_of(view, odd.members), odd_call, most_call, alignment.label(position),
+                      communicator.id, most.members.size())
+                : fmt::format("At {} of communicator {} {} called {} where {} called {}",
+                              alignment.label(position), communicator.id,
+                              people_of(view, odd.members), odd_call,
+                              equal ? people_of(view, most.members)
+                                    : fmt::format("{} peers", most.members.size()),
+                              most_call);
   }
   finding.severity = Severity::critical;
   finding.confidence = !communicator.matched ? kGuessedMembers

@@ -60,6 +60,19 @@ bool has_finished(const View& view, std::size_t index) {
   });
 }
 
+// What NCCL prints of a communicator's shape and channels it knows from all ranks: once one rank
+// prints it, all have joined, though the lines of some are not there.
+bool all_have_met(const View& view, const std::vector<std::size_t>& members) {
+  return std::ranges::any_of(members, [&](std::size_t index) {
+    const Member& member = view.member(index);
+    const ProcessSetup* setup = view.job.setup().find(member.process);
+    return setup != nullptr &&
+           std::ranges::any_of(setup->communicators, [&](const CommunicatorSetup& own) {
+             return own.communicator == member.pointer && own.nodes > 0;
+           });
+  });
+}
+
 std::optional<Start> start_of(const View& view, std::size_t which) {
   const Communicator& communicator = view.communicators[which];
   if (!communicator.matched) return std::nullopt;
@@ -459,7 +472,7 @@ std::vector<Suspicion> find_missing_ranks(const View& view) {
   for (std::size_t which = 0; which < view.communicators.size(); ++which) {
     const std::optional<Start> start = start_of(view, which);
     if (!start) continue;
-    if (start->finished.empty() && start->unseen.empty()) {
+    if (start->finished.empty() && (start->unseen.empty() || all_have_met(view, start->stuck))) {
       nobodys.push_back(*start);
     } else if (found.size() < kMostFindings) {
       auto missing = start->finished.empty() ? unseen(view, *start) : stuck(view, *start);

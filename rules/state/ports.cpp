@@ -10,12 +10,15 @@
 namespace faultline {
 namespace {
 
+using Guids = std::set<std::string, std::less<>>;
+
 // By which names one end of a report knows a port.
 struct End {
   const PartRecord* record = nullptr;
   NetworkPort names;
   std::string node_guid;
   std::string where;  // the host that the tool ran on, or its source
+  bool own = false;   // the tool speaks of the machine that it ran on
 };
 
 std::string named(const PartRecord& record, std::string_view prefix, std::string_view name) {
@@ -43,21 +46,39 @@ End end_of(const JobState& job, const PartRecord& record, std::string_view prefi
   end.where = ran_on.empty() ? fmt::format("source {}", record.source) : ran_on;
   // Who speaks of the fabric names a device only with its host; else it is of the machine itself.
   const bool local = !names.device.empty() || !names.netdev.empty() || !names.pci.empty();
-  if (names.host.empty() && prefix.empty() && local) names.host = ran_on;
+  end.own = names.host.empty() && prefix.empty() && local && !ran_on.empty();
+  if (end.own) names.host = ran_on;
   return end;
 }
 
 bool is_all_ports(const End& end) { return end.names.port == "ALL" || end.names.port == "255"; }
 
 // Virtual devices have GUIDs of zeros.
-bool tells_apart(std::string_view guid) {
+bool is_set(std::string_view guid) {
   return guid.find_first_not_of("0x:") != std::string_view::npos;
+}
+
+// What two machines both report of themselves tells no port: the one is a copy of the other, or its
+// report is. Joined, the fault of one would be laid at the other's door.
+Guids guids_of_several_hosts(const JobState& job) {
+  std::map<std::string, std::set<std::string>> hosts;
+  for (const PartRecord& record : job.parts().records()) {
+    if (!is_network(record)) continue;
+    const End end = end_of(job, record, "");
+    if (!end.own) continue;
+    for (const std::string& guid : {end.names.guid, end.node_guid})
+      if (is_set(guid)) hosts[guid].insert(end.names.host);
+  }
+  Guids several;
+  for (const auto& [guid, named] : hosts)
+    if (named.size() > 1) several.insert(guid);
+  return several;
 }
 
 std::string port_or_first(const std::string& port) { return port.empty() ? "1" : port; }
 
 // The names under which others may know it; none: only a LID tells.
-std::vector<std::string> keys_of(const End& end) {
+std::vector<std::string> keys_of(const End& end, const Guids& worthless) {
   const NetworkPort& names = end.names;
   // Machines without a name are told apart by where their reports came from.
   const std::string host = names.host.empty() ? end.where : names.host;
@@ -69,7 +90,7 @@ std::vector<std::string> keys_of(const End& end) {
   if (!names.pci.empty() && !host.empty())
     keys.push_back(fmt::format("pci {} {}", host, names.pci));
   for (const std::string& guid : {names.guid, end.node_guid})
-    if (tells_apart(guid) && !names.port.empty())
+    if (is_set(guid) && !worthless.contains(guid) && !names.port.empty())
       keys.push_back(fmt::format("guid {} {}", guid, names.port));
   if (keys.empty() && !names.node.empty())
     keys.push_back(fmt::format("node {} {}", names.node, names.port));
@@ -92,6 +113,7 @@ void add_end(NetworkPort& port, const End& end) {
 }
 
 struct Ends {
+  Guids worthless;
   std::vector<End> all;
   Joining joining;
   std::vector<std::pair<std::size_t, std::size_t>> cables;
@@ -100,7 +122,7 @@ struct Ends {
 
 std::size_t add(Ends& ends, End end) {
   const std::size_t index = ends.joining.add();
-  const std::vector<std::string> keys = keys_of(end);
+  const std::vector<std::string> keys = keys_of(end, ends.worthless);
   for (const std::string& key : keys) ends.joining.name(index, key);
   if (keys.empty() && !end.names.lid.empty()) ends.by_lid.push_back(index);
   ends.all.push_back(std::move(end));
@@ -108,7 +130,7 @@ std::size_t add(Ends& ends, End end) {
 }
 
 Ends ends_of(const JobState& job) {
-  Ends ends;
+  Ends ends{.worthless = guids_of_several_hosts(job)};
   for (const PartRecord& record : job.parts().records()) {
     if (!is_network(record)) continue;
     End end = end_of(job, record, "");
@@ -116,7 +138,7 @@ Ends ends_of(const JobState& job) {
     const std::size_t index = add(ends, std::move(end));
     End peer = end_of(job, record, "peer_");
     peer.record = nullptr;  // what the report says, it says of its first end
-    if (keys_of(peer).empty()) continue;
+    if (keys_of(peer, ends.worthless).empty()) continue;
     ends.cables.emplace_back(index, add(ends, std::move(peer)));
   }
   return ends;
@@ -128,7 +150,7 @@ std::set<std::size_t> ports_with_lid(Ends& ends, const End& wanted) {
   std::set<std::size_t> anywhere;
   for (std::size_t i = 0; i < ends.all.size(); ++i) {
     const NetworkPort& names = ends.all[i].names;
-    if (names.lid != wanted.names.lid || keys_of(ends.all[i]).empty()) continue;
+    if (names.lid != wanted.names.lid || keys_of(ends.all[i], ends.worthless).empty()) continue;
     if (!wanted.names.port.empty() && !names.port.empty() && names.port != wanted.names.port)
       continue;
     anywhere.insert(ends.joining.root(i));

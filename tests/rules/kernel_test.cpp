@@ -277,6 +277,18 @@ TEST(KernelLinks, ANicThatIsAtTheAddressOfNoneOfTheJobsIsABystander) {
   expect_no_cause(job.diagnosis(), "network.nic_failure");
 }
 
+TEST(KernelLinks, ATitleThatBeginsWithANicWithoutANameBeginsWithACapital) {
+  Job job = job_with_nics();
+  job.kernel("node-0",
+             "mlx5_core 0000:9f:00.0: Port module event[error]: module 1, Cable error, Bad or "
+             "shorted cable/module",
+             at(51));
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* finding = find(diagnosis.root_causes, "network.nic_failure");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->title, testing::StartsWith("The NIC at 0000:9f:00.0 on node-0"));
+}
+
 TEST(KernelLinks, AReportOfAToolTeachesWhichDeviceIsAtAnAddress) {
   Job job = stalled_job();
   for (int rank = 0; rank < 16; ++rank) job.setting(rank, "devices", "IB", "mlx5_0:1/IB");

@@ -61,6 +61,16 @@ TEST(Ports, WithGuidsOfZerosAreNotTheSame) {
   EXPECT_EQ(Ports(job.state).all().size(), 2U);
 }
 
+TEST(Ports, OfAGuidThatTwoHostsReportOfThemselvesAreTwo) {
+  Job job;
+  job.part("node-1", ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"));
+  job.part("node-2", ibstat("mlx5_3", "38", "0x946dae0300a1b2c2"));
+  const Ports ports(job.state);
+  ASSERT_EQ(ports.all().size(), 2U);
+  EXPECT_EQ(ports.all()[0].label(), "node-1/mlx5_3:1");
+  EXPECT_EQ(ports.all()[1].label(), "node-2/mlx5_3:1");
+}
+
 TEST(Ports, OfALidThatTwoHostsHaveStayUnknown) {
   Job job;
   job.part("node-1", ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"));

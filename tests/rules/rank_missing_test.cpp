@@ -48,6 +48,19 @@ TEST(MissingRank, ItsLastLineIsShownIfItPrintedSomeBeforeItStopped) {
   EXPECT_GE(diagnosis.root_causes.front().confidence, 0.9);
 }
 
+TEST(MissingRank, OnceARankKnowsTheShapeAllHaveJoinedAndOnlyTheirLogsAreMissing) {
+  Job job = starting_job(16, all_but(11, 16));
+  job.print_shape(3, "world", 3, 16);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(causes(diagnosis.observations), ElementsAre("collective.stalled"));
+  const auto asks = [](const MissingEvidence& missing) {
+    return missing.what.find("rank 11") != std::string::npos;
+  };
+  EXPECT_TRUE(std::ranges::any_of(diagnosis.missing_evidence, asks));
+}
+
 TEST(MissingRank, AWholeHostWithoutLinesMayAsWellHaveNoLogHere) {
   Diagnosis diagnosis = starting_job(16, ranks(0, 8)).diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("launch.rank_missing"));

@@ -32,6 +32,15 @@ TEST(RemarkCauses, OneReportNamesBothEndsAndSaysThatNothingTellsWhich) {
   EXPECT_THAT(finding.evidence.front().text, HasSubstr("Got completion"));
 }
 
+TEST(RemarkCauses, SeveralRanksOfOneEndAreCountedAndNotCalledOne) {
+  Job job = hosts_of_eight();
+  for (const int rank : {2, 3, 5}) job.warn(rank, retry_exceeded(1));
+  const Diagnosis diagnosis = look(job);
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(diagnosis.root_causes.front().title,
+              HasSubstr("only 3 processes of node-0 report it"));
+}
+
 TEST(RemarkCauses, ThePeersLineTellsWhichNicTheOtherEndIs) {
   Job job = hosts_of_eight();
   job.setting(2, "devices", "IB", "mlx5_0:1/RoCE mlx5_1:1/RoCE");

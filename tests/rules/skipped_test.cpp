@@ -58,6 +58,22 @@ TEST(Skipped, TheLastOneIsNamedWithTheCall) {
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(5));
 }
 
+TEST(Skipped, TwoCallsInTheOtherOrderAreAMismatchAndNoneIsSkipped) {
+  Job job;
+  job.join_all(8);
+  for (int rank = 0; rank < 8; ++rank) {
+    job.call({rank}, all_reduce(), 5);
+    for (const bool first : {true, false})
+      job.call({rank}, first == (rank == 2) ? all_gather(77) : all_reduce(512));
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  const Finding& first = diagnosis.root_causes.front();
+  EXPECT_EQ(first.cause, "software.collective_mismatch") << first.title;
+  EXPECT_THAT(first.subject.ranks, ElementsAre(2));
+  EXPECT_THAT(first.title, HasSubstr("in the other order"));
+}
+
 TEST(Skipped, ARankThatStoppedDidNotSkip) {
   Job job = alternating_job(-1, 0, 40);
   for (int rank : all_but(5, 16)) {

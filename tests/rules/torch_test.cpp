@@ -116,6 +116,16 @@ TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
   EXPECT_THAT(behind->subject.hosts, ElementsAre("node-0"));
 }
 
+TEST(Torch, ALineThatWasCutStillSaysThatItsRankWaits) {
+  TorchJob job;
+  for (int rank : all_but(2, 8)) job.time_out(rank, 7);
+  job.say(2, WatchdogTimeout{.sequence = 7}, "Watchdog caught collective operation timeout",
+          at(700s));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(finding_of(diagnosis.root_causes, "collective.rank_behind"), nullptr);
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+}
+
 TEST(Torch, NamesTheOneNumberThatIsLeftOutOfALogOfAllRanks) {
   TorchJob job;
   for (int rank : all_but(2, 8)) job.time_out(rank, 7);
@@ -312,6 +322,68 @@ TEST(Torch, LinesWithoutALabelBelongToTheRankThatTheyName) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.gpu_memory_fault"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(6));
+}
+
+TEST(Torch, ALineThatOnlyHoldsAWordOfASignatureIsNoCrash) {
+  TorchJob job;
+  job.warn(-1, "        \"OOMKilled\": false,");
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+}
+
+TEST(Torch, AKillThatOnlyTheAgentTellsOfNamesTheProcess) {
+  TorchJob job;
+  job.exit({.teller = "torchrun", .local_rank = 3, .pid = 4711, .exit_code = -9, .signal = 9});
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"process.aborted"});
+  EXPECT_EQ(diagnosis.root_causes[0].title,
+            "Local rank 3 (process 4711) was killed by SIGKILL, and no line says why");
+}
+
+TEST(Torch, WhomSlurmKillsAfterItEndedTheStepDidNotCrash) {
+  const auto job_of = [](bool killed_before) {
+    TorchJob job;
+    const Source source{"j", "slurm.out", "", -1};
+    const auto kill = [&](int task) {
+      job.job.say(
+          source, Speaker{},
+          ProcessExit{
+              .teller = "srun", .host = "gpu-7", .ranks = {task}, .signal = 9, .reason = "Killed"},
+          "srun: error: gpu-7: task: Killed", {});
+    };
+    if (killed_before) kill(3);
+    job.job.say(source, Speaker{},
+                Remark{.dialect = "torch",
+                       .text = "slurmstepd: error: *** STEP 4.0 ON gpu-7 CANCELLED AT "
+                               "2026-03-05T02:48:30 DUE TO TIME LIMIT ***"},
+                "slurmstepd", {});
+    kill(0);
+    return job;
+  };
+  const Diagnosis ended = job_of(false).diagnosis();
+  ASSERT_EQ(causes(ended.root_causes), std::vector<std::string>{"process.aborted"});
+  EXPECT_EQ(ended.root_causes[0].title, "Slurm ended the step at its time limit");
+  const Diagnosis killed = job_of(true).diagnosis();
+  const Finding* crash = finding_of(killed.root_causes, "software.rank_crashed");
+  ASSERT_NE(crash, nullptr);
+  EXPECT_THAT(crash->subject.ranks, ElementsAre(3));
+}
+
+TEST(Torch, WhatTheAgentsTableTellsOfAProcessCountsAlone) {
+  TorchJob job;
+  job.exit({.teller = "torchrun", .local_rank = 3, .pid = 4711, .exit_code = -9, .signal = 9});
+  job.exit({.teller = "torchrun",
+            .host = "gpu-7",
+            .ranks = {11},
+            .local_rank = 3,
+            .pid = 4711,
+            .exit_code = -9,
+            .signal = 9,
+            .first = true});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(11));
+  EXPECT_EQ(diagnosis.root_causes[0].count, 1U);
 }
 
 TEST(Torch, RanksThatTheirLauncherEndedAreNobodysFault) {

@@ -65,6 +65,18 @@ class Job {
     sizes_[communicator] = nranks;
   }
 
+  // What NCCL prints once all ranks have told each other where they are.
+  void print_shape(int rank, const std::string& communicator, int as, int nranks) {
+    say(source_of(rank), speaker_of(rank),
+        CommunicatorShape{.communicator = pointer(communicator),
+                          .rank = as,
+                          .nranks = nranks,
+                          .nodes = (nranks + 7) / 8,
+                          .local_ranks = std::min(nranks, 8),
+                          .local_rank = as % 8},
+        fmt::format("rank {} knows the shape of {}", rank, communicator));
+  }
+
   // One rank sends, the other receives.
   void exchange(int from, int to, int times = 1, const std::string& communicator = "world",
                 std::uint64_t count = 8) {

@@ -126,6 +126,7 @@ std::string title_of(const KernelPart& part, const KernelSighting& sighting) {
   const bool tells_rank = sighting.signature->title.find("{rank}") != std::string::npos;
   if (part.subject.ranks.size() == 1 && !tells_rank)
     title += fmt::format(" (rank {})", part.subject.ranks.front());
+  if (title.starts_with("the ")) title.front() = 'T';  // a part without a name of its own
   return title;
 }
 

@@ -110,6 +110,14 @@ Suspicion suspicion_of(const View& view, const EndReports& reports) {
   return suspicion;
 }
 
+// "rank 5 on node-0 reports", "4 processes of node-0 report".
+std::string reported_from_one_end(const View& view, const EndReports& reports) {
+  std::set<std::string> speakers;
+  for (const Report& report : reports) speakers.insert(speaker_of(view, *report.sighting));
+  if (speakers.size() == 1) return *speakers.begin() + " reports";
+  return fmt::format("{} processes of {} report", speakers.size(), reports.front().near.name);
+}
+
 // One pair of hosts, or a host with itself.
 Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& pair) {
   Suspicion suspicion = suspicion_of(view, reports);
@@ -124,8 +132,8 @@ Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& 
                                  pair.first, pair.second);
   else
     finding.title +=
-        fmt::format("{}; only {} reports it, and nothing tells which end is at fault",
-                    peer_clause(finding.title, first), speaker_of(view, *first.sighting));
+        fmt::format("{}; only {} it, and nothing tells which end is at fault",
+                    peer_clause(finding.title, first), reported_from_one_end(view, reports));
   return suspicion;
 }
 

@@ -94,6 +94,8 @@ Story story_of(const View& view, const TorchCrew& crew, const LastCalls& calls,
     if (saying.exception && calls.went_on(rank.rank, saying.line)) continue;
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
+    // A line was kept for a word in it, and says something else.
+    if (!told.match && !saying.exception) continue;
     // A worker's own exception says better what the one before was about.
     if (saying.exception && saying.exception->original && story.cause && !told.is_echo()) {
       if (story.cause->original != nullptr || !story.cause->saying->exception) continue;
@@ -226,15 +228,15 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   Suspicion suspicion;
   suspicion.since = first.saying->line.time;
   suspicion.verdict = Verdict::failed;
-  // Lines alone may be the noise of a good end.
+  // Lines alone may be the noise of a good end, unless their signature says that they are not.
   suspicion.stops_job = std::ranges::any_of(group.told, [](const Told& told) {
-    return told.saying->exception.has_value() || !told.rank->timeouts.empty();
+    return told.saying->exception.has_value() || !told.rank->timeouts.empty() ||
+           (told.match && told.match->signature->severity == Severity::critical);
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
-  finding.title =
-      fmt::format("{} ({})", first.match ? first.match->signature->title : first.saying->text,
-                  crew.people(ranks));
+  finding.title = first.match ? first.match->signature->title : first.saying->text;
+  if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
   finding.severity = Severity::error;
   finding.confidence = 0.6;
@@ -286,12 +288,27 @@ struct Ended {
   bool is_consequence() const { return exit().signal == 15 || exit().signal == 6; }
 };
 
+// Where Slurm says that it ends a step: whom it kills after that it kills itself.
+std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
+  std::vector<LineRef> ends;
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchSaying& saying : rank->said)
+      if (const auto match = meaning_of(view, saying);
+          match && match->signature->id.starts_with("slurm."))
+        ends.push_back(saying.line);
+  return ends;
+}
+
 // Lines that tell of several tasks at once tell how they were ended after the first.
 std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
   std::vector<Ended> ends;
   std::set<std::int64_t> told_to_end;
-  for (const auto& line : view.job.torch().exits())
+  std::set<std::int64_t> in_table;  // torchrun's, which comes after its own line
+  for (const auto& line : view.job.torch().exits()) {
     if (line.fact.told_to && line.fact.pid != 0) told_to_end.insert(line.fact.pid);
+    if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.insert(line.fact.pid);
+  }
+  const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
   bool killed_one = false;
   for (const auto& line : view.job.torch().exits()) {
     const ProcessExit& exit = line.fact;
@@ -299,7 +316,12 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
     if (exit.exit_code == 0 && !exit.signal) continue;
     Ended end{.line = &line};
     if (end.is_consequence()) continue;
-    if (exit.ranks.empty() && exit.teller == "torchrun") continue;  // its table tells more
+    if (exit.ranks.empty() && in_table.contains(exit.pid)) continue;  // which tells more
+    if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
+        std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
+          return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
+        }))
+      continue;
     const bool sweep = exit.teller == "srun" && exit.signal == 9 && !ends.empty() && killed_one;
     if (sweep) continue;
     killed_one = true;
@@ -327,6 +349,12 @@ std::string name_of(const ProcessExit& exit) {
   }
 }
 
+// Of whom no line tells the rank.
+std::string process_of(const ProcessExit& exit) {
+  if (exit.local_rank < 0) return "A process";
+  return fmt::format("Local rank {} (process {})", exit.local_rank, exit.pid);
+}
+
 Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
   std::set<int> ranks;
   for (const Ended& end : ends)
@@ -345,7 +373,7 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
     finding.cause = "process.aborted";
     suspicion.stops_job = true;
   }
-  const std::string who = ranks.empty() ? "A process" : crew.people(ranks);
+  const std::string who = ranks.empty() ? process_of(first.exit()) : crew.people(ranks);
   finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
                                                    first.exit().teller)
                                      : fmt::format("{} {}", who, name_of(first.exit()));
@@ -364,6 +392,9 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
     finding.actions.push_back({"See whether the kernel or the cgroup killed it for memory.",
                                finding.subject.hosts.empty() ? "" : finding.subject.hosts.front(),
                                "dmesg -T | grep -E 'oom|Killed process'"});
+  if (ranks.empty() && first.exit().exit_code && !first.exit().signal)
+    finding.actions.push_back(
+        {"Read its own last lines: what it raised comes before what its launcher prints.", "", ""});
   return suspicion;
 }
 
@@ -433,6 +464,10 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   for (const Group& group : groups) found.push_back(describe(view, crew, group));
   order_crashes(groups, found);
   Why why = groups.empty() ? Why::unknown : Why::told;
+  const bool somebody_waits = std::ranges::any_of(
+      crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
+  if (why == Why::unknown && (!by_echo.empty() || somebody_waits)) why = Why::follows;
+  add_ends(view, crew, why, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
     // Where crashes are not to be told apart from what they led to, nothing follows from them.
     if (cause == "software.rank_crashed")
@@ -441,10 +476,6 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
     if (found.back().finding.cause == "software.rank_crashed")
       found.back().finding.cause = "process.aborted";
   }
-  const bool somebody_waits = std::ranges::any_of(
-      crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
-  if (why == Why::unknown && (!by_echo.empty() || somebody_waits)) why = Why::follows;
-  add_ends(view, crew, why, found);
   return found;
 }
 

@@ -73,12 +73,16 @@ struct Stuck {
   std::string call() const { return fmt::format("{} {}", operation, sequence); }
 };
 
+// A line that was cut says that its rank waits, and not in what.
+bool tells_where(const TorchTimeout& timeout) { return !timeout.timeout.operation.empty(); }
+
 std::vector<Stuck> stuck_groups(const TorchCrew& crew) {
   std::map<std::pair<std::string, bool>, Stuck> by_group;
   for (const TorchRank* rank : crew.ranks()) {
     std::set<std::pair<std::string, bool>> seen;
     for (const TorchTimeout& timeout : rank->timeouts) {
-      if (!timeout.timeout.sequence || !crew.in_attempt(timeout.line)) continue;
+      if (!timeout.timeout.sequence || !tells_where(timeout) || !crew.in_attempt(timeout.line))
+        continue;
       const TorchGroup& group = timeout.timeout.group;
       const bool local = group.name.empty() && group.id > 0;
       const std::pair key(local ? fmt::format("#{}", group.id) : group.name,
@@ -170,7 +174,7 @@ void find_behind(const TorchCrew& crew, Stuck& stuck) {
       }
       continue;
     }
-    if (!stuck.whole_job) continue;
+    if (!stuck.whole_job || !std::ranges::all_of(rank->timeouts, tells_where)) continue;
     (rank->signalled ? told : silent).insert(rank->rank);
     if (rank->signalled) lines[rank->rank] = *rank->signalled;
   }
@@ -403,6 +407,9 @@ std::optional<Suspicion> find_free(const View& view, const TorchCrew& crew,
   std::set<int> timed_out;
   for (const Stuck& stuck : all)
     for (const Wait& wait : stuck.waits) timed_out.insert(wait.rank);
+  for (const TorchRank* rank : crew.ranks())
+    if (rank->rank >= 0 && !std::ranges::all_of(rank->timeouts, tells_where))
+      timed_out.insert(rank->rank);
   if (timed_out.contains(-1)) return std::nullopt;
   std::set<int> free;
   std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
