@@ -18,7 +18,7 @@ struct Kind {
   std::string_view asked[3];
 };
 constexpr Kind kKinds[] = {
-    {"nccl_trace", {"Flight Recorder", "TORCH_NCCL_TRACE_BUFFER_SIZE", "NCCL log"}},
+    {"nccl_trace", {"Flight Recorder", "TORCH_NCCL_TRACE_BUFFER_SIZE"}},
     {"nccl", {"NCCL log", "NCCL_DEBUG"}},
     {"dmesg", {"kernel log", "dmesg"}},
     {"kern.log", {"kernel log", "dmesg"}},

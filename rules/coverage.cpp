@@ -111,6 +111,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
   for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
   add(ask_why_it_stands(view, unexplained));
   add(ask_for_processes(view, unexplained));
+  ask_for_lost_kernel_lines(view, missing);
   if (diagnosis.root_causes.empty())
     add(ask_what_was_not_looked_at(view, diagnosis.verdict));
   else
@@ -121,7 +122,6 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
                      std::max(1.0, view.loss * 100)),
          "ranks show each other's gaps, and what is missing may be what they wait for",
          "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p, a file of its own for each process"});
-  ask_for_lost_kernel_lines(view, missing);
   if (std::size_t count = uncompared_members(view); count > 0)
     missing.push_back(
         {fmt::format("which ranks share a communicator ({} could not be placed)", count),

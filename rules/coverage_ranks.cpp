@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "rules/confidence.h"
+
 namespace faultline {
 namespace {
 
@@ -90,7 +92,7 @@ void ask_for_start(const View& view, std::vector<MissingEvidence>& missing) {
                        std::string(kStart)});
   else if (!unfinished.empty())
     missing.push_back(
-        {fmt::format("whole NCCL log of rank {}, and what its process printed besides",
+        {fmt::format("whole NCCL log of rank {}, and all else that its process printed",
                      ranges(unfinished)),
          "it began to set up a communicator, and no line says what became of it",
          std::string(kStart)});
@@ -151,8 +153,10 @@ std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& di
                        std::string(kCalls)});
   ask_for_refused_dumps(view, missing);
   if (!unexplained.empty()) ask_for_dumps(view, missing);
-  const bool open = diagnosis.root_causes.empty() && diagnosis.verdict == Verdict::unknown;
-  if (open) ask_for_start(view, missing);
+  const bool suspected_at_most = diagnosis.root_causes.empty()
+                                     ? diagnosis.verdict == Verdict::unknown
+                                     : diagnosis.root_causes.front().confidence < kLeastToBlame;
+  if (suspected_at_most) ask_for_start(view, missing);
   if (diagnosis.root_causes.empty() && not_seen_at_work(view))
     missing.push_back({"NCCL log of every rank, with its calls and to its end",
                        "no rank was seen past its first call: a job that stands looks the same",
@@ -176,12 +180,12 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
     if (missing.size() == kMostNamed) break;
     if (finding.cause == "collective.stalled")
       missing.push_back(
-          {"stack of every rank, and what the processes printed besides their NCCL log",
+          {"stack of every rank, and all that its process printed (NCCL log and stderr)",
            "all entered the call, and nothing says why none came out", std::string(kStack)});
     if (!stands_itself(finding)) continue;
     const std::vector<int>& ranks = finding.subject.ranks;
     missing.push_back(
-        {fmt::format("stack of {}{}, and what its process printed besides its NCCL log",
+        {fmt::format("stack of {}{}, and all that its process printed (NCCL log and stderr)",
                      ranks.empty() ? std::string("the stopped process")
                                    : fmt::format("rank {}", fmt::join(ranks, ", ")),
                      finding.subject.hosts.empty()

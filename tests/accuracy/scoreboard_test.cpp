@@ -136,7 +136,7 @@ INSTANTIATE_TEST_SUITE_P(
     Families, Decisive,
     testing::Values(Taking{"gpu_off_bus", Taken::source}, Taking{"gpu_off_bus", Taken::lines},
                     Taking{"oom_killed", Taken::source}, Taking{"oom_killed", Taken::lines},
-                    Taking{"port_down", Taken::source}, Taking{"port_down", Taken::lines},
+                    Taking{"port_down", Taken::source}, Taking{"nic_health", Taken::lines},
                     Taking{"pcie_degraded", Taken::source}, Taking{"gpu_thermal", Taken::source},
                     Taking{"link_errors", Taken::source}, Taking{"mtu_mismatch", Taken::source},
                     Taking{"shm_full", Taken::source}, Taking{"cuda_oom", Taken::source},
