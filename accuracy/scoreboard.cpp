@@ -9,7 +9,6 @@
 #include <thread>
 
 #include "accuracy/baselines.h"
-#include "accuracy/decisive.h"
 #include "accuracy/reading.h"
 
 namespace faultline::accuracy {
@@ -27,11 +26,8 @@ Run run(const Doctor& doctor, const Family& family, std::uint64_t seed) {
   for (const Baseline& baseline : baselines())
     result.baselines.push_back(judge_guess(baseline.guess(made.files, doctor.catalog()), wanted));
   if (family.group != Group::fault || !result.score.culprit) return result;
-  const WithoutDecisive without = without_decisive(doctor, made.files, diagnosis);
-  result.has_decisive = !without.source.empty() && made.files.size() > 1;
-  result.less_sure = without.less_sure;
-  result.asked_for = without.asked_for;
-  result.decisive = without.source;
+  result.without_source = without_decisive(doctor, made.files, diagnosis, Taken::source);
+  result.without_lines = without_decisive(doctor, made.files, diagnosis, Taken::lines);
   return result;
 }
 
@@ -172,17 +168,24 @@ std::string by_confidence(const std::vector<Run>& runs) {
 }
 
 std::string by_decisive(const std::vector<Run>& runs) {
-  Share less_sure;
-  Share asked_for;
-  for (const Run& it : runs) {
-    if (!it.has_decisive) continue;
-    less_sure.count(it.less_sure);
-    asked_for.count(it.asked_for);
+  constexpr std::pair<WithoutDecisive Run::*, std::string_view> kTaken[] = {
+      {&Run::without_source, "the source of the decisive line"},
+      {&Run::without_lines, "the decisive lines alone"},
+  };
+  std::string text = "| taken away | diagnoses | less sure | asked for |\n|---|--:|--:|--:|\n";
+  for (const auto& [which, name] : kTaken) {
+    Share less_sure;
+    Share asked_for;
+    for (const Run& it : runs) {
+      const WithoutDecisive& without = it.*which;
+      if (without.source.empty()) continue;
+      less_sure.count(without.less_sure);
+      asked_for.count(without.asked_for);
+    }
+    text += fmt::format("| {} | {} | {} | {} |\n", name, less_sure.all, percent(less_sure),
+                        percent(asked_for));
   }
-  return fmt::format(
-      "Without the file of the decisive line, {} of {} diagnoses were less sure of the cause "
-      "({:.1f} %), and {} asked for what was missing ({:.1f} %).\n",
-      less_sure.yes, less_sure.all, less_sure.percent(), asked_for.yes, asked_for.percent());
+  return text;
 }
 
 // Families in which something went wrong, the worst first.
@@ -264,9 +267,12 @@ std::string troubles(const std::vector<Family>& families, const std::vector<Run>
                     options.wrapper, name_of(options.layout), options.nodes, options.gpus_per_node,
                     options.tensor_parallel, options.pipeline_parallel);
     if (!it.score.trouble.empty()) text += fmt::format("{}: {}\n", form, it.score.trouble);
-    if (it.has_decisive && (!it.less_sure || !it.asked_for))
-      text += fmt::format("{}: without {}{}{}\n", form, it.decisive, it.less_sure ? "" : " as sure",
-                          it.asked_for ? "" : " not asked for");
+    for (const auto& [without, what] :
+         {std::pair(&it.without_source, ""), std::pair(&it.without_lines, "the lines in ")})
+      if (!without->source.empty() && (!without->less_sure || !without->asked_for))
+        text += fmt::format("{}: without {}{}{}{}: {}\n", form, what, without->source,
+                            without->less_sure ? "" : " as sure",
+                            without->asked_for ? "" : " not asked for", without->left);
   }
   return text;
 }

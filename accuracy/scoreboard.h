@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "accuracy/decisive.h"
 #include "accuracy/judgement.h"
 
 namespace faultline::accuracy {
@@ -13,12 +14,9 @@ struct Run {
   std::uint64_t seed = 0;
   Score score;
   std::vector<Score> baselines;
-  // Of a job with a cause in it: what becomes of the diagnosis without the source of its first
-  // line.
-  bool has_decisive = false;
-  bool less_sure = false;
-  bool asked_for = false;
-  std::string decisive;  // the source's name
+  // Of a job with one fault whose diagnosis is right.
+  WithoutDecisive without_source;
+  WithoutDecisive without_lines;
 };
 
 // Every family with so many seeds; on several threads, and the same whatever their number.

@@ -22,6 +22,7 @@ constexpr std::string_view kSettings = "settings.yaml";
 constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 constexpr std::string_view kConditions = "conditions.yaml";
+constexpr std::string_view kEvidence = "evidence.yaml";
 constexpr std::string_view kPerformance = "performance.yaml";
 constexpr std::string_view kCounters = "counters.yaml";
 
@@ -51,7 +52,7 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  constexpr std::string_view all_but_last[] = {kAdvice,      kCausality, kConditions, kCounters,
+  constexpr std::string_view all_but_last[] = {kAdvice,      kCausality, kConditions, kCounters, kEvidence,
                                                kPerformance, kSettings,  kSxids,      kXids};
   throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
                                        path.string(), fmt::join(all_but_last, ", "), kXidDetails));
@@ -110,6 +111,8 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_settings(file.name, file.text);
   else if (name == kConditions)
     read_conditions(file.name, file.text);
+  else if (name == kEvidence)
+    read_evidence(file.name, file.text);
   else if (name == kPerformance)
     read_performance(file.name, file.text);
   else if (name == kCounters)
@@ -161,6 +164,7 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
       .settings = read(texts, kSettings, read_settings),
       .conditions = read(texts, kConditions, read_conditions),
       .performance = read(texts, kPerformance, read_performance),
+      .evidence = read(texts, kEvidence, read_evidence),
       .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
       .causality = read(texts, kCausality, read_causality),
       .advice = read(texts, kAdvice, read_advice),

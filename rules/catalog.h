@@ -15,6 +15,7 @@
 #include "model/finding.h"
 #include "rules/conditions_catalog.h"
 #include "rules/counters_catalog.h"
+#include "rules/evidence_catalog.h"
 #include "rules/performance_catalog.h"
 #include "rules/settings_catalog.h"
 #include "rules/signatures.h"
@@ -64,6 +65,7 @@ struct Catalog {
   SettingsCatalog settings;
   ConditionsCatalog conditions;
   PerformanceCatalog performance;
+  EvidenceCatalog evidence;
   std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;

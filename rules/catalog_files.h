@@ -18,6 +18,7 @@ std::map<int, XidMeaning> read_sxids(std::string_view file, std::string_view tex
 std::vector<XidDetail> read_xid_details(std::string_view file, std::string_view text);
 ConditionsCatalog read_conditions(std::string_view file, std::string_view text);
 CountersCatalog read_counters(std::string_view file, std::string_view text);
+EvidenceCatalog read_evidence(std::string_view file, std::string_view text);
 PerformanceCatalog read_performance(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);

@@ -10,6 +10,7 @@
 
 #include "model/ranks.h"
 #include "rules/coverage.h"
+#include "rules/coverage_hosts.h"
 #include "rules/coverage_parts.h"
 #include "rules/coverage_performance.h"
 

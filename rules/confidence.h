@@ -15,6 +15,11 @@ inline constexpr double kQueuedLess = 0.05;
 inline constexpr double kSlowBesideAStop = 0.4;
 inline constexpr double kMostConfidence = 0.98;
 
+// Of what is stated. Times what is left of doubt: lines of another kind tell the same.
+inline constexpr double kDoubtWhereBorneOut = 0.7;
+// Times: no line of some ranks was seen, and what began it all may stand in theirs.
+inline constexpr double kSomeUnheard = 0.97;
+
 // What is stated where evidence is so firm: as often as it was right on the scoreboard, never less
 // sure of the order, and never as sure as one can be.
 double stated_confidence(double firmness);

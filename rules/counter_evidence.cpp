@@ -6,7 +6,7 @@
 #include <chrono>
 #include <optional>
 
-#include "rules/coverage.h"
+#include "rules/coverage_hosts.h"
 #include "rules/detectors/parts/facts.h"
 
 namespace faultline {

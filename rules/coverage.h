@@ -18,10 +18,9 @@ std::vector<std::string> broken_off_sources(const View& view);
 
 // Hosts that ranks of the job run on.
 std::set<std::string> job_hosts(const View& view);
-std::set<std::string> hosts_with_kernel_log(const View& view);
 
-// `stopped`: the job hangs, and these ranks are the ones others wait for with no cause found.
-std::vector<MissingEvidence> missing_evidence_of(const View& view,
-                                                 const std::vector<Finding>& unexplained);
+// The most deciding first. `unexplained`: root causes of which nothing says why they came about.
+std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,
+                                                 std::vector<Finding> unexplained);
 
 }  // namespace faultline

@@ -13,6 +13,8 @@
 #include "rules/confidence.h"
 #include "rules/counter_evidence.h"
 #include "rules/coverage.h"
+#include "rules/coverage_hosts.h"
+#include "rules/coverage_ranks.h"
 #include "rules/detectors/detector.h"
 #include "rules/incident.h"
 #include "rules/inference.h"
@@ -67,6 +69,7 @@ std::vector<Candidate> candidates_of(const View& view) {
       const auto same = std::ranges::find_if(
           candidates, [&](const Candidate& known) { return known.finding().id == finding.id; });
       if (same != candidates.end()) {
+        same->borne_out |= same->detector != detector.name;
         join(*same, std::move(suspicion));
         continue;
       }
@@ -100,18 +103,6 @@ void sort(std::vector<Finding>& findings) {
   std::ranges::sort(findings, {}, [](const Finding& f) { return rank_of(f); });
 }
 
-// Setting up a communicator has a line for its beginning and one for its end.
-bool began_and_never_finished(const Member& member) {
-  return member.init && !member.complete && !member.first_op_count;
-}
-
-// Ranks were set up, and nothing tells whether they work.
-bool only_set_up(const View& view) {
-  return view.members.size() > 1 && std::ranges::none_of(view.members, [&](std::size_t index) {
-           return view.member(index).calls > 0 || view.member(index).ending;
-         });
-}
-
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
   const RankTally& ranks = diagnosis.ranks;
   if (diagnosis.verdict == Verdict::healthy) {
@@ -119,10 +110,7 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
         ranks.seen >= ranks.expected
             ? std::string()
             : fmt::format(" in the logs of {} of {} ranks", ranks.seen, ranks.expected);
-    return fmt::format("Nothing wrong was found{}.{}", seen,
-                       only_set_up(view) ? " No line tells of a call: a job that stands would look "
-                                           "the same."
-                                         : "");
+    return fmt::format("Nothing wrong was found{}.", seen);
   }
   if (diagnosis.root_causes.empty()) {
     auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
@@ -150,6 +138,8 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
 // kernel's own log, or a tool's report.
 bool enough_to_call_healthy(const View& view) {
   const JobState& job = view.job;
+  if (not_seen_at_work(view)) return false;
+  if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
   if (view.members.empty())
     return std::ranges::any_of(job.parts().records(),
                                [](const PartRecord& part) { return part.values.size() > 1; }) ||
@@ -274,7 +264,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   link(catalog, candidates);
   call_witnesses(candidates);
   weigh(candidates);
-  state_confidence(candidates);
+  state_confidence(candidates, unseen_ranks(view).size());
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())
     diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);
@@ -290,7 +280,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   }
   diagnosis.coverage = coverage_of(view);
   diagnosis.checklist = checklist_of(view, diagnosis);
-  diagnosis.missing_evidence = missing_evidence_of(view, unexplained);
+  diagnosis.missing_evidence = missing_evidence_of(view, diagnosis, unexplained);
   diagnosis.next_time = next_time_of(view, diagnosis);
   diagnosis.timeline = timeline_of(diagnosis);
   diagnosis.exclude = exclusion_of(catalog, diagnosis.root_causes);

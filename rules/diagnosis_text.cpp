@@ -18,7 +18,7 @@ constexpr std::size_t kMostActions = 5;
 constexpr std::size_t kMostLinesOfOthers = 1;
 constexpr std::size_t kMostActionsOfOthers = 1;
 constexpr std::size_t kMostTitle = 260;
-constexpr std::size_t kMostAsked = 3;
+constexpr std::size_t kMostAsked = 4;
 constexpr std::size_t kMostSummary = 600;
 
 std::string upper(std::string_view text) {
@@ -99,8 +99,9 @@ std::string to_text(const Diagnosis& diagnosis) {
                          diagnosis.exclude.slurm));
   for (std::size_t i = 0; i < std::min(diagnosis.missing_evidence.size(), kMostAsked); ++i) {
     const MissingEvidence& missing = diagnosis.missing_evidence[i];
-    add(out, fmt::format("{}missing: {}: {}\n  {}\n", i == 0 ? "\n" : "", shown(missing.what),
-                         missing.why, missing.command));
+    add(out, fmt::format("{}{}: {}: {}\n  {}\n", i == 0 ? "\n" : "",
+                         diagnosis.verdict == Verdict::healthy ? "not looked at" : "missing",
+                         shown(missing.what), missing.why, missing.command));
   }
   const RankTally& ranks = diagnosis.ranks;
   if (ranks.expected > 0)

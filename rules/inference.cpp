@@ -304,10 +304,19 @@ void weigh(std::vector<Candidate>& candidates) {
   }
 }
 
-void state_confidence(std::vector<Candidate>& candidates) {
-  for (Candidate& candidate : candidates)
+void state_confidence(std::vector<Candidate>& candidates, std::size_t unheard) {
+  for (Candidate& candidate : candidates) {
     set_confidence(candidate, stated_confidence(candidate.finding().confidence),
                    "stated: how often such evidence was right");
+    const double stated = candidate.finding().confidence;
+    if (candidate.borne_out)
+      set_confidence(candidate, 1 - (1 - stated) * kDoubtWhereBorneOut,
+                     "lines of another kind tell the same");
+    // Of ranks that never came, that they were not heard is the evidence itself.
+    if (unheard > 0 && candidate.finding().cause != "launch.rank_missing")
+      set_confidence(candidate, candidate.finding().confidence * kSomeUnheard,
+                     fmt::format("{} of the job's ranks were not heard", unheard));
+  }
 }
 
 bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& effect) {

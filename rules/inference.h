@@ -17,6 +17,7 @@ struct Candidate {
   std::string_view detector;
   std::vector<std::string_view> clocks;  // detectors whose lines are among the evidence
   bool symptom = false;
+  bool borne_out = false;  // another detector found the same by other lines
   // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
   std::vector<int> held_up;
   std::vector<std::size_t> effects;  // what it explains
@@ -46,8 +47,9 @@ void link(const Catalog& catalog, std::vector<Candidate>& candidates);
 // What is said of a cause changes with what it accounts for.
 void weigh(std::vector<Candidate>& candidates);
 
-// Turns how firm the evidence is into what is stated: rules/confidence.h.
-void state_confidence(std::vector<Candidate>& candidates);
+// Turns how firm the evidence is into what is stated: rules/confidence.h. `unheard`: ranks of the
+// job of which no line was seen.
+void state_confidence(std::vector<Candidate>& candidates, std::size_t unheard);
 
 // By place in `candidates`: where a cause's lines tell how the job ended, what follows from it does
 // not tell it otherwise.

@@ -171,7 +171,12 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   camps.reserve(divergence.camps.size());
   for (const auto& [call, members] : divergence.camps) camps.push_back({call, members});
   std::ranges::stable_sort(camps, std::greater{}, [](const Camp& c) { return c.members.size(); });
-  const bool as_many = camps[1].members.size() == camps[0].members.size();
+  // Of two camps of nearly the same size, ranks that were not heard may make either the larger.
+  const auto nranks = static_cast<std::size_t>(std::max(communicator.nranks, 0));
+  const std::size_t unheard = nranks - std::min(nranks, communicator.members.size());
+  const std::size_t larger = camps[0].members.size();
+  const std::size_t smaller = camps[1].members.size();
+  const bool as_many = smaller == larger || (2 * smaller >= larger && smaller + unheard >= larger);
   const bool by_siblings =
       as_many && camps.size() == 2 && siblings_tell(view, alignment, position, camps);
   const bool equal = as_many && !by_siblings;

@@ -17,16 +17,17 @@ namespace {
 // How sure it is that a rank that no line tells of never joined, and is not one whose log was not
 // collected.
 constexpr double kPrintedLines = 0.9;   // its process printed lines, and none of joining
-constexpr double kHostIsLogged = 0.85;  // ranks of the same host are there
+constexpr double kHostIsLogged = 0.83;  // ranks of the same host are there
+constexpr double kSeveral = 0.8;        // the more of them, the likelier it is their logs that lack
 constexpr double kMostAreThere = 0.7;   // of all ranks
 constexpr double kHalfAreThere = 0.5;
 constexpr double kGap = 0.6;  // no rank tells the size; numbers or hosts leave a gap
 constexpr double kGapOfTwoHosts = 0.5;
 
-constexpr double kStuck = 0.8;          // it began and did not finish, as its peers did
+constexpr double kStuck = 0.85;         // it began and did not finish, as its peers did
 constexpr double kLineMayBeLost = 0.5;  // the line of its end is all that lacks
 constexpr double kNobodyFinished = 0.6;
-constexpr double kLeastFar = 0.7;  // a line that all others printed is missing
+constexpr double kLeastFar = 0.85;  // a line that all others printed is missing
 
 constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostFindings = 4;
@@ -313,7 +314,8 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
 
   const double share = static_cast<double>(start.stuck.size()) / communicator.nranks;
   double confidence = share >= 0.9 ? kMostAreThere : kHalfAreThere;
-  if (hosts_known || !absent.workers.empty()) confidence = kHostIsLogged;
+  if (hosts_known || !absent.workers.empty())
+    confidence = absent.ranks.size() > 1 ? kSeveral : kHostIsLogged;
   if (!absent.ranks.empty() && stopped.size() == absent.ranks.size()) confidence = kPrintedLines;
   if (share < 0.75) confidence = std::min(confidence, kMostAreThere);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ostream>
 #include <set>
 
 #include "accuracy/baselines.h"
@@ -108,22 +109,42 @@ TEST(NoEvidence, AJobThatStandsForNoKnownReasonAsksWhatToCollectAndNamesNoCause)
   }
 }
 
-class Decisive : public testing::TestWithParam<const char*> {};
-
-TEST_P(Decisive, WithoutItsLineTheCauseIsLessSureAndTheLineIsAskedFor) {
-  const Case made = case_of(family_named(GetParam()), 1);
-  const Diagnosis diagnosis = doctor().diagnose(made.files);
-  const WithoutDecisive without = without_decisive(doctor(), made.files, diagnosis);
-  EXPECT_NE(without.source, "");
-  EXPECT_TRUE(without.less_sure);
-  EXPECT_TRUE(without.asked_for);
+struct Taking {
+  const char* family;
+  Taken taken;
+};
+std::ostream& operator<<(std::ostream& out, const Taking& it) {
+  return out << it.family << (it.taken == Taken::source ? " without the source" : " without lines");
 }
 
-INSTANTIATE_TEST_SUITE_P(Families, Decisive,
-                         testing::Values("gpu_off_bus", "gpu_ecc", "gpu_row_remap", "gpu_nvlink",
-                                         "gpu_gsp", "gpu_hang", "pcie_error", "oom_killed",
-                                         "cpu_lockup", "storage_stall", "memory_error",
-                                         "host_panic", "segfault", "gpu_page_fault"));
+class Decisive : public testing::TestWithParam<Taking> {};
+
+TEST_P(Decisive, WithoutItTheCauseIsLessSureAndItIsAskedFor) {
+  for (const std::uint64_t seed : {1, 2}) {
+    const Case made = case_of(family_named(GetParam().family), seed);
+    const Diagnosis diagnosis = doctor().diagnose(made.files);
+    const WithoutDecisive without =
+        without_decisive(doctor(), made.files, diagnosis, GetParam().taken);
+    EXPECT_NE(without.source, "");
+    EXPECT_TRUE(without.less_sure) << without.left;
+    EXPECT_TRUE(without.asked_for) << without.left;
+  }
+}
+
+// What a kernel says, what a tool reports, what NCCL warns of, a traceback, calls, settings.
+INSTANTIATE_TEST_SUITE_P(
+    Families, Decisive,
+    testing::Values(Taking{"gpu_off_bus", Taken::source}, Taking{"gpu_off_bus", Taken::lines},
+                    Taking{"oom_killed", Taken::source}, Taking{"oom_killed", Taken::lines},
+                    Taking{"port_down", Taken::source}, Taking{"nic_health", Taken::lines},
+                    Taking{"pcie_degraded", Taken::source}, Taking{"gpu_thermal", Taken::source},
+                    Taking{"link_errors", Taken::source}, Taking{"mtu_mismatch", Taken::source},
+                    Taking{"shm_full", Taken::source}, Taking{"cuda_oom", Taken::source},
+                    Taking{"cuda_oom", Taken::lines}, Taking{"data_loader_error", Taken::lines},
+                    Taking{"rank_behind", Taken::source},
+                    Taking{"mismatch_two_camps", Taken::source},
+                    Taking{"network_fallback_all", Taken::source},
+                    Taking{"environment_mismatch", Taken::source}));
 
 TEST(Baselines, GuessFromOneLine) {
   const Files files = {

@@ -101,8 +101,8 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
   EXPECT_EQ(checked.text,
             "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded\n"
             "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-            "conditions.yaml, counters.yaml, performance.yaml, settings.yaml, sxid.csv, xid.csv or "
-            "xid_details.csv\n"
+            "conditions.yaml, counters.yaml, evidence.yaml, performance.yaml, settings.yaml, sxid.csv, "
+            "xid.csv or xid_details.csv\n"
             "bad.yaml:1: class is missing; add \"class:\" to this entry\n"
             "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "
             "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, "

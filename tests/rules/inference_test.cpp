@@ -81,6 +81,25 @@ TEST(Inference, EveryChangeOfConfidenceIsTold) {
   EXPECT_THAT(all[2].steps.back().why, HasSubstr("does not account"));
 }
 
+TEST(Inference, WhatAnotherKindOfLineBearsOutIsStatedMoreSurely) {
+  std::vector<Candidate> all{candidate("f1", "gpu.hang", 0.95), candidate("f2", "gpu.hang", 0.95)};
+  all[1].borne_out = true;
+  state_confidence(all, 0);
+  EXPECT_LT(all[0].finding().confidence, all[1].finding().confidence);
+  EXPECT_LT(all[1].finding().confidence, 1);
+}
+
+TEST(Inference, WhatIsStatedIsLessSureWhereRanksWereNotHeardButForTheirAbsence) {
+  std::vector<Candidate> heard{candidate("f1", "gpu.hang", 0.95),
+                               candidate("f2", "launch.rank_missing", 0.85)};
+  std::vector<Candidate> unheard = heard;
+  state_confidence(heard, 0);
+  state_confidence(unheard, 1);
+  EXPECT_LT(unheard[0].finding().confidence, heard[0].finding().confidence);
+  EXPECT_THAT(unheard[0].steps.back().why, HasSubstr("were not heard"));
+  EXPECT_EQ(unheard[1].finding().confidence, heard[1].finding().confidence);
+}
+
 TEST(Inference, AChainHasEachFindingAfterWhatExplainsIt) {
   Finding cause{.id = "f1", .explains = {"f3", "f2"}};
   const std::vector<Finding> symptoms{

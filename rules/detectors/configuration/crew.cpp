@@ -77,6 +77,8 @@ std::vector<Crew> crews_of(const View& view) {
     }
     if (overlaps || mates.size() < 2) continue;
     Crew& crew = crews.emplace_back();
+    crew.unheard = static_cast<std::size_t>(communicator->nranks) -
+                   std::min(static_cast<std::size_t>(communicator->nranks), mates.size());
     for (const auto& [process, mate] : mates) {
       taken.insert(process);
       crew.mates.push_back(mate);
@@ -98,7 +100,7 @@ bool tells_connections(const Crew& crew, const std::string& host) {
          });
 }
 
-Division divide(const std::vector<Unit>& units) {
+Division divide(const std::vector<Unit>& units, std::size_t unheard) {
   std::map<std::string, std::size_t> camps;
   for (const Unit& unit : units) ++camps[unit.said];
   Division division;
@@ -107,7 +109,8 @@ Division divide(const std::vector<Unit>& units) {
       std::ranges::max_element(camps, {}, [](const auto& camp) { return camp.second; });
   const std::size_t most = largest->second;
   division.reference = largest->first;
-  division.everybody = 2 * most <= units.size();
+  const bool nearly_alike = 3 * (units.size() - most) >= units.size();
+  division.everybody = 2 * most <= units.size() + (nearly_alike ? unheard : 0);
   for (const Unit& unit : units)
     if (division.everybody || unit.said != division.reference)
       division.odd.insert(division.odd.end(), unit.mates.begin(), unit.mates.end());

@@ -23,6 +23,7 @@ struct CrewMate {
 struct Crew {
   std::vector<CrewMate> mates;
   std::map<std::string, std::vector<std::size_t>> by_host;  // only mates whose host is known
+  std::size_t unheard = 0;                                  // of the communicator's ranks
   bool several_hosts() const { return by_host.size() > 1; }
 };
 
@@ -45,12 +46,14 @@ struct Division {
   bool everybody = false;  // no majority: `odd` is all of them
 };
 
-// `said` is what each unit says, `units` the mates of each.
+// `said` is what each unit says, `mates` those of the crew that it is.
 struct Unit {
   std::string said;
   Mates mates;
 };
-Division divide(const std::vector<Unit>& units);
+// `unheard`: as many more there are, of whom nobody knows what they would have said. Two camps of
+// nearly the same size have no majority where these could tip the balance.
+Division divide(const std::vector<Unit>& units, std::size_t unheard = 0);
 
 // The hosts that these are, where they are all of their hosts' mates; else ranks, too.
 Subject subject_of(const View& view, const Crew& crew, const Mates& mates);

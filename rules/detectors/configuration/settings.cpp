@@ -174,7 +174,7 @@ std::vector<Suspicion> find_differing_settings(const View& view, const Crew& cre
     const std::vector<Unit> units = by_host
                                         ? units_of_hosts(setup, crew, question)
                                         : units_of_ranks(setup, crew, question, setting->absent);
-    const Division division = divide(units);
+    const Division division = divide(units, by_host ? 0 : crew.unheard);
     if (division.odd.empty() || is_about_sockets(question, units)) continue;
     // Where every host has its own, that is how it was meant.
     if (by_host && division.everybody && units.size() > 2) continue;

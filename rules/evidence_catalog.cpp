@@ -1,0 +1,65 @@
+// evidence.yaml and what is asked of it.
+#include "rules/evidence_catalog.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/cause.h"
+#include "rules/catalog_files.h"
+#include "rules/yaml_file.h"
+
+namespace faultline {
+namespace {
+
+Lacking lacking_of(const YamlFile& file, const YAML::Node& entry, const std::string& word) {
+  Lacking when{};
+  if (!boost::describe::enum_from_string(word.c_str(), when))
+    file.place(entry["asked"])
+        .refuse(fmt::format("asked \"{}\" is not known; use stopped, stalled or healthy", word));
+  return when;
+}
+
+HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
+  file.require_fields(
+      entry, "a kind of evidence",
+      {"what", "dialects", "network", "asked", "why", "command", "again", "bears_out"});
+  HostEvidence evidence;
+  evidence.what = file.text(file.field(entry, "what"), "what");
+  evidence.dialects = file.texts(entry, "dialects");
+  if (entry["network"]) evidence.network = file.text(entry["network"], "network") == "true";
+  if (entry["asked"])
+    for (const std::string& word : file.texts(entry, "asked"))
+      evidence.asked.push_back(lacking_of(file, entry, word));
+  evidence.why = file.text(file.field(entry, "why"), "why");
+  evidence.command = file.text(file.field(entry, "command"), "command");
+  if (entry["again"]) evidence.again = file.text(entry["again"], "again");
+  if (entry["bears_out"]) evidence.bears_out = file.texts(entry, "bears_out");
+  for (const std::string& cause : evidence.bears_out)
+    if (cause_class(cause) == nullptr)
+      file.place(entry["bears_out"]).refuse(fmt::format("\"{}\" is no class of causes", cause));
+  return evidence;
+}
+
+}  // namespace
+
+bool HostEvidence::is_told_by(std::string_view dialect) const {
+  return std::ranges::any_of(dialects, [&](std::string_view name) {
+    if (!name.ends_with('*')) return name == dialect;
+    name.remove_suffix(1);
+    return dialect.starts_with(name);
+  });
+}
+
+bool HostEvidence::is_asked(Lacking when) const {
+  return std::ranges::find(asked, when) != asked.end();
+}
+
+EvidenceCatalog read_evidence(std::string_view name, std::string_view text) {
+  const YamlFile file(name, text);
+  EvidenceCatalog catalog;
+  for (const auto& entry : file.root()) catalog.push_back(evidence_of(file, entry));
+  return catalog;
+}
+
+}  // namespace faultline

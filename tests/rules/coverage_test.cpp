@@ -1,0 +1,163 @@
+// What a diagnosis asks for, and that it is less sure where something was not heard.
+#include "rules/coverage.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+#include "rules/catalog_files.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+std::vector<std::string> asked(const Diagnosis& diagnosis) {
+  std::vector<std::string> all;
+  for (const MissingEvidence& missing : diagnosis.missing_evidence) all.push_back(missing.what);
+  return all;
+}
+
+// A file of a host that a tool wrote, or its kernel; nothing in it tells of anything.
+void send(Job& job, const std::string& host, const std::string& dialect) {
+  Batch batch;
+  batch.to_offset = 100;
+  batch.first_line = batch.lines = batch.recognized = 1;
+  batch.end = SourceEnd::whole;
+  batch.dialects = {{dialect, 1}};
+  job.state.apply({"j", host + "/" + dialect + ".txt", host, -1}, batch, {});
+}
+
+void send_from_both(Job& job, const std::string& dialect) {
+  for (const char* host : {"node-0", "node-1"}) send(job, host, dialect);
+}
+
+Job with_rank_11_behind() {
+  Job job = sixteen_ranks(100);
+  job.call(all_but(11, 16), all_gather());
+  return job;
+}
+
+TEST(Coverage, OfAHealthyJobItIsToldWhatWasNotLookedAtAndOfAllThatWasNothing) {
+  Job job = sixteen_ranks(100);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  EXPECT_THAT(asked(job.diagnosis()),
+              ElementsAre("kernel log of every host", "port counters, read twice, of every host",
+                          "report of the GPUs of every host"));
+  send_from_both(job, "kernel");
+  send_from_both(job, "nvidia-smi-q");
+  send(job, "node-0", "perfquery");
+  EXPECT_THAT(asked(job.diagnosis()), ElementsAre("port counters, read twice, of node-1"));
+  send(job, "node-1", "ethtool");
+  EXPECT_THAT(asked(job.diagnosis()), IsEmpty());
+}
+
+TEST(Coverage, AReportOfNobodysHostMayBeThatOfAnyAndIsNotAskedForAgain) {
+  Job job = sixteen_ranks(100);
+  send(job, "", "ibqueryerrors");
+  EXPECT_THAT(asked(job.diagnosis()),
+              ElementsAre("kernel log of every host", "report of the GPUs of every host"));
+}
+
+TEST(Coverage, WhyARankStoppedIsAskedOfItsKernelThenOfItsProcess) {
+  const Diagnosis diagnosis = with_rank_11_behind().diagnosis();
+  EXPECT_THAT(
+      asked(diagnosis),
+      ElementsAre("kernel log of node-1",
+                  StartsWith("stack of rank 11 on node-1, and all that its process printed")));
+  EXPECT_THAT(diagnosis.missing_evidence.front().command, StartsWith("dmesg -T"));
+}
+
+TEST(Coverage, AKernelLogThatSaysNothingIsAskedForWhole) {
+  Job job = with_rank_11_behind();
+  send(job, "node-1", "kernel");
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(asked(diagnosis), ElementsAre("whole kernel log of node-1", HasSubstr("stack of")));
+  EXPECT_THAT(diagnosis.missing_evidence.front().command, HasSubstr("journalctl -k -b -1"));
+}
+
+TEST(Coverage, RanksThatGotNothingDoneAreNotCalledHealthy) {
+  Job job;
+  job.join_all(16);
+  for (const int calls : {0, 1}) {
+    job.call(ranks(0, 16), all_reduce(), calls);
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(diagnosis.verdict, Verdict::unknown) << calls << " calls";
+    EXPECT_EQ(asked(diagnosis).front(), "NCCL log of every rank, with its calls and to its end");
+  }
+  for (int rank = 0; rank < 16; ++rank) job.end(rank, "world", CommunicatorEnding::destroyed);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(Coverage, WhereARankWasNotHeardWhatIsStatedIsLessSureAndItsLogIsAskedForFirst) {
+  Job whole;
+  Job without_one;
+  for (Job* job : {&whole, &without_one}) {
+    for (const int rank : ranks(0, 16))
+      if (rank != 2 || job == &whole) job->join(rank, "world", rank, 16);
+    for (const int rank : ranks(0, 16))
+      if (rank != 2 || job == &whole) job->call({rank}, all_reduce(), 100);
+    job->warn(11, "Cuda failure 'out of memory'");
+    job->end(11, "world", CommunicatorEnding::aborted);
+  }
+  const Diagnosis all = whole.diagnosis();
+  const Diagnosis some = without_one.diagnosis();
+  ASSERT_THAT(causes(all.root_causes), ElementsAre("software.cuda_oom"));
+  ASSERT_THAT(causes(some.root_causes), ElementsAre("software.cuda_oom"));
+  EXPECT_LT(some.root_causes.front().confidence, all.root_causes.front().confidence);
+  EXPECT_EQ(asked(some).front(), "NCCL log of rank 2");
+}
+
+// With the one that was not heard, either camp may be the larger one.
+TEST(Coverage, OfTwoCampsThatDifferByARankThatWasNotHeardNeitherIsTheOddOne) {
+  const auto camps = [](int first) {
+    Job job;
+    for (const int rank : ranks(first, 8)) job.join(rank, "world", rank, 8);
+    job.call(ranks(first, 8), all_reduce(), 20);
+    job.call(ranks(first, 4), all_reduce(2048));
+    job.call(ranks(4, 8), all_reduce(4096));
+    return job.diagnosis();
+  };
+  const Diagnosis whole = camps(0);
+  const Diagnosis without_one = camps(1);
+  ASSERT_EQ(whole.root_causes.front().cause, "software.collective_mismatch");
+  ASSERT_EQ(without_one.root_causes.front().cause, "software.collective_mismatch");
+  EXPECT_LT(without_one.root_causes.front().confidence, whole.root_causes.front().confidence);
+  EXPECT_EQ(without_one.root_causes.front().subject.ranks, ranks(1, 8));
+}
+
+// --- evidence.yaml ------------------------------------------------------------------------------
+
+std::string complaint_about(const std::string& text) {
+  try {
+    read_evidence("evidence.yaml", text);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(EvidenceFile, IsRefusedWithTheLineAndTheMend) {
+  const std::string good = "- what: kernel log\n  dialects: [kernel]\n  why: x\n  command: dmesg\n";
+  EXPECT_EQ(complaint_about(good), "");
+  EXPECT_EQ(complaint_about(good + "  asked: [sometimes]\n"),
+            "evidence.yaml:5: asked \"sometimes\" is not known; use stopped, stalled or healthy");
+  EXPECT_EQ(complaint_about(good + "  bears_out: [gpu.slow]\n"),
+            "evidence.yaml:5: \"gpu.slow\" is no class of causes");
+  EXPECT_EQ(complaint_about("- what: kernel log\n"),
+            "evidence.yaml:1: dialects is missing; add \"dialects:\" to this entry");
+}
+
+TEST(EvidenceFile, ADialectThatEndsInAStarStandsForAllThatBeginSo) {
+  const EvidenceCatalog read = read_evidence(
+      "evidence.yaml", "- what: GPUs\n  dialects: [nvidia-smi*, dcgm]\n  why: x\n  command: y\n");
+  EXPECT_TRUE(read.front().is_told_by("nvidia-smi-q"));
+  EXPECT_TRUE(read.front().is_told_by("dcgm"));
+  EXPECT_FALSE(read.front().is_told_by("dcgmi"));
+}
+
+}  // namespace
+}  // namespace faultline
