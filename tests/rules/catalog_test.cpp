@@ -290,10 +290,11 @@ TEST(CatalogOverride, RefusesAFolderThatIsNotThere) {
 }
 
 TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
-  EXPECT_EQ(complaint_about("xids.csv", ""),
-            "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-            "conditions.yaml, counters.yaml, evidence.yaml, performance.yaml, settings.yaml, sxid.csv, "
-            "xid.csv or xid_details.csv");
+  EXPECT_EQ(
+      complaint_about("xids.csv", ""),
+      "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
+      "conditions.yaml, counters.yaml, evidence.yaml, performance.yaml, settings.yaml, sxid.csv, "
+      "xid.csv or xid_details.csv");
 }
 
 TEST(XidFile, IsRefusedWithTheLineAndTheMend) {
