@@ -119,8 +119,9 @@ TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
 TEST(Torch, ALineThatWasCutStillSaysThatItsRankWaits) {
   TorchJob job;
   for (int rank : all_but(2, 8)) job.time_out(rank, 7);
-  job.say(2, WatchdogTimeout{.sequence = 7}, "Watchdog caught collective operation timeout",
-          at(700s));
+  job.warn(2,
+           "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLR",
+           at(700s));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(finding_of(diagnosis.root_causes, "collective.rank_behind"), nullptr);
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
