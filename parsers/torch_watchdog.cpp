@@ -25,12 +25,6 @@ std::string_view without_blanks_in_front(std::string_view text) {
   return text;
 }
 
-bool is_closed(std::string_view text, std::string_view field) {
-  if (field.empty()) return true;
-  const auto end = static_cast<std::size_t>(field.data() - text.data()) + field.size();
-  return end < text.size() && (text[end] == ',' || text[end] == ')');
-}
-
 }  // namespace
 
 bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) {
@@ -50,16 +44,10 @@ bool parse_torch_timeout(std::string_view text, std::vector<Reading>& readings) 
   std::string_view in;
   std::string_view out;
   std::string_view only_in;
-  if (!kWork.find(text, &sequence, &operation, &in, &out, &only_in)) {
-    if (caught) readings.push_back({.fact = WatchdogTimeout{.group = torch_group_of(text)}});
-    return caught || blocking;
-  }
+  if (!kWork.find(text, &sequence, &operation, &in, &out, &only_in)) return caught || blocking;
   std::string_view ran;
-  // Without its end the line was cut: what no comma or bracket closes may be half of what it was.
-  // That the rank waited is known all the same.
-  if (!kRan.find(text, &ran) && !blocking && !wrapped)
-    for (std::string_view* field : {&operation, &in, &out, &only_in})
-      if (!is_closed(text, *field)) *field = {};
+  // Without its end the line may have been cut anywhere.
+  if (!kRan.find(text, &ran) && !blocking && !wrapped) return true;
   WatchdogTimeout timeout{.group = torch_group_of(text),
                           .sequence = number_in<std::uint64_t>(sequence),
                           .operation = std::string(operation),

@@ -54,21 +54,6 @@ TEST(TorchLines, TimeoutsOfEveryVersion) {
           {"wrapped by hand",
            "    WorkNCCL(SeqNum=22337, OpType=ALLREDUCE, NumelIn=1, ...)",
            {WatchdogTimeout{.sequence = 22337, .operation = "ALLREDUCE", .numel_in = 1}}},
-          {"cut in the name of the call",
-           "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
-           "OpType=ALLR",
-           {WatchdogTimeout{.group = {.rank = 5}, .sequence = 812}}},
-          {"cut behind the name of the call",
-           "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
-           "OpType=BROADCAST, Nume",
-           {WatchdogTimeout{.group = {.rank = 5}, .sequence = 812, .operation = "BROADCAST"}}},
-          {"cut in the number of the call",
-           "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=81",
-           {WatchdogTimeout{.group = {.rank = 5}}}},
-          {"cut in the count of elements",
-           "[Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=812, "
-           "OpType=ALLREDUCE, NumelIn=1048",
-           {WatchdogTimeout{.group = {.rank = 5}, .sequence = 812, .operation = "ALLREDUCE"}}},
           {"an asynchronous error",
            "Collective WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
            "Timeout(ms)=600000) raised the following async exception: NCCL error: remote process",

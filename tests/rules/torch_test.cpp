@@ -119,11 +119,26 @@ TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
 TEST(Torch, ALineThatWasCutStillSaysThatItsRankWaits) {
   TorchJob job;
   for (int rank : all_but(2, 8)) job.time_out(rank, 7);
-  job.say(2, WatchdogTimeout{.sequence = 7}, "Watchdog caught collective operation timeout",
-          at(700s));
+  job.warn(2,
+           "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLR",
+           at(700s));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(finding_of(diagnosis.root_causes, "collective.rank_behind"), nullptr);
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+}
+
+TEST(Torch, ALineThatWasCutIsATimeOutWhereNoWholeOneTellsMore) {
+  TorchJob job;
+  job.warn(2,
+           "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLR",
+           at(700s));
+  const Diagnosis alone = job.diagnosis();
+  EXPECT_EQ(alone.verdict, Verdict::hang);
+  EXPECT_EQ(causes(alone.root_causes), std::vector<std::string>{"collective.timeout"});
+  job.time_out(3, 7);
+  const Diagnosis beside = job.diagnosis();
+  ASSERT_EQ(causes(beside.root_causes), std::vector<std::string>{"collective.timeout"});
+  EXPECT_THAT(beside.root_causes[0].title, HasSubstr("ALLREDUCE 7"));
 }
 
 TEST(Torch, NamesTheOneNumberThatIsLeftOutOfALogOfAllRanks) {

@@ -235,6 +235,7 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
+  if (finding.cause == "collective.timeout") suspicion.verdict = Verdict::hang;
   finding.title = first.match ? first.match->signature->title : first.saying->text;
   if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
@@ -469,6 +470,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   if (why == Why::unknown && (!by_echo.empty() || somebody_waits)) why = Why::follows;
   add_ends(view, crew, why, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
+    if (cause == "collective.timeout" && somebody_waits) continue;  // whole lines tell more
     // Where crashes are not to be told apart from what they led to, nothing follows from them.
     if (cause == "software.rank_crashed")
       for (Told& told : group.told) told.match.reset();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "rules/detectors/rank_behind.h"
+#include "rules/signatures.h"
 
 namespace faultline {
 namespace {
@@ -73,16 +74,25 @@ struct Stuck {
   std::string call() const { return fmt::format("{} {}", operation, sequence); }
 };
 
-// A line that was cut says that its rank waits, and not in what.
-bool tells_where(const TorchTimeout& timeout) { return !timeout.timeout.operation.empty(); }
+// Of whom a line that was cut says that they wait, and not in what.
+std::set<int> waiting_somewhere(const View& view, const TorchCrew& crew) {
+  std::set<int> ranks;
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchSaying& saying : rank->said) {
+      if (rank->rank < 0 || saying.exception) continue;
+      const auto match =
+          view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+      if (match && match->signature->cause == "collective.timeout") ranks.insert(rank->rank);
+    }
+  return ranks;
+}
 
 std::vector<Stuck> stuck_groups(const TorchCrew& crew) {
   std::map<std::pair<std::string, bool>, Stuck> by_group;
   for (const TorchRank* rank : crew.ranks()) {
     std::set<std::pair<std::string, bool>> seen;
     for (const TorchTimeout& timeout : rank->timeouts) {
-      if (!timeout.timeout.sequence || !tells_where(timeout) || !crew.in_attempt(timeout.line))
-        continue;
+      if (!timeout.timeout.sequence || !crew.in_attempt(timeout.line)) continue;
       const TorchGroup& group = timeout.timeout.group;
       const bool local = group.name.empty() && group.id > 0;
       const std::pair key(local ? fmt::format("#{}", group.id) : group.name,
@@ -141,7 +151,7 @@ void find_where(Stuck& stuck) {
 }
 
 // Ranks that stand before the call the others wait in.
-void find_behind(const TorchCrew& crew, Stuck& stuck) {
+void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, Stuck& stuck) {
   if (stuck.local || is_point_to_point(stuck.operation) || !stuck.differing.empty() ||
       stuck.waiting.empty())
     return;
@@ -174,7 +184,7 @@ void find_behind(const TorchCrew& crew, Stuck& stuck) {
       }
       continue;
     }
-    if (!stuck.whole_job || !std::ranges::all_of(rank->timeouts, tells_where)) continue;
+    if (!stuck.whole_job || somewhere.contains(rank->rank)) continue;
     (rank->signalled ? told : silent).insert(rank->rank);
     if (rank->signalled) lines[rank->rank] = *rank->signalled;
   }
@@ -402,14 +412,12 @@ bool dumps_tell(const View& view, const std::vector<Stuck>& all) {
 
 // Everybody else timed out somewhere: who reports none is who they wait for, whichever the group.
 std::optional<Suspicion> find_free(const View& view, const TorchCrew& crew,
-                                   const std::vector<Stuck>& all) {
+                                   const std::set<int>& somewhere, const std::vector<Stuck>& all) {
   constexpr std::size_t kFew = 4;  // times as many time out
   std::set<int> timed_out;
   for (const Stuck& stuck : all)
     for (const Wait& wait : stuck.waits) timed_out.insert(wait.rank);
-  for (const TorchRank* rank : crew.ranks())
-    if (rank->rank >= 0 && !std::ranges::all_of(rank->timeouts, tells_where))
-      timed_out.insert(rank->rank);
+  timed_out.insert(somewhere.begin(), somewhere.end());
   if (timed_out.contains(-1)) return std::nullopt;
   std::set<int> free;
   std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
@@ -482,9 +490,10 @@ std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
 std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& crew) {
   std::vector<Stuck> all = stuck_groups(crew);
   if (all.empty()) return only_told(view, crew);
+  const std::set<int> somewhere = waiting_somewhere(view, crew);
   for (Stuck& stuck : all) {
     find_where(stuck);
-    find_behind(crew, stuck);
+    find_behind(crew, somewhere, stuck);
   }
   const std::vector<Suspicion> known =
       view.alignments.empty() ? std::vector<Suspicion>{} : find_ranks_behind(view);
@@ -511,7 +520,7 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
       found.push_back(describe_stall(view, stuck));
   }
   if (!decided)
-    if (auto free = find_free(view, crew, all)) found.push_back(*std::move(free));
+    if (auto free = find_free(view, crew, somewhere, all)) found.push_back(*std::move(free));
   found.push_back(describe_timeout(view, crew, all));
   return found;
 }
