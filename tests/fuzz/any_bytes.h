@@ -9,11 +9,18 @@
 #include <string_view>
 
 #include "facts_of_source.h"
+#include "ingest/dump_body.h"
 #include "ingest/reader.h"
+#include "ingest/trace_body.h"
 
 namespace faultline {
 
 inline constexpr std::size_t kMostCarry = std::size_t{32} << 20;
+
+// What is sent next is another body, and may be a dump or a trace, whatever came before it.
+inline bool begins_another_form(std::string_view rest) {
+  return DumpBody::may_begin(rest) || TraceBody::may_begin(rest);
+}
 
 // `check(const Fact&)` says whether a fact makes sense.
 template <class Check>
@@ -41,6 +48,7 @@ void read_anyhow(std::string_view text, std::size_t piece, bool restart, Check&&
     if (!restart) continue;
     const Cursor cursor = reader.cursor();
     if (cursor.carry.size() > kMostCarry) std::abort();
+    if (begins_another_form(text.substr(cursor.offset))) continue;
     reader = Reader(cursor, Timestamp{});
     if (cursor.offset < at)  // the unfinished line comes again
       reader.feed(std::string(text.substr(cursor.offset, at - cursor.offset)));

@@ -15,6 +15,7 @@ using testing::Not;
 
 class FindingChanges : public testing::Test {
  protected:
+  void SetUp() override { await_ready(server); }
   // A GPU falls off the bus, as far as a kernel's log tells.
   Reply send(const std::string& host, const std::string& job = "llama") {
     workshop.write("dmesg",
