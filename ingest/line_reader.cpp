@@ -42,6 +42,14 @@ bool is_plain(std::string_view message) {
     if (at + 5 < message.size() && message[at + 5] >= 'A' && message[at + 5] <= 'Z') return false;
   return true;
 }
+// Tools print short words; a line of a megabyte that looks like theirs must not be kept whole.
+void shorten(std::vector<NamedValue>& values) {
+  constexpr std::size_t kMostBytes = 512;
+  for (NamedValue& value : values)
+    for (std::string* text : {&value.name, &value.value})
+      if (text->size() > kMostBytes) text->resize(kMostBytes);
+}
+
 EventTime time_of(const NcclLine& line, const Message& message) {
   auto own = time_of(line);
   return own ? EventTime::at(*own, std::chrono::seconds(1), true) : message.time;
@@ -313,6 +321,10 @@ void LineReader::keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& 
     keep_fact(ClockReading{.wall_us = *std::exchange(boot_us_, std::nullopt), .teller = "sender"},
               speaker, EventTime::since_boot(0), place);
   ++facts_;
+  if (auto* report = std::get_if<PartReport>(&fact)) {
+    shorten(report->names);
+    shorten(report->values);
+  }
   if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
   Event& event = batch_.events.emplace_back();
   event.order = order_++;

@@ -603,8 +603,10 @@ DumpForm dump_form(std::string_view beginning, bool all) {
   }
   // Pickles of protocol 0 and 1, to be refused with a reason rather than read as text.
   for (const std::string_view old :
-       {std::string_view("(dp0\n"), std::string_view("(lp0\n"), std::string_view("}q\0(", 4)})
+       {std::string_view("(dp0\n"), std::string_view("(lp0\n"), std::string_view("}q\0(", 4)}) {
     if (beginning.starts_with(old)) return DumpForm::pickle;
+    if (!all && old.starts_with(beginning)) return DumpForm::unsure;
+  }
 
   // JSON: the first key is one that dumps have, and another one says that it is none but a dump.
   std::string_view rest = without_blanks(beginning);

@@ -378,7 +378,7 @@ std::vector<Suspicion> find_xids(const View& view) {
       const ReadXid& xid = burst.xids[i];
       const std::string& cause = class_in(burst, xid);
       if (cause.empty()) continue;
-      const bool of_host = cause == kTeardown && !burst.host.empty();
+      const bool of_host = cause == kTeardown;
       Group& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
       group.host = burst.host;
       group.cause = cause;

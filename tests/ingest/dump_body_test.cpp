@@ -152,6 +152,17 @@ TEST(DumpBody, ARefusedPickleSaysWhyAndIsNoText) {
   EXPECT_EQ(batch.skipped, 1U);
 }
 
+TEST(DumpBody, AnOldPickleIsRefusedHoweverItComes) {
+  for (const std::string& old : {"}q\0("s, "(dp0\n"s, "(lp0\n"s}) {
+    Reader reader(Cursor{}, Timestamp{});
+    for (const char byte : old + "rest") reader.feed(std::string(1, byte));
+    reader.close();
+    const Batch batch = reader.take();
+    ASSERT_EQ(batch.events.size(), 1U) << old;
+    EXPECT_THAT(head_of(batch).refused, HasSubstr("protocols 0 and 1 are not read"));
+  }
+}
+
 TEST(DumpBody, ARefusedPickleIsNotHeldUntilItsEnd) {
   Reader reader(Cursor{}, Timestamp{});
   reader.feed(

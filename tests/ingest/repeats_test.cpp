@@ -258,6 +258,16 @@ TEST(Storms, HideNoXidOfAnotherCodeProcessOrText) {
   EXPECT_EQ(count(48), 2);
 }
 
+TEST(Reports, OfPartsAreKeptWithoutWordsOfAnyLength) {
+  const std::string node(100'000, 'x');
+  const auto reports = all<PartReport>(
+      read("   1    1[  ] ==( 4X 25.78125 Gbps Active/  LinkUp)==>       4    1[  ] \"" + node +
+           "\" ( )\n"));
+  ASSERT_EQ(reports.size(), 1U);
+  for (const auto* values : {&reports[0].names, &reports[0].values})
+    for (const NamedValue& value : *values) EXPECT_LE(value.value.size(), 512U) << value.name;
+}
+
 TEST(UnfinishedLines, OfAWarningTheBeginningIsKeptWhenNothingCanFollow) {
   const std::string half = "n:6:7 [0] init.cc:9 NCCL WARN Cuda failure 'out of mem";
   Reader reader(Cursor{}, Timestamp{});

@@ -137,6 +137,17 @@ TEST(Xids, AStormIsOneSymptomAndHidesNoneOfTheOthers) {
   EXPECT_LE(job.state.hardware().xids().size(), others.size() + 8);
 }
 
+TEST(Xids, AStormOfAHostThatNoLineNamesIsOneSymptomToo) {
+  Job job;
+  report(job, "", Job::gpu_of(3), 79, 50);
+  for (int line = 0; line < 800; ++line)
+    report(job, "", Job::gpu_of(line % 8), 45, 51 + line * 0.001, fmt::format("Ch {:08x}", line));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.off_bus"));
+  ASSERT_THAT(causes(diagnosis.symptoms), ElementsAre("gpu.teardown"));
+  EXPECT_EQ(diagnosis.symptoms.front().count, 800U);
+}
+
 TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
   Job job = sixteen_ranks();
   job.say(Job::kernel_of("node-0"), Speaker{},
