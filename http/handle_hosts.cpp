@@ -189,8 +189,8 @@ json::array ports_of(const std::string& host, const std::vector<HostInJob>& jobs
     if (!port.empty()) by_port[port];
   json::array array;
   for (const auto& [name, seen] : by_port) {
-    const auto told = [&seen = seen](std::string HostPort::* member) {
-      for (auto port = seen.rbegin(); port != seen.rend(); ++port)
+    const auto told = [&reports = seen](std::string HostPort::* member) {
+      for (auto port = reports.rbegin(); port != reports.rend(); ++port)
         if (!((*port)->*member).empty()) return json::value((*port)->*member);
       return json::value(nullptr);
     };
