@@ -8,8 +8,14 @@ namespace {
 
 using namespace faultline;
 
+bool has_failed(const PartReport& report) {
+  return std::ranges::find(report.values, "error", &NamedValue::name) != report.values.end();
+}
+
 bool makes_sense(const PartReport& report) {
-  if (report.kind == "netdev") return has_name(report, "netdev") || has_name(report, "index");
+  // A tool that failed does not say on which.
+  if (report.kind == "netdev")
+    return has_name(report, "netdev") || has_name(report, "index") || has_failed(report);
   if (report.tool == "nc") return has_name(report, "to") && has_name(report, "port");
   if (report.tool == "df") return has_name(report, "mount");
   return true;
