@@ -34,6 +34,16 @@ bool same_but_for_channels(const PeerConnection& a, const PeerConnection& b) {
 
 constexpr std::uint32_t kKeptOfAStorm = 64;  // lines of a batch
 
+// It keeps its place in the order.
+template <class Kind>
+void put_in_place_of(Event& event, const EventTime& time, const LinePlace& line, Kind&& fact) {
+  event.time = time;
+  event.line = line.number;
+  event.offset = line.offset;
+  event.text = evidence_text(line.text);
+  event.fact = std::forward<Kind>(fact);
+}
+
 std::uint32_t next_event(const Batch& batch) {
   return static_cast<std::uint32_t>(batch.events.size());
 }
@@ -104,13 +114,8 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
                other->operation == report.operation;
       });
   if (index == fresh) return false;
-  Event& event = batch.events[index];  // keeps its place in the order
-  event.speaker = speaker;
-  event.time = time;
-  event.line = line.number;
-  event.offset = line.offset;
-  event.text = evidence_text(line.text);
-  event.fact = std::move(report);
+  batch.events[index].speaker = speaker;
+  put_in_place_of(batch.events[index], time, line, std::move(report));
   return true;
 }
 
@@ -138,13 +143,9 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
     storm.last = next_event(batch);
     return false;
   }
-  Event& event = batch.events[storm.last];  // keeps its place in the order
+  Event& event = batch.events[storm.last];
   xid.repeated += std::get<GpuXid>(event.fact).repeated;
-  event.time = time;
-  event.line = line.number;
-  event.offset = line.offset;
-  event.text = evidence_text(line.text);
-  event.fact = std::move(xid);
+  put_in_place_of(event, time, line, std::move(xid));
   return true;
 }
 

@@ -57,14 +57,6 @@ std::uint64_t bits_of(const YamlFile& file, const YAML::Node& entry) {
   return value;
 }
 
-bool is_true(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  if (!entry[name]) return false;
-  const std::string text = file.text(entry[name], name);
-  if (text != "true" && text != "false")
-    file.place(entry[name]).refuse(fmt::format("{} is true or false", name));
-  return text == "true";
-}
-
 NamePatterns patterns_of(const YamlFile& file, const YAML::Node& entry, const char* name,
                          std::string_view kept = "/*") {
   NamePatterns patterns;
@@ -92,7 +84,7 @@ void read_test(const YamlFile& file, const YAML::Node& entry, PartCondition& con
   if (entry["above"]) condition.above = number_of(file, entry, "above");
   if (entry["below"]) condition.below = number_of(file, entry, "below");
   if (entry["bits"]) condition.bits = bits_of(file, entry);
-  condition.below_max = is_true(file, entry, "below_max");
+  condition.below_max = file.flag(entry, "below_max");
   if (entry["grows_per_hour"]) condition.grows_per_hour = number_of(file, entry, "grows_per_hour");
   int tests = 0;
   for (const char* name :
@@ -119,12 +111,12 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
   if (entry["tools"]) condition.tools = file.texts(entry, "tools");
   condition.fields = patterns_of(file, entry, "fields");
   read_test(file, entry, condition);
-  condition.under_load = is_true(file, entry, "under_load");
-  condition.before_start = is_true(file, entry, "before_start");
+  condition.under_load = file.flag(entry, "under_load");
+  condition.before_start = file.flag(entry, "before_start");
   if (entry["named"])
     for (const auto& name : entry["named"])
       condition.named.emplace(file.text(name.first, "a name"), file.text(name.second, "a name"));
-  condition.siblings = is_true(file, entry, "siblings");
+  condition.siblings = file.flag(entry, "siblings");
   condition.finding = file.text(file.field(entry, "finding"), "finding");
   require_cause_class(file.place(entry["finding"]), condition.finding);
   condition.severity = enum_word<Severity>(file.place(file.field(entry, "severity")), "severity",

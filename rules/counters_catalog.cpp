@@ -22,14 +22,6 @@ double number_of(const YamlFile& file, const YAML::Node& node, std::string_view 
   return value;
 }
 
-bool is_true(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  if (!entry[name]) return false;
-  const std::string text = file.text(entry[name], name);
-  if (text != "true" && text != "false")
-    file.place(entry[name]).refuse(fmt::format("{} is true or false", name));
-  return text == "true";
-}
-
 CounterWidth width_from(const YamlFile& file, const YAML::Node& node) {
   const std::string text = file.text(node, "a width");
   unsigned bits = 0;
@@ -57,7 +49,7 @@ std::vector<Action> actions_of(const YamlFile& file, const YAML::Node& entry) {
 CounterClass class_of(const YamlFile& file, const YAML::Node& name, const YAML::Node& entry) {
   file.require_fields(entry, "a class", {"finding", "names_no_part", "says", "actions"});
   CounterClass of{.name = file.text(name, "a class"),
-                  .names_no_part = is_true(file, entry, "names_no_part"),
+                  .names_no_part = file.flag(entry, "names_no_part"),
                   .says = file.text(file.field(entry, "says"), "says"),
                   .actions = actions_of(file, entry)};
   if (entry["finding"]) {
@@ -97,8 +89,8 @@ CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
   if (entry["minus"])
     for (const std::string& name : file.texts(entry, "minus"))
       counter.minus.push_back(CountersCatalog::normalised(name));
-  counter.alone = is_true(file, entry, "alone");
-  counter.gauge = is_true(file, entry, "gauge");
+  counter.alone = file.flag(entry, "alone");
+  counter.gauge = file.flag(entry, "gauge");
   counter.means = file.text(file.field(entry, "means"), "means");
   return counter;
 }

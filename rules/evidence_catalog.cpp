@@ -1,24 +1,14 @@
 // evidence.yaml and what is asked of it.
 #include "rules/evidence_catalog.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "model/cause.h"
 #include "rules/catalog_files.h"
+#include "rules/catalog_words.h"
 #include "rules/yaml_file.h"
 
 namespace faultline {
 namespace {
-
-Lacking lacking_of(const YamlFile& file, const YAML::Node& entry, const std::string& word) {
-  Lacking when{};
-  if (!boost::describe::enum_from_string(word.c_str(), when))
-    file.place(entry["asked"])
-        .refuse(fmt::format("asked \"{}\" is not known; use stopped, stalled or healthy", word));
-  return when;
-}
 
 HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
   file.require_fields(
@@ -27,17 +17,16 @@ HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
   HostEvidence evidence;
   evidence.what = file.text(file.field(entry, "what"), "what");
   evidence.dialects = file.texts(entry, "dialects");
-  if (entry["network"]) evidence.network = file.text(entry["network"], "network") == "true";
+  evidence.network = file.flag(entry, "network");
   if (entry["asked"])
     for (const std::string& word : file.texts(entry, "asked"))
-      evidence.asked.push_back(lacking_of(file, entry, word));
+      evidence.asked.push_back(enum_word<Lacking>(file.place(entry["asked"]), "asked", word));
   evidence.why = file.text(file.field(entry, "why"), "why");
   evidence.command = file.text(file.field(entry, "command"), "command");
   if (entry["again"]) evidence.again = file.text(entry["again"], "again");
   if (entry["bears_out"]) evidence.bears_out = file.texts(entry, "bears_out");
   for (const std::string& cause : evidence.bears_out)
-    if (cause_class(cause) == nullptr)
-      file.place(entry["bears_out"]).refuse(fmt::format("\"{}\" is no class of causes", cause));
+    require_cause_class(file.place(entry["bears_out"]), cause);
   return evidence;
 }
 

@@ -41,6 +41,14 @@ std::string YamlFile::text(const YAML::Node& node, std::string_view what) const 
   return node.Scalar();
 }
 
+bool YamlFile::flag(const YAML::Node& entry, const char* name) const {
+  if (!entry[name]) return false;
+  const std::string value = text(entry[name], name);
+  if (value != "true" && value != "false")
+    place(entry[name]).refuse(fmt::format("{} is true or false", name));
+  return value == "true";
+}
+
 std::vector<std::string> YamlFile::texts(const YAML::Node& entry, const char* name) const {
   const YAML::Node list = field(entry, name);
   if (!list.IsSequence() || list.size() == 0)

@@ -29,6 +29,9 @@ class YamlFile {
 
   std::string text(const YAML::Node& node, std::string_view what) const;
 
+  // true or false; false if it is not there.
+  bool flag(const YAML::Node& entry, const char* name) const;
+
   // A list of at least one text.
   std::vector<std::string> texts(const YAML::Node& entry, const char* name) const;
 

@@ -144,9 +144,11 @@ TEST(EvidenceFile, IsRefusedWithTheLineAndTheMend) {
   const std::string good = "- what: kernel log\n  dialects: [kernel]\n  why: x\n  command: dmesg\n";
   EXPECT_EQ(complaint_about(good), "");
   EXPECT_EQ(complaint_about(good + "  asked: [sometimes]\n"),
-            "evidence.yaml:5: asked \"sometimes\" is not known; use stopped, stalled or healthy");
-  EXPECT_EQ(complaint_about(good + "  bears_out: [gpu.slow]\n"),
-            "evidence.yaml:5: \"gpu.slow\" is no class of causes");
+            "evidence.yaml:5: asked \"sometimes\" is unknown; use stopped, stalled or healthy");
+  EXPECT_THAT(complaint_about(good + "  bears_out: [gpu.slow]\n"),
+              testing::StartsWith("evidence.yaml:5: class \"gpu.slow\" is unknown; use "));
+  EXPECT_EQ(complaint_about(good + "  network: yes\n"),
+            "evidence.yaml:5: network is true or false");
   EXPECT_EQ(complaint_about("- what: kernel log\n"),
             "evidence.yaml:1: dialects is missing; add \"dialects:\" to this entry");
 }
