@@ -237,7 +237,7 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
     rest = {.files = files, .source = cause.evidence.front().source, .host = {}};
     without = diagnosis;
     // A finding shows some of the lines that say the same.
-    constexpr int kMostRounds = 12;
+    constexpr int kMostRounds = 40;
     int rounds = 0;
     for (const Finding* said = &cause; said != nullptr && rounds < kMostRounds; ++rounds) {
       if (!take_lines(*said, rest)) break;

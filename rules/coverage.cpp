@@ -95,7 +95,8 @@ std::vector<std::string> broken_off_sources(const View& view) {
 }
 
 std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,
-                                                 std::vector<Finding> unexplained) {
+                                                 std::vector<Finding> unexplained,
+                                                 const std::set<std::string>& borne_out) {
   // What is next to ruled out is not asked about.
   constexpr double kLeastAskedAbout = 0.1;
   std::erase_if(unexplained, [](const Finding& it) { return it.confidence < kLeastAskedAbout; });
@@ -114,7 +115,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
   ask_for_lost_kernel_lines(view, missing);
   if (diagnosis.root_causes.empty())
     add(ask_what_was_not_looked_at(view, diagnosis.verdict));
-  else
+  else if (!borne_out.contains(diagnosis.root_causes.front().id))
     add(ask_for_second_witness(view, diagnosis.root_causes.front()));
   if (view.lines_are_missing())
     missing.push_back(

@@ -20,7 +20,9 @@ std::vector<std::string> broken_off_sources(const View& view);
 std::set<std::string> job_hosts(const View& view);
 
 // The most deciding first. `unexplained`: root causes of which nothing says why they came about.
+// `borne_out`: ids of those that lines of several kinds tell.
 std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,
-                                                 std::vector<Finding> unexplained);
+                                                 std::vector<Finding> unexplained,
+                                                 const std::set<std::string>& borne_out);
 
 }  // namespace faultline

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "rules/confidence.h"
 #include "rules/coverage.h"
 
 namespace faultline {
@@ -56,12 +57,24 @@ std::set<std::string> hosts_of(const View& view, const Finding& finding) {
   return hosts.empty() ? hosts_heard(view) : std::set<std::string>(hosts.begin(), hosts.end());
 }
 
+bool came_to_a_halt(const Finding& finding) {
+  return finding.cause == "collective.rank_behind" || finding.cause == "process.silent";
+}
+
+// Where ranks stopped in several places, and none is known to have been the first, whatever stopped
+// them may be between any of them.
+bool is_anybodys(const std::vector<Finding>& unexplained) {
+  return std::ranges::count_if(unexplained, [](const Finding& finding) {
+           return came_to_a_halt(finding) && finding.confidence < kLeastToBlame;
+         }) > 1;
+}
+
 Standstill standstill_of(const View& view, const Finding& finding) {
   if (finding.cause == "collective.stalled")
     return {Lacking::stalled, hosts_of(view, finding), "a call does not end and nothing says why"};
   if (finding.cause == "launch.rank_missing")
     return {Lacking::stopped, hosts_of(view, finding), "a rank did not come and nothing says why"};
-  if (finding.cause == "collective.rank_behind" || finding.cause == "process.silent")
+  if (came_to_a_halt(finding))
     return {Lacking::stopped,
             {finding.subject.hosts.begin(), finding.subject.hosts.end()},
             fmt::format("{} stopped there and nothing says why",
@@ -137,8 +150,12 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
   std::vector<MissingEvidence> more;
   std::set<std::string> asked;
   const std::size_t all = hosts_heard(view).size();
+  const bool anybodys = is_anybodys(unexplained);
   for (const Finding& finding : unexplained) {
     Standstill stands = standstill_of(view, finding);
+    if (anybodys && came_to_a_halt(finding))
+      stands = {Lacking::stalled, hosts_heard(view),
+                "ranks stopped in several places, and nothing says where it began"};
     std::erase_if(stands.hosts, [&](const std::string& host) { return asked.contains(host); });
     if (stands.hosts.empty()) continue;
     asked.insert(stands.hosts.begin(), stands.hosts.end());

@@ -42,9 +42,11 @@ void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missi
   if (unheard.empty() || !view.workers.all.empty()) return;  // of NCCL's lines, see unseen_ranks()
   const std::size_t readable = view.job.flight().latest().size();
   const bool by_dumps = readable > 0 && view.job.torch().empty();
-  const std::string ranks = ranges(unheard);
+  const std::string_view kind = by_dumps                             ? "Flight Recorder dump"
+                                : view.job.processes().all().empty() ? "log"
+                                                                     : "NCCL log";
   missing.push_back(
-      {fmt::format("the {} of rank {}", by_dumps ? "Flight Recorder dump" : "log", ranks),
+      {fmt::format("the {} of rank {}", kind, ranges(unheard)),
        fmt::format("{} of {} ranks were seen; what the {} did nothing tells", view.roll.seen,
                    view.roll.expected, unheard.size() == 1 ? "other one" : "others"),
        by_dumps

@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "model/cause.h"
@@ -19,6 +20,7 @@
 #include "rules/incident.h"
 #include "rules/inference.h"
 #include "rules/three_clocks.h"
+#include "rules/witnesses.h"
 
 namespace faultline {
 namespace {
@@ -83,6 +85,7 @@ std::vector<Candidate> candidates_of(const View& view) {
     }
   }
   join_clocks(view, candidates);
+  join_witnesses(candidates);
   for (Candidate& candidate : candidates)
     candidate.steps.push_back({candidate.finding().confidence, "as its evidence stands"});
   return candidates;
@@ -197,6 +200,14 @@ void reopen_what_only_waits(Diagnosis& diagnosis) {
     for (Finding& finding : *findings) finding.state = FindingState::open;
 }
 
+// Ids of findings that lines of several kinds tell.
+std::set<std::string> borne_out_in(const std::vector<Candidate>& candidates) {
+  std::set<std::string> ids;
+  for (const Candidate& candidate : candidates)
+    if (candidate.borne_out) ids.insert(candidate.finding().id);
+  return ids;
+}
+
 // Puts each finding where it belongs, and returns those that ask for more evidence.
 std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagnosis) {
   for (const Detector& detector : all_detectors())
@@ -264,7 +275,9 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   link(catalog, candidates);
   call_witnesses(candidates);
   weigh(candidates);
-  state_confidence(candidates, unseen_ranks(view).size());
+  state_confidence(candidates, view.workers.all.empty() ? view.roll.unheard().size()
+                                                        : unseen_ranks(view).size());
+  const std::set<std::string> borne_out = borne_out_in(candidates);
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())
     diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);
@@ -280,7 +293,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   }
   diagnosis.coverage = coverage_of(view);
   diagnosis.checklist = checklist_of(view, diagnosis);
-  diagnosis.missing_evidence = missing_evidence_of(view, diagnosis, unexplained);
+  diagnosis.missing_evidence = missing_evidence_of(view, diagnosis, unexplained, borne_out);
   diagnosis.next_time = next_time_of(view, diagnosis);
   diagnosis.timeline = timeline_of(diagnosis);
   diagnosis.exclude = exclusion_of(catalog, diagnosis.root_causes);

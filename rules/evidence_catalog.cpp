@@ -16,7 +16,7 @@ HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
       {"what", "dialects", "network", "asked", "why", "command", "again", "bears_out"});
   HostEvidence evidence;
   evidence.what = file.text(file.field(entry, "what"), "what");
-  evidence.dialects = file.texts(entry, "dialects");
+  if (entry["dialects"]) evidence.dialects = file.texts(entry, "dialects");
   evidence.network = file.flag(entry, "network");
   if (entry["asked"])
     for (const std::string& word : file.texts(entry, "asked"))

@@ -98,6 +98,12 @@ void hear_files(const JobState& job, std::set<int>& heard) {
   }
 }
 
+// A launcher, or whoever sent its log, may have said which rank a process is.
+void hear_processes(const JobState& job, std::set<int>& heard) {
+  for (const ProcessSeen& seen : job.processes().all())
+    if (seen.launcher_rank >= 0) heard.insert(seen.launcher_rank);
+}
+
 }  // namespace
 
 std::vector<int> RollCall::unheard() const {
@@ -130,7 +136,12 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
         ++nameless;
     }
     // Of NCCL's ranks a file may be there and the rank still not have come.
-    if (workers.all.empty()) hear_files(job, roll.heard);
+    if (workers.all.empty()) {
+      hear_files(job, roll.heard);
+      hear_processes(job, roll.heard);
+    }
+    // Ranks count from 0, so that between those that were heard there are others.
+    if (roll.heard.size() > 1) expected.tell(*roll.heard.rbegin() + 1, nullptr);
   }
   roll.expected = expected.expected();
   roll.told_by = expected.line();

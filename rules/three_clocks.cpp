@@ -29,12 +29,6 @@ Clock clock_of(const Candidate& candidate) {
   return clock != Clock::nccl || of_calls ? clock : Clock::none;
 }
 
-bool is_of_calls(const std::string& cause) {
-  return cause == "collective.rank_behind" || cause == "collective.stalled" ||
-         cause == "software.collective_skipped" || cause == "software.collective_mismatch" ||
-         cause == "software.p2p_mismatch";
-}
-
 // A clock that sees one call of each rank takes a call that was left out for one of another kind.
 bool same_event(const std::string& a, const std::string& b) {
   const auto differs = [](const std::string& cause) {
@@ -135,6 +129,12 @@ void join(Candidate& into, Candidate&& other) {
 }
 
 }  // namespace
+
+bool is_of_calls(const std::string& cause) {
+  return cause == "collective.rank_behind" || cause == "collective.stalled" ||
+         cause == "software.collective_skipped" || cause == "software.collective_mismatch" ||
+         cause == "software.p2p_mismatch";
+}
 
 void join_clocks(const View& view, std::vector<Candidate>& candidates) {
   std::vector<bool> gone(candidates.size());

@@ -3,12 +3,16 @@
 // of one event, it is one finding, with lines of each.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "rules/detectors/detector.h"
 #include "rules/inference.h"
 
 namespace faultline {
+
+// Classes that are told by which calls ranks made.
+bool is_of_calls(const std::string& cause);
 
 // Findings of one event that several clocks tell become one. Nothing must be linked yet.
 void join_clocks(const View& view, std::vector<Candidate>& candidates);

@@ -86,7 +86,8 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
           attempts.count > 1 ? RankTies{} : rank_ties(the_job.torch(), the_job.flight()))),
       roll(roll_call(the_job, workers, attempts.count)) {
   learn_gpus_from_xids(job, workers);
-  if (roll.expected == 0 && attempts.count < 2) roll.expected = ranks_wanted(job, catalog);
+  if (workers.expected == 0 && !roll.told_by && attempts.count < 2)
+    roll.expected = std::max(roll.expected, ranks_wanted(job, catalog));
   for (std::size_t which = 0; which < communicators.size(); ++which) {
     alignments.push_back(align(job.progress(), communicators, which));
     loss = std::max(loss, alignments.back().loss);

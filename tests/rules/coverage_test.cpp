@@ -6,10 +6,12 @@
 
 #include "job.h"
 #include "rules/catalog_files.h"
+#include "rules/confidence.h"
 
 namespace faultline {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -129,6 +131,40 @@ TEST(Coverage, OfTwoCampsThatDifferByARankThatWasNotHeardNeitherIsTheOddOne) {
   EXPECT_EQ(without_one.root_causes.front().subject.ranks, ranks(1, 8));
 }
 
+// Two communicators, each of which waits for a rank on another host.
+TEST(Coverage, WhereRanksStoppedInSeveralPlacesEveryHostIsAsked) {
+  Job job = sixteen_ranks(100);
+  for (const auto& [name, late] : {std::pair("left", 3), std::pair("right", 11)}) {
+    const std::vector<int> members = late < 8 ? ranks(0, 8) : ranks(8, 16);
+    for (const int rank : members) job.join(rank, name, rank % 8, 8);
+    job.call(members, all_reduce(), 20, name);
+    std::vector<int> others = members;
+    std::erase(others, late);
+    job.call(others, all_gather(), 1, name);
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes),
+              ElementsAre("collective.rank_behind", "collective.rank_behind"));
+  EXPECT_THAT(asked(diagnosis), Contains("kernel log of every host"));
+  EXPECT_EQ(Contains("MTU of the interfaces of every host").Matches(asked(diagnosis)),
+            diagnosis.root_causes.back().confidence < kLeastToBlame);
+}
+
+TEST(Coverage, WhereOnlyAddressesTellThatTwoRanksUseOneGpuTheirLogIsAskedFor) {
+  Job job;
+  for (const int rank : all_but(5, 8)) job.begin_to_join(rank, "world", rank, 8);
+  job.say(Job::source_of(5), Job::speaker_of(5),
+          CommunicatorInit{.communicator = 0x1000,
+                           .rank = 5,
+                           .nranks = 8,
+                           .gpu = Job::gpu_of(4),
+                           .communicator_id = "world"},
+          "rank 5 begins to join world");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(diagnosis.root_causes.front().cause, "software.invalid_usage");
+  EXPECT_THAT(asked(diagnosis), Contains("whole NCCL log of node-0"));
+}
+
 // --- evidence.yaml ------------------------------------------------------------------------------
 
 std::string complaint_about(const std::string& text) {
@@ -150,7 +186,7 @@ TEST(EvidenceFile, IsRefusedWithTheLineAndTheMend) {
   EXPECT_EQ(complaint_about(good + "  network: yes\n"),
             "evidence.yaml:5: network is true or false");
   EXPECT_EQ(complaint_about("- what: kernel log\n"),
-            "evidence.yaml:1: dialects is missing; add \"dialects:\" to this entry");
+            "evidence.yaml:1: why is missing; add \"why:\" to this entry");
 }
 
 TEST(EvidenceFile, ADialectThatEndsInAStarStandsForAllThatBeginSo) {

@@ -96,6 +96,12 @@ TEST(RollCall, ReadsTheMembersOfGroupsInDumps) {
               Contains(Field(&MissingEvidence::what, "the Flight Recorder dump of rank 5")));
 }
 
+TEST(RollCall, KnowsThatThereAreRanksBetweenThoseThatWereHeard) {
+  Job job;
+  for (const int rank : all_but(5, 8)) time_out(job, log_of(rank), rank);
+  expect_rank_5_asked_for(job.diagnosis());
+}
+
 TEST(RollCall, HoldsTheSilenceOfARankAgainstItWhereItsLogIsThere) {
   Job job;
   launch(job, "WORLD_SIZE", "8");

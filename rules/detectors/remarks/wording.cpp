@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kMostLines = 4;
 constexpr double kSeveralSpeakers = 0.05;  // added: they bear each other out
-constexpr double kMostConfidence = 0.95;
+constexpr double kMostConfidence = 0.98;
 
 template <class T>
 void add_all(std::vector<T>& to, const std::vector<T>& from) {

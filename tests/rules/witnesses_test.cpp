@@ -1,0 +1,119 @@
+#include "rules/witnesses.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Candidate candidate(std::string_view detector, const std::string& cause, Subject subject,
+                    double confidence = 0.9) {
+  Candidate made;
+  made.detector = detector;
+  made.suspicion.finding = {.id = std::string(detector), .cause = cause, .confidence = confidence};
+  made.suspicion.finding.subject = std::move(subject);
+  for (std::uint64_t line = 1; line <= 4; ++line)
+    made.suspicion.finding.evidence.push_back({.source = std::string(detector), .line = line});
+  made.suspicion.verdict = Verdict::failed;
+  return made;
+}
+
+std::vector<std::string> sources_of(const Finding& finding) {
+  std::vector<std::string> sources;
+  for (const Evidence& line : finding.evidence) sources.push_back(line.source);
+  return sources;
+}
+
+TEST(Witnesses, AWarningOfTwoHostsAndTheSettingOfTheOddOneAreOneFindingOfTheOddOne) {
+  std::vector<Candidate> all{
+      candidate("remarks", "software.version_mismatch", {.hosts = {"n1", "n5"}, .ranks = {0, 32}},
+                0.95),
+      candidate("configuration", "software.version_mismatch", {.hosts = {"n5"}}, 0.85)};
+  join_witnesses(all);
+  ASSERT_THAT(all, SizeIs(1));
+  const Finding& finding = all.front().finding();
+  EXPECT_EQ(finding.id, "configuration");
+  EXPECT_THAT(finding.subject.hosts, ElementsAre("n5"));
+  EXPECT_THAT(finding.subject.ranks, IsEmpty());
+  EXPECT_TRUE(all.front().borne_out);
+  EXPECT_DOUBLE_EQ(finding.confidence, 0.95);
+  EXPECT_EQ(finding.count, 2U);
+}
+
+TEST(Witnesses, TheSurerOnesLinesComeFirstAndSomeOfEachAreAmongTheFirstFour) {
+  std::vector<Candidate> all{candidate("parts", "host.shm_full", {.hosts = {"n1"}}, 0.7),
+                             candidate("remarks", "host.shm_full", {.hosts = {"n1"}}, 0.95)};
+  join_witnesses(all);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_THAT(
+      sources_of(all.front().finding()),
+      ElementsAre("remarks", "remarks", "parts", "parts", "remarks", "remarks", "parts", "parts"));
+}
+
+TEST(Witnesses, WhereBothNameTheHostAllThatEitherNamesIsAtFault) {
+  std::vector<Candidate> all{
+      candidate("kernel", "network.link_down", {.hosts = {"n1"}, .nics = {"n1/mlx5_2:1"}}),
+      candidate("remarks", "network.link_down", {.hosts = {"n1"}, .ranks = {3}})};
+  join_witnesses(all);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_THAT(all.front().finding().subject.nics, ElementsAre("n1/mlx5_2:1"));
+  EXPECT_THAT(all.front().finding().subject.ranks, ElementsAre(3));
+}
+
+TEST(Witnesses, FaultsOfOtherPartsRanksHostsOrClassesStayApart) {
+  const Subject here{.hosts = {"n1"}, .ranks = {3}, .gpus = {"n1/3b"}};
+  for (const Candidate& other :
+       {candidate("kernel", "gpu.hang", {.hosts = {"n1"}, .gpus = {"n1/4c"}}),
+        candidate("kernel", "gpu.hang", {.hosts = {"n1"}, .ranks = {5}}),
+        candidate("kernel", "gpu.hang", {.hosts = {"n2"}}),
+        candidate("kernel", "gpu.thermal", {.hosts = {"n1"}})}) {
+    std::vector<Candidate> all{candidate("remarks", "gpu.hang", here), other};
+    join_witnesses(all);
+    EXPECT_THAT(all, SizeIs(2));
+    EXPECT_FALSE(all.front().borne_out);
+  }
+}
+
+TEST(Witnesses, WhatIsNotTheJobsOrHarmlessBearsNothingOut) {
+  for (const bool harmless : {true, false}) {
+    std::vector<Candidate> all{candidate("remarks", "host.shm_full", {.hosts = {"n1"}}),
+                               candidate("parts", "host.shm_full", {.hosts = {"n1"}})};
+    if (harmless)
+      all[1].suspicion.verdict = Verdict::healthy;
+    else
+      all[1].finding().part_of_job = false;
+    join_witnesses(all);
+    EXPECT_THAT(all, SizeIs(2));
+  }
+}
+
+TEST(Witnesses, OneDetectorsFindingsAreOneOnlyOfAHostAndBearNothingOut) {
+  std::vector<Candidate> of_host{
+      candidate("kernel", "host.memory_error", {.hosts = {"n1"}}, 0.85),
+      candidate("kernel", "host.memory_error", {.hosts = {"n1"}, .ranks = {3}})};
+  join_witnesses(of_host);
+  ASSERT_THAT(of_host, SizeIs(1));
+  EXPECT_THAT(of_host.front().finding().subject.ranks, ElementsAre(3));
+  EXPECT_FALSE(of_host.front().borne_out);
+
+  std::vector<Candidate> of_gpus{candidate("xid", "gpu.hang", {.hosts = {"n1"}}),
+                                 candidate("xid", "gpu.hang", {.hosts = {"n1"}})};
+  join_witnesses(of_gpus);
+  EXPECT_THAT(of_gpus, SizeIs(2));
+}
+
+TEST(Witnesses, FindingsOfCallsAreLeftToTheClocks) {
+  std::vector<Candidate> all{
+      candidate("flight", "software.collective_skipped", {.hosts = {"n1"}, .ranks = {3}}),
+      candidate("collective_skipped", "software.collective_skipped",
+                {.hosts = {"n1"}, .ranks = {3, 4}})};
+  join_witnesses(all);
+  EXPECT_THAT(all, SizeIs(2));
+}
+
+}  // namespace
+}  // namespace faultline
