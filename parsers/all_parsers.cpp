@@ -63,6 +63,7 @@ constexpr Parser kParsers[] = {
     {"mpirun", "noticed that process rank ", parse_mpirun_exit, true},
     {"mpirun", "Process name: [", parse_mpirun_exit, true},
     {"hydra", " RUNNING AT ", parse_hydra_exit, true},
+    {"deepspeed", " exits with return code = ", parse_deepspeed_exit, true},
     {"straggler_report", "avg barrier time ", parse_barrier_time, true},
     {"straggler_report", "traggler ranks detected: ", parse_straggler_ranks},
     {"gpu_watchdog", " gpu_util=", parse_gpu_sample, true},

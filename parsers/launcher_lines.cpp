@@ -159,6 +159,20 @@ bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
+// [ERROR] [launch.py:434:sigkill_handler] ['/usr/bin/python3', '-u', …] exits with return code = -9
+// The command is the last one that was started on the host, not the one that failed.
+bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kCode(R"(\[launch\.py:\d+:\w+\] .*exits with return code = (-?\d+)\s*$)");
+  std::string_view code;
+  if (!kCode.find(text, &code)) return false;
+  const auto number = number_in<int>(code);
+  if (!number || *number == 0) return false;
+  ProcessExit exit{.teller = "deepspeed", .first = true};
+  set_code(exit, *number);
+  readings.push_back({.fact = std::move(exit)});
+  return true;
+}
+
 // job.sh: line 15: 259449 Killed                  ./train
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kLine(

@@ -1,5 +1,5 @@
 // Lines in which launchers, schedulers and shells tell of processes that ended: torchrun's agent,
-// srun, mpirun, Hydra.
+// srun, mpirun, Hydra, DeepSpeed.
 #pragma once
 
 #include <string_view>
@@ -12,6 +12,7 @@ namespace faultline {
 bool parse_torchrun_agent(std::string_view text, std::vector<Reading>& readings);
 bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
 

@@ -143,7 +143,9 @@ class NcclTests : public Document {
       return true;
     }
     if (const auto device = device_in(text)) {
-      table_for(line, readings, true).add_device(device->host, device->gpu);
+      NcclTestsRun& table = table_for(line, readings, true);
+      table.add_device(device->host, device->gpu);
+      table.device_line.keep(line);
       return true;
     }
     if (text.starts_with("nccl-tests version ") || text == "Using devices" ||

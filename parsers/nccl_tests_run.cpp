@@ -63,6 +63,7 @@ void NcclTestsRun::save(SavedBytesWriter& saved) const {
   saved.text(average);
   largest_line.save(saved);
   wrong_line.save(saved);
+  device_line.save(saved);
 }
 
 void NcclTestsRun::restore(SavedBytesReader& saved) {
@@ -95,11 +96,12 @@ void NcclTestsRun::restore(SavedBytesReader& saved) {
   average = saved.text();
   largest_line.restore(saved);
   wrong_line.restore(saved);
+  device_line.restore(saved);
 }
 
 std::size_t NcclTestsRun::size() const {
   return sizeof *this + hosts.size() * 2 * (sizeof(std::string) + kMostWord) +
-         largest_line.text.size() + wrong_line.text.size();
+         largest_line.text.size() + wrong_line.text.size() + device_line.text.size();
 }
 
 void NcclTestsRun::add_device(std::string_view host, std::string_view gpu_name) {
@@ -169,11 +171,19 @@ std::vector<NamedValue> NcclTestsRun::names() const {
 }
 
 void NcclTestsRun::give(std::vector<DocumentReading>& readings) const {
-  if (empty()) return;
   auto give_one = [&](PartReport report, const KeptLine& line) {
     Reading reading{.fact = std::move(report), .host = hosts.empty() ? "" : hosts.front()};
     readings.push_back({std::move(reading), line.number > 0 ? std::optional(line) : std::nullopt});
   };
+  if (empty()) {
+    if (ranks > 0)
+      give_one({.tool = std::string(kTool),
+                .kind = "test_without_rows",
+                .names = names(),
+                .values = {{"rows", "0"}}},
+               device_line);
+    return;
+  }
   const bool failed = out_of_bounds.find("FAILED") != std::string::npos ||
                       number_in_front(out_of_bounds).value_or(0) > 0;
   PartReport report{.tool = std::string(kTool), .kind = "bandwidth_test", .names = names()};

@@ -43,6 +43,7 @@ struct NcclTestsRun {
   std::string average;
   KeptLine largest_line;
   KeptLine wrong_line;
+  KeptLine device_line;
 
   bool empty() const { return rows == 0 && average.empty() && out_of_bounds.empty(); }
   bool heads_only() const { return empty() && stopped_at == 0; }

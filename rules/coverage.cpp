@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rules/coverage_hosts.h"
+#include "rules/coverage_performance.h"
 #include "rules/coverage_ranks.h"
 
 namespace faultline {
@@ -113,10 +114,12 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
   add(ask_why_it_stands(view, unexplained));
   add(ask_for_processes(view, unexplained));
   ask_for_lost_kernel_lines(view, missing);
-  if (diagnosis.root_causes.empty())
+  if (diagnosis.root_causes.empty()) {
+    add(ask_for_tests(view));
     add(ask_what_was_not_looked_at(view, diagnosis.verdict));
-  else if (!borne_out.contains(diagnosis.root_causes.front().id))
+  } else if (!borne_out.contains(diagnosis.root_causes.front().id)) {
     add(ask_for_second_witness(view, diagnosis.root_causes.front()));
+  }
   if (view.lines_are_missing())
     missing.push_back(
         {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",

@@ -10,4 +10,10 @@ namespace faultline {
 // Bandwidth tests and profiles; nothing of those that nobody took.
 std::vector<Check> checks_of_performance(const View& view);
 
+// Runs of nccl-tests that named their devices and printed no row below: one that stands looks
+// like one that was ended.
+std::vector<const PartRecord*> tests_without_rows(const View& view);
+
+std::vector<MissingEvidence> ask_for_tests(const View& view);
+
 }  // namespace faultline

@@ -15,6 +15,7 @@
 #include "rules/counter_evidence.h"
 #include "rules/coverage.h"
 #include "rules/coverage_hosts.h"
+#include "rules/coverage_performance.h"
 #include "rules/coverage_ranks.h"
 #include "rules/detectors/detector.h"
 #include "rules/incident.h"
@@ -141,7 +142,7 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
 // kernel's own log, or a tool's report.
 bool enough_to_call_healthy(const View& view) {
   const JobState& job = view.job;
-  if (not_seen_at_work(view)) return false;
+  if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
   if (view.members.empty())
     return std::ranges::any_of(job.parts().records(),

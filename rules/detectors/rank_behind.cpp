@@ -8,6 +8,7 @@
 
 #include "rules/detectors/behind_despite_gaps.h"
 #include "rules/detectors/p2p_waits.h"
+#include "rules/detectors/torch/came.h"
 #include "rules/detectors/went_past.h"
 #include "rules/queue_replay.h"
 
@@ -35,9 +36,27 @@ constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
 
-bool counts(const View& view, const Alignment& alignment) {
+bool has_stopped(const View& view, const Alignment& alignment) {
   return !alignment.behind.empty() &&
          std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
+}
+
+// Of a call with a root, ranks may be done while the others still wait in it: then most are behind
+// those few, and have not missed what these went on to.
+bool are_held_up(const View& view, const Alignment& alignment) {
+  if (alignment.slowest == 0 || alignment.behind.size() * 2 <= alignment.members.size())
+    return false;
+  return std::ranges::all_of(alignment.behind, [&](std::size_t member) {
+    const RecentCalls& recent = view.member(member).recent;
+    if (recent.empty()) return false;
+    const std::string& call = view.job.progress().signature(recent.back().symbol).function;
+    return call == "Broadcast" || call == "Reduce";
+  });
+}
+
+bool counts(const View& view, const CameByTorch& torch, const Alignment& alignment) {
+  return has_stopped(view, alignment) && !are_held_up(view, alignment) &&
+         !torch.all_came(view, alignment);
 }
 
 bool is_behind(const Alignment& alignment, std::size_t member) {
@@ -63,11 +82,11 @@ struct WaitFor {
   }
 };
 
-WaitFor wait_for(const View& view) {
+WaitFor wait_for(const View& view, const CameByTorch& torch) {
   WaitFor relation;
   const WorkerSet astray = workers_on_other_paths(view);
   for (const Alignment& alignment : view.alignments) {
-    if (!counts(view, alignment)) continue;
+    if (!counts(view, torch, alignment)) continue;
     relation.waited_for.merge(workers_behind(view, alignment));
     for (std::size_t member : alignment.members)
       if (std::size_t worker = view.workers.of_member[member];
@@ -208,6 +227,28 @@ Suspicion describe_stall(const View& view, const Alignment& alignment, const Wai
   return suspicion;
 }
 
+Suspicion describe_held_up(const View& view, const Alignment& alignment) {
+  const Member& any = view.member(alignment.behind.front());
+  const std::string& communicator = view.communicators[alignment.communicator].id;
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = any.last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = fmt::format(
+      "{} of {} ranks of communicator {} do not come out of {} {}, which all have entered",
+      alignment.behind.size(), alignment.members.size(), communicator,
+      view.job.progress().signature(any.recent.back().symbol).function,
+      alignment.label(alignment.slowest - 1));
+  finding.severity = Severity::critical;
+  finding.confidence = kDoesNotEnd;
+  finding.subject.communicators = {communicator};
+  for (std::size_t i = 0; i < std::min(alignment.behind.size(), kMostLines); ++i)
+    finding.evidence.push_back(view.evidence(view.member(alignment.behind[i]).last_line));
+  return suspicion;
+}
+
 // A rank that stopped is late wherever its peers went on. One that is late in one communicator and
 // in step in all others may only have queued fewer calls than the peers that wait as it does.
 bool in_step_elsewhere(const View& view, std::size_t worker) {
@@ -317,7 +358,8 @@ bool stopped_together(const View& view, const std::vector<std::size_t>& workers)
 
 std::vector<Suspicion> find_ranks_behind(const View& view) {
   if (view.lines_are_missing()) return find_ranks_behind_despite_gaps(view);
-  WaitFor relation = wait_for(view);
+  const CameByTorch torch(view);
+  WaitFor relation = wait_for(view, torch);
   const auto replay = relation.waited_for.empty() ? std::nullopt : replay_queues(view);
   const bool is_told = replay && replay->waiting > 0 && replay->is_clear() &&
                        stopped_together(view, replay->drained);
@@ -330,7 +372,7 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   // The same ranks may be missed in several communicators: one finding.
   std::map<WorkerSet, std::vector<const Alignment*>> by_culprits;
   for (const Alignment& alignment : view.alignments) {
-    if (!counts(view, alignment)) continue;
+    if (!counts(view, torch, alignment)) continue;
     WorkerSet culprits;
     for (std::size_t worker : workers_behind(view, alignment))
       if (relation.is_origin(worker)) culprits.insert(worker);
@@ -353,6 +395,10 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     return {describe_stall_somewhere(view, *replay)};
 
   std::vector<Suspicion> found;
+  if (by_culprits.empty())
+    for (const Alignment& alignment : view.alignments)
+      if (has_stopped(view, alignment) && are_held_up(view, alignment))
+        found.push_back(describe_held_up(view, alignment));
   for (const auto& [workers, alignments] : by_culprits) {
     // Where only these are behind, their peers wait for them and not for those who wait for them.
     const Alignment* telling = *std::ranges::max_element(alignments, {}, [&](const Alignment* a) {

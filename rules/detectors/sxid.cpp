@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "rules/advice.h"
+#include "rules/detectors/dated_calls.h"
 #include "rules/detectors/outlived.h"
 #include "rules/detectors/past_offences.h"
 #include "rules/detectors/xid/resets.h"
@@ -226,7 +227,7 @@ std::string reset_at_the_time(const View& view, const Group& group) {
   return gpu;
 }
 
-Suspicion describe(const View& view, Group group) {
+Suspicion describe(const View& view, const DatedCalls& calls, Group group) {
   std::ranges::stable_sort(group.errors, is_worse);
   const ReadSxid main = group.errors.front();
   Suspicion suspicion;
@@ -266,6 +267,12 @@ Suspicion describe(const View& view, Group group) {
   finding.part_of_job =
       (on_host || view.workers.all.empty() || group.host.empty()) && !old && upkeep == Upkeep::none;
   if (old) finding.title += ", before the job began";
+  const bool stops = suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
+  if (stops && on_host && finding.part_of_job &&
+      std::ranges::all_of(group.errors, [&](const ReadSxid& error) {
+        return calls.went_on_after(group.host, finding.subject, error.last);
+      }))
+    say_that_the_job_went_on(suspicion);
   if (upkeep != Upkeep::none)
     finding.title += upkeep == Upkeep::shutdown ? ", while the host was shut down"
                                                 : ", while the driver was reloaded";
@@ -290,10 +297,11 @@ std::vector<Suspicion> find_sxids(const View& view) {
     group.cause = meaning->cause;
     group.errors.push_back(std::move(error));
   }
+  const DatedCalls calls(view);
   std::vector<Suspicion> found;
-  for (const auto& [key, group] : serious) found.push_back(describe(view, group));
+  for (const auto& [key, group] : serious) found.push_back(describe(view, calls, group));
   for (const auto& [key, group] : harmless)
-    if (!serious.contains(key)) found.push_back(describe(view, group));
+    if (!serious.contains(key)) found.push_back(describe(view, calls, group));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

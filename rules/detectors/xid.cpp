@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "rules/advice.h"
+#include "rules/detectors/dated_calls.h"
 #include "rules/detectors/outlived.h"
 #include "rules/detectors/past_offences.h"
 #include "rules/detectors/xid/bursts.h"
@@ -274,7 +275,17 @@ void gather_evidence(const View& view, const Group& group, Finding& finding) {
     add(group.bursts.back()->recovery_told->last);
 }
 
-Suspicion describe(const View& view, const Group& group, bool old, bool others_fault = false) {
+// The GPU did not stop whoever went on for long after it.
+bool job_went_on(const DatedCalls& calls, const Group& group, const Suspicion& suspicion) {
+  if (suspicion.verdict != Verdict::failed && suspicion.verdict != Verdict::hang) return false;
+  if (!suspicion.finding.part_of_job || suspicion.finding.subject.ranks.empty()) return false;
+  return std::ranges::all_of(group.xids, [&](const ReadXid* xid) {
+    return calls.went_on_after(group.host, suspicion.finding.subject, xid->last);
+  });
+}
+
+Suspicion describe(const View& view, const DatedCalls& calls, const Group& group, bool old,
+                   bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus)
     memberships.push_back(membership_of(view, group.host, gpu));
@@ -331,6 +342,7 @@ Suspicion describe(const View& view, const Group& group, bool old, bool others_f
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
   suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
+  if (job_went_on(calls, group, suspicion)) say_that_the_job_went_on(suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
@@ -385,15 +397,16 @@ std::vector<Suspicion> find_xids(const View& view) {
       add(group, burst, xid, i == burst.root);
     }
   }
+  const DatedCalls calls(view);
   std::vector<Suspicion> found;
   found.reserve(current.size() + past.size());
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   for (const auto& [key, group] : current)
-    found.push_back(describe(view, group, false, programs > 1));
+    found.push_back(describe(view, calls, group, false, programs > 1));
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe(view, group, true));
+    if (!current.contains(key)) found.push_back(describe(view, calls, group, true));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -249,6 +249,14 @@ TEST(LauncherLines, WhoEndedAndHow) {
                                                     .reason = "bad termination",
                                                     .first = true}}}});
   expect_all<Fact>(
+      parse_deepspeed_exit,
+      {{"a process of the host, whatever the command shown",
+        "[2026-03-05 11:45:59,955] [ERROR] [launch.py:434:sigkill_handler] ['/usr/bin/python3', "
+        "'-u', 'train.py', '--local_rank=3'] exits with return code = -9",
+        {ProcessExit{.teller = "deepspeed", .exit_code = -9, .signal = 9, .first = true}}},
+       {"a good end", "[INFO] [launch.py:347:main] ['python3'] exits with return code = 0", {}},
+       {"another program's words", "worker exits with return code = 1", {}}});
+  expect_all<Fact>(
       parse_shell_exit,
       {{"a shell's word",
         "/var/spool/job7/slurm_script: line 15: 259449 Killed      ./train",

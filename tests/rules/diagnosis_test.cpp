@@ -476,5 +476,22 @@ TEST(Diagnosis, TheSameInputGivesTheSameFindings) {
   EXPECT_EQ(findings_of(build()), findings_of(build()));
 }
 
+TEST(RankBehind, MostRanksThatStayInABroadcastAreHeldUpAndMissNothing) {
+  const Signature broadcast{.function = "Broadcast", .count = 64, .datatype = 7};
+  for (const int done : {2, 12}) {
+    SCOPED_TRACE(done);
+    Job job;
+    job.join_all(16);
+    job.call(ranks(0, 16), all_reduce(), 3);
+    job.call(ranks(0, 16), broadcast);
+    job.call(ranks(0, done), all_reduce());
+    const Diagnosis diagnosis = job.diagnosis();
+    const bool few = done < 8;
+    ASSERT_THAT(causes(diagnosis.root_causes),
+                testing::ElementsAre(few ? "collective.stalled" : "collective.rank_behind"));
+    EXPECT_EQ(diagnosis.root_causes[0].subject.ranks.empty(), few);
+  }
+}
+
 }  // namespace
 }  // namespace faultline

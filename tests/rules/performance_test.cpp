@@ -144,6 +144,21 @@ TEST(BandwidthTests, AHostOnWhichTheJobDoesNotRunIsABystander) {
   EXPECT_THAT(causes(diagnosis.observations), ElementsAre("performance.bandwidth_low"));
 }
 
+TEST(BandwidthTests, OneThatPrintedNoRowIsNoProofOfHealthAndTheRestIsAskedFor) {
+  Job job;
+  job.part("", table(479.9));
+  job.part("", {.tool = "nccl-tests",
+                .kind = "test_without_rows",
+                .names = {{"collective", "sendrecv"}, {"hosts", "gpu-7,gpu-8"}},
+                .values = {{"rows", "0"}}});
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  ASSERT_FALSE(diagnosis.missing_evidence.empty());
+  EXPECT_EQ(diagnosis.missing_evidence[0].what,
+            "output of nccl-tests, sendrecv on gpu-7,gpu-8 to its end");
+}
+
 PartReport wrong_results() {
   return {.tool = "nccl-tests",
           .kind = "results_check",

@@ -19,8 +19,6 @@ constexpr double kMostAfterReboot = 0.1;
 constexpr std::int64_t kSecondUs = 1'000'000;
 // RDMA tries again for about half a minute before it gives up.
 constexpr std::int64_t kShortOutageUs = 15 * kSecondUs;
-// A job that stops because of something does so within this time.
-constexpr std::int64_t kLongestDelayUs = 35 * 60 * kSecondUs;
 // Nobody starts a job on a host that has hung for so long, as far as that may last unsaid.
 constexpr std::int64_t kLongestUnsaidUs = 3600 * kSecondUs;
 
@@ -55,26 +53,6 @@ EventTime later(EventTime time, std::int64_t us) {
   if (time.wall_us) *time.wall_us += us;
   if (time.uptime_us) *time.uptime_us += us;
   return time;
-}
-
-// Whether every rank that it could hold up made calls long after it.
-bool went_on_after(const View& view, const std::string& host, const Subject& subject,
-                   const EventTime& time) {
-  bool any = false;
-  for (std::size_t index : workers_of_host(view, host)) {
-    const Worker& worker = view.workers.all[index];
-    if (!subject.ranks.empty() &&
-        std::ranges::find(subject.ranks, worker.rank) == subject.ranks.end())
-      continue;
-    bool later = false;
-    for (std::size_t m : worker.members) {
-      const auto passed = microseconds_between(time, view.member(m).last_line.time);
-      later |= passed && *passed > kLongestDelayUs;
-    }
-    if (!later) return false;
-    any = true;
-  }
-  return any;
 }
 
 std::uint64_t busiest(const KernelGroup& group, const MessageSignature& signature) {
@@ -165,8 +143,8 @@ std::optional<Outage> outage_of(const std::vector<const KernelSighting*>& counti
   return outage;
 }
 
-Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& first,
-             const std::vector<const KernelSighting*>& counting,
+Fate fate_of(const View& view, const DatedCalls& calls, const KernelGroup& group,
+             const KernelSighting& first, const std::vector<const KernelSighting*>& counting,
              const std::optional<Outage>& outage, const EventTime& last) {
   const bool lasts =
       std::ranges::any_of(counting, [](const KernelSighting* s) { return s->signature->lasts; });
@@ -186,10 +164,10 @@ Fate fate_of(const View& view, const KernelGroup& group, const KernelSighting& f
     // A rank that waits for storage or for its host goes on once it is back; a connection that was
     // given up does not come back.
     const bool gave_up = first.signature->cause.starts_with("network.") && group.network_failed;
-    return brief || !gave_up ? Fate::brief : Fate::came_back;
+    if (brief || !gave_up) return Fate::brief;
   }
-  if (!lasts && went_on_after(view, first.host, group.part.subject, last)) return Fate::went_on;
-  return Fate::open;
+  if (!lasts && calls.went_on_after(first.host, group.part.subject, last)) return Fate::went_on;
+  return outage ? Fate::came_back : Fate::open;
 }
 
 void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional<Outage>& outage,
@@ -218,8 +196,7 @@ void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional
       demote(Severity::info);
       break;
     case Fate::went_on:
-      finding.title += ", long before the job's last calls";
-      demote(Severity::warning);
+      say_that_the_job_went_on(suspicion);
       break;
     case Fate::before_job:
       finding.title += ", before the job began";
@@ -251,7 +228,8 @@ Verdict verdict_of(Severity severity) {
 
 }  // namespace
 
-std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
+std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
+                               const KernelGroup& group) {
   std::vector<const KernelSighting*> counting;
   for (const KernelSighting* sighting : group.causes)
     if (sighting->counts()) counting.push_back(sighting);
@@ -304,8 +282,8 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
                                      group.part.standing != KernelPart::Standing::of_the_job;
   // What only slows a job does not stop it.
   suspicion.job_ran_with_it = signature.severity <= Severity::warning;
-  describe_fate(fate_of(view, group, *counting.front(), counting, outage, ended), speaker, outage,
-                suspicion);
+  describe_fate(fate_of(view, calls, group, *counting.front(), counting, outage, ended), speaker,
+                outage, suspicion);
   add_lines(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "rules/detectors/dated_calls.h"
 #include "rules/detectors/kernel/part.h"
 
 namespace faultline {
@@ -16,6 +17,6 @@ struct KernelGroup {
 };
 
 // nullopt: none of the lines counts, as the host was starting or being taken down.
-std::optional<Suspicion> judge(const View& view, const KernelGroup& group);
+std::optional<Suspicion> judge(const View& view, const DatedCalls& calls, const KernelGroup& group);
 
 }  // namespace faultline

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "rules/detectors/kernel/part.h"
+#include "rules/detectors/torch/crew.h"
 
 namespace faultline {
 namespace {
@@ -49,19 +52,52 @@ When when(const View& view, const std::string& host, const LineRef& boot) {
   return answer;
 }
 
+// Where NCCL's lines have no date, PyTorch's may have one. Ranks of the host that say something
+// after the boot were started after it; if they say nothing, and their peers wait in a call from
+// before it, the boot took them.
+When by_torch(const View& view, const TorchCrew& crew, const std::string& host,
+              const LineRef& boot) {
+  std::set<int> of_host;
+  for (std::size_t index : workers_of_host(view, host))
+    of_host.insert(view.workers.all[index].rank);
+  const auto passed = [&](const EventTime& time) {
+    return microseconds_between(by_the_wall(time), by_the_wall(boot.time));
+  };
+  When answer = When::cannot_tell;
+  for (const TorchRank* rank : crew.ranks()) {
+    if (rank->rank < 0 || rank->guessed) continue;
+    for (const TorchTimeout& timeout : rank->timeouts) {
+      if (!crew.in_attempt(timeout.line)) continue;
+      if (of_host.contains(rank->rank)) {
+        if (const auto silent = passed(timeout.line.time); silent && *silent < 0)
+          return When::at_another_time;
+      } else if (const auto waited = passed(called_at(timeout));
+                 waited && *waited > 0 && *waited < kLongestRebootUs) {
+        answer = When::while_it_ran;
+      }
+    }
+  }
+  return answer;
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sightings) {
+  std::optional<TorchCrew> crew;
+  if (!view.job.torch().empty()) crew.emplace(view);
   std::vector<Suspicion> found;
   for (const KernelLog& log : view.job.kernel_lines().logs()) {
     const std::string host = view.job.host_of(log.spoken_host, log.source);
     for (std::size_t i = 0; i < log.boots.size(); ++i) {
       const KernelBoot& boot = log.boots[i];
-      if (!boot.log_goes_back || was_taken_down(sightings, log, i)) continue;
+      if (was_taken_down(sightings, log, i)) continue;
       const KernelPart part = whole_host(view, host);
       if (part.standing != KernelPart::Standing::of_the_job) continue;
-      const When then = when(view, host, boot.line);
-      if (then == When::at_another_time) continue;
+      When then = when(view, host, boot.line);
+      if (then == When::cannot_tell && crew) then = by_torch(view, *crew, host, boot.line);
+      // Every log begins with a boot, at whatever time.
+      if (then == When::at_another_time || (then == When::cannot_tell && !boot.log_goes_back))
+        continue;
       Suspicion& suspicion = found.emplace_back();
       suspicion.since = boot.line.time;
       suspicion.needs_effect = true;

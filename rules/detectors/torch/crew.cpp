@@ -102,6 +102,15 @@ std::string TorchCrew::people(const std::set<int>& ranks) const {
   return host.empty() ? fmt::format("Rank {}", rank) : fmt::format("Rank {} on {}", rank, host);
 }
 
+EventTime called_at(const TorchTimeout& timeout) {
+  constexpr std::int64_t kMostMs = std::int64_t{1} << 40;
+  EventTime time = timeout.line.time;
+  if (!time.wall_us || !timeout.timeout.ran_ms) return {};
+  *time.wall_us -= std::min(*timeout.timeout.ran_ms, kMostMs) * 1000;
+  time.uptime_us.reset();
+  return time;
+}
+
 Order said_order(const LineRef& a, const LineRef& b) {
   if (a.source == b.source && a.line != b.line)
     return a.line < b.line ? Order::before : Order::after;

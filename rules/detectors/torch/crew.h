@@ -43,6 +43,9 @@ class TorchCrew {
   bool one_log_ = false;  // all lines stand in it
 };
 
+// When the call that timed out was made; nothing, if its line has no date.
+EventTime called_at(const TorchTimeout& timeout);
+
 // Whether a was said before b, as far as stamps and places tell.
 Order said_order(const LineRef& a, const LineRef& b);
 

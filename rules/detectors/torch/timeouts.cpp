@@ -44,13 +44,6 @@ struct Wait {
   const std::string& operation() const { return timeout->timeout.operation; }
 };
 
-std::optional<std::int64_t> start_of(const TorchTimeout& timeout) {
-  const auto& stamp = timeout.line.time.wall_us;
-  if (!stamp || !timeout.timeout.ran_ms) return {};
-  constexpr std::int64_t kMostMs = std::int64_t{1} << 40;
-  return *stamp - std::min(*timeout.timeout.ran_ms, kMostMs) * 1000;
-}
-
 // A group, as those that time out in it tell of it.
 struct Stuck {
   std::string group;  // its name; empty: the lines do not say
@@ -339,7 +332,7 @@ const Stuck& first_stuck(const std::vector<Stuck>& all) {
   const auto begin = [](const Stuck& stuck) {
     std::int64_t first = INT64_MAX;
     for (const Wait& wait : stuck.waits)
-      first = std::min(first, start_of(*wait.timeout).value_or(INT64_MAX));
+      first = std::min(first, called_at(*wait.timeout).wall_us.value_or(INT64_MAX));
     return first;
   };
   return *std::ranges::min_element(all, {}, begin);
@@ -353,7 +346,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew, const std::v
   for (const Stuck& each : all)
     for (const Wait& wait : each.waits) {
       reporters.insert(wait.rank);
-      if (const auto began = start_of(*wait.timeout))
+      if (const auto began = called_at(*wait.timeout).wall_us)
         start = std::min(start.value_or(*began), *began);
       if (first == nullptr ||
           order_of(wait.timeout->line.time, first->timeout->line.time, false) == Order::before)
