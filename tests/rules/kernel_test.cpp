@@ -536,6 +536,27 @@ TEST(KernelHosts, AHostThatStartedAnewWhileTheJobRanWentDown) {
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("without having been shut down"));
 }
 
+// NCCL's lines have no stamps; that of the GPU names the rank's process.
+TEST(KernelHosts, AnXidOfARankDatesAJobWhoseOwnLinesHaveNoTime) {
+  const auto verdict_on = [](std::int64_t pid, double reboot) {
+    Job job;
+    job.join_all(16);
+    job.call(ranks(0, 16), all_reduce(), 20);
+    job.call(all_but(3, 16), all_reduce());
+    job.say(Job::kernel_of("node-0"), Speaker{},
+            GpuXid{.gpu = kGpu3, .code = 119, .pid = pid, .process = "python3"}, "Xid 119", at(55));
+    job.kernel("node-1", "mlx5_core 0000:5c:00.0: mlx5_2: registered", at(-50));
+    EventTime boot = at(reboot);
+    boot.uptime_us = 0;
+    job.boot("node-1", boot);
+    return causes(job.diagnosis().root_causes);
+  };
+  const std::int64_t rank_3 = Job::speaker_of(3).pid;
+  EXPECT_THAT(verdict_on(rank_3, 240), ElementsAre("gpu.gsp_timeout", "host.down"));
+  EXPECT_THAT(verdict_on(rank_3 + 5000, 240), ElementsAre("gpu.gsp_timeout")) << "nobody's process";
+  EXPECT_THAT(verdict_on(rank_3, 9000), ElementsAre("gpu.gsp_timeout")) << "hours later";
+}
+
 TEST(KernelHosts, AHostThatWasShutDownIsNotAccused) {
   Job job = stalled_job();
   job.system("node-0", "systemd", "Reached target System Reboot.", at(200));
