@@ -600,6 +600,58 @@ TEST(KernelHosts, HeatOfACpuSlowsAndStopsNobody) {
   expect_no_cause(diagnosis, "host.cpu_hang");
 }
 
+// --- What no signature knows
+// ----------------------------------------------------------------------
+
+const std::string kUnread = "NVRM: kfspPollForResponse_IMPL: FSP command timed out";
+
+Job running_job() {
+  Job job;
+  job.clock = at(0);
+  job.join_all(16);
+  job.clock = at(50);
+  job.call(ranks(0, 16), all_reduce(), 20);
+  return job;
+}
+
+TEST(KernelUnread, AnErrorOfADriverLeavesAJobThatShowsNothingElseOpen) {
+  Job job = running_job();
+  ASSERT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  job.kernel("node-0", kUnread, at(40));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_THAT(causes(diagnosis.observations), Contains("host.error"));
+}
+
+TEST(KernelUnread, AnErrorOfADriverAccusesNobodyWhereAJobStands) {
+  Job job = stalled_job();
+  job.kernel("node-0", kUnread, at(40));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(causes(diagnosis.observations), Contains("host.error"));
+}
+
+TEST(KernelUnread, AnErrorOfNobodysHostOrOfAnotherTimeIsNoDoubt) {
+  struct Case {
+    const char* why;
+    const char* host;
+    double second;
+  };
+  const Case cases[] = {{"a host that the job does not run on", "node-7", 40},
+                        {"before the job", "node-0", -7200}};
+  for (const Case& c : cases) {
+    Job job = running_job();
+    job.kernel(c.host, kUnread, at(c.second));
+    EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy) << c.why;
+  }
+  Job outlived = running_job();
+  outlived.kernel("node-0", kUnread, at(40));
+  for (int rank = 0; rank < 16; ++rank) outlived.end(rank, "world", CommunicatorEnding::destroyed);
+  EXPECT_EQ(outlived.diagnosis().verdict, Verdict::healthy) << "it came to its end";
+}
+
 TEST(KernelHosts, AThousandTextsOfOneLogAreBounded) {
   Job job = stalled_job();
   for (int i = 0; i < 5000; ++i)
