@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ingest/noteworthy.h"
+#include "rules/broken_warnings.h"
 #include "rules/signatures.h"
 
 namespace faultline {
@@ -19,6 +20,9 @@ class AskedBySignatures : public Noteworthy {
   }
   bool reads_like_kernel(std::string_view text) const override {
     return signatures_->reads_like_kernel(text);
+  }
+  bool completes(const Remark& begun, std::string_view text) const override {
+    return faultline::completes(*signatures_, begun, text);
   }
 
  private:

@@ -1,5 +1,7 @@
 #include "http/asked_lines.h"
 
+#include "rules/broken_warnings.h"
+
 namespace faultline {
 
 // The version first: a catalog that is replaced in between is then taken anew.
@@ -20,6 +22,10 @@ bool AskedLines::wants(std::string_view text, std::string_view dialect) const {
 
 bool AskedLines::reads_like_kernel(std::string_view text) const {
   return in_force().reads_like_kernel(text);
+}
+
+bool AskedLines::completes(const Remark& begun, std::string_view text) const {
+  return faultline::completes(in_force(), begun, text);
 }
 
 }  // namespace faultline

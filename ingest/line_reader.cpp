@@ -261,7 +261,7 @@ void LineReader::keep_nccl(const NcclLine& line, const Message& message, const L
   for (Fact& fact : nccl_facts_)
     keep_fact(std::move(fact), speaker_of(line, message), time_of(line, message), place);
   if (line.level == NcclLevel::warn && !nccl_facts_.empty())
-    last_warning_ = {place.number, batch_.events.size() - 1};
+    last_warning_ = {place.number, batch_.events.size() - 1, {}};
 }
 
 // The line may have been cut anywhere. Of a warning that nothing can complete any more, its
@@ -275,17 +275,29 @@ void LineReader::drop_unfinished() {
 
 // A warning of several lines, of which only the first has a frame.
 bool LineReader::continue_warning(const Message& message, const LinePlace& place) {
+  constexpr std::size_t kMostPieces = 3;  // a narrow terminal's
   if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
   Event& event = batch_.events[last_warning_.event];
-  auto& text = std::get<Remark>(event.fact).text;
-  if (batch_.speakers[event.speaker].rank != message.rank) return false;
-  const auto between = continues_warning(text, message.text);
-  if (!between || text.size() + message.text.size() > kMaxRemarkBytes) return false;
+  auto* remark = std::get_if<Remark>(&event.fact);
+  if (remark == nullptr || batch_.speakers[event.speaker].rank != message.rank) return false;
+  if (remark->text.size() + message.text.size() > kMaxRemarkBytes) return false;
   std::string_view more = message.text;
   more.remove_prefix(std::min(more.find_first_not_of(" \t"), more.size()));
-  text += *between;
-  text += more;
+  if (more.empty()) return false;
   last_warning_.line = place.number;
+  const auto between =
+      last_warning_.more.empty() ? continues_warning(remark->text, message.text) : std::nullopt;
+  if (between) {
+    remark->text += *between;
+    remark->text += more;
+    return true;
+  }
+  if (line_end_ == LineEnd::missing || last_warning_.more.size() == kMostPieces) return false;
+  last_warning_.more.emplace_back(more);
+  auto whole = wanted_.completed(*remark, last_warning_.more);
+  if (!whole) return false;
+  remark->text = std::move(*whole);
+  last_warning_.more.clear();
   return true;
 }
 

@@ -100,6 +100,7 @@ class LineReader {
   struct {
     std::uint64_t line = 0;  // of its text so far, in the source
     std::size_t event = 0;
+    std::vector<std::string> more;  // lines after it that may belong to it
   } last_warning_;
   std::uint32_t order_ = 0;
   std::uint64_t facts_ = 0;

@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "model/facts/remark.h"
+
 namespace faultline {
 
 class Noteworthy {
@@ -14,6 +16,9 @@ class Noteworthy {
   virtual bool wants(std::string_view text, std::string_view dialect) const = 0;
   // Of a line without a framing: whether it reads like the kernel's, as `dmesg -t` prints it.
   virtual bool reads_like_kernel(std::string_view text) const = 0;
+  // Of a warning that was broken into lines: whether its beginning alone is known to no signature,
+  // and this text of it is.
+  virtual bool completes(const Remark& begun, std::string_view text) const = 0;
 };
 
 }  // namespace faultline

@@ -34,6 +34,17 @@ std::optional<Remark> WantedRemarks::of(const Message& message, std::string_view
                 .text = std::string(message.text)};
 }
 
+std::optional<std::string> WantedRemarks::completed(const Remark& warning,
+                                                    std::span<const std::string> more) const {
+  if (!noteworthy_) return std::nullopt;
+  for (const std::string_view between : {"", " "}) {
+    std::string whole = warning.text;
+    for (const std::string& piece : more) whole.append(between).append(piece);
+    if (noteworthy_->completes(warning, whole)) return whole;
+  }
+  return std::nullopt;
+}
+
 WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const {
   if (message.from_kernel) return {.remark = of(message, kKernel), .is_of_kernel = true};
   if (!noteworthy_) return {};

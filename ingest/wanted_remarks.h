@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "ingest/noteworthy.h"
@@ -20,6 +22,11 @@ class WantedRemarks {
   // Nothing: no signature asks for the line.
   std::optional<Remark> of_nccl(const NcclLine& line) const;
   std::optional<Remark> of(const Message& message, std::string_view dialect) const;
+
+  // The warning with the lines that follow it, if a signature knows it so and not without them.
+  // They were broken in the midst of a word or between two.
+  std::optional<std::string> completed(const Remark& warning,
+                                       std::span<const std::string> more) const;
 
   // Of a line that no parser knows.
   struct Unclaimed {

@@ -58,6 +58,7 @@ constexpr CauseClass kClasses[] = {
     {"process.silent", kSymptom},
     {"nccl.error", kSymptom},
     {"gpu.teardown", kSymptom},
+    {"host.error", kSymptom},
 };
 
 }  // namespace

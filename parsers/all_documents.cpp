@@ -4,6 +4,7 @@
 #include "parsers/dcgmi_nvlink.h"
 #include "parsers/df.h"
 #include "parsers/document.h"
+#include "parsers/horovod.h"
 #include "parsers/ip_link.h"
 #include "parsers/iperf3_text.h"
 #include "parsers/json_document.h"
@@ -59,6 +60,7 @@ constexpr DocumentFormat kFormats[] = {
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
+    {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},
     {"stack-dump", begins_stack_dump, make_stack_dump, "TCP"},
     {"tools", begins_tool_transcript, make_tool_transcript},
 };

@@ -142,10 +142,6 @@ constexpr std::array kSizes = {
     Size{"global_world_sizes=", "world size", R"(^\s*global_world_sizes=\[(\d+))"},
     Size{"min_nodes", "nodes", R"(^\s*min_nodes\s*: (\d+)\s*$)"},
     Size{"nproc_per_node", "processes", R"(^\s*nproc_per_node\s*: (\d+)\s*$)"},
-    // Of the first group, which is the whole job.
-    Size{
-        "initialization options: ", "world size",
-        R"(initialization options: size: (\d+), global rank: .*PG Name: (?:0|default_pg)(?:,|\s*$))"},
     Size{"dist_world_size=", "world size", R"(dist_world_size=(\d+))"},
     Size{"MEMBER: ", "world size", R"(GLOBAL_RANK: \d+, MEMBER: \d+/(\d+))"},
     Size{"using world size: ", "world size", R"(using world size: (\d+),)"},
@@ -189,6 +185,29 @@ bool parse_world_size(std::string_view text, std::vector<Reading>& readings) {
       return true;
   }
   return false;
+}
+
+// ProcessGroupNCCL environments: NCCL version: 2.27.5, TORCH_NCCL_BLOCKING_WAIT: 0, ...
+bool parse_torch_settings(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kFirstGroup(R"(PG Name: (?:0|default_pg)(?:,|\s*$))");
+  std::string_view rest = text;
+  std::string_view before;
+  const bool options = take_until(rest, "ProcessGroupNCCL initialization options: ", before);
+  if (!options && !take_until(rest, " environments: ", before)) return false;
+  const bool of_all_ranks = kFirstGroup.find(rest);
+  const std::size_t told = readings.size();
+  for (const std::string_view pair : pieces_of(rest, ", ")) {
+    const std::size_t colon = pair.find(": ");
+    if (colon == std::string_view::npos) continue;
+    const std::string_view name = trimmed(pair.substr(0, colon));
+    const std::string_view value = trimmed(pair.substr(colon + 2));
+    if (name.starts_with("TORCH_") && std::ranges::all_of(name, is_of_name))
+      give("torch", name, value, readings);
+    if (!of_all_ranks) continue;
+    if (name == "size") give_count("world size", value, readings);
+    if (name == "TIMEOUT(ms)" && is_count(value)) give("torch", name, value, readings);
+  }
+  return readings.size() > told;
 }
 
 }  // namespace faultline

@@ -1,7 +1,8 @@
 // What scripts, `env` and launchers say of a job before it starts: variables that are set, and how
-// many processes there are to be.
+// many processes there are to be. And what PyTorch then says is in force.
 //
-// They are Settings: of the group "script" a variable, as it was written; of "launch" a number.
+// They are Settings: of the group "script" a variable, as it was written; of "launch" a number; of
+// "torch" what is in force.
 #pragma once
 
 #include <string_view>
@@ -19,8 +20,11 @@ bool parse_environment_line(std::string_view text, std::vector<Reading>& reading
 
 //   min_nodes        : 2
 //   global_world_sizes=[16, 16, 16, 16]
-// ProcessGroupNCCL initialization options: size: 8, global rank: 3, ..., PG Name: 0
 // dist_world_size=64
 bool parse_world_size(std::string_view text, std::vector<Reading>& readings);
+
+// ProcessGroupNCCL initialization options: size: 8, global rank: 3, TIMEOUT(ms): 600000, ...
+// ProcessGroupNCCL environments: NCCL version: 2.27.5, TORCH_NCCL_BLOCKING_WAIT: 0, ...
+bool parse_torch_settings(std::string_view text, std::vector<Reading>& readings);
 
 }  // namespace faultline

@@ -77,10 +77,19 @@ void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missi
   }
 }
 
-// Other ranks' dumps are there.
+// Other ranks' dumps are there, or were written.
 void ask_for_dumps(const View& view, std::vector<MissingEvidence>& missing) {
   const auto dumped = view.job.flight().latest();
-  if (dumped.empty()) return;
+  if (dumped.empty()) {
+    if (dumps_are_written(view))
+      missing.push_back(
+          {"the Flight Recorder dump of every rank",
+           "PyTorch says that it records and dumps: they tell what was started and completed",
+           fmt::format("curl -T nccl_trace_rank_0 "
+                       "'http://FAULTLINE:8686/api/v1/ingest?job={}&source=nccl_trace_rank_0'",
+                       view.job.name())});
+    return;
+  }
   std::set<int> without;
   for (const Worker& worker : view.workers.all)
     if (!dumped.contains(worker.rank)) without.insert(worker.rank);
@@ -143,6 +152,21 @@ bool stands_itself(const Finding& finding) {
 }
 
 }  // namespace
+
+bool dumps_are_written(const View& view) {
+  const Setup& setup = view.job.setup();
+  const auto is_on = [&](const ProcessSetup& process, std::string_view question) {
+    const std::string* value = setup.answer(process, question);
+    return value != nullptr && *value != "0";
+  };
+  return std::ranges::any_of(setup.processes(), [&](const ProcessSetup& process) {
+    return view.in_attempt(process.process) &&
+           (is_on(process, "torch TORCH_NCCL_TRACE_BUFFER_SIZE") ||
+            is_on(process, "torch TORCH_FR_BUFFER_SIZE")) &&
+           (is_on(process, "torch TORCH_NCCL_DUMP_ON_TIMEOUT") ||
+            is_on(process, "torch TORCH_FR_DUMP_ON_TIMEOUT"));
+  });
+}
 
 std::vector<int> unseen_ranks(const View& view) {
   std::set<int> seen;

@@ -18,6 +18,9 @@ bool began_and_never_finished(const Member& member);
 // call.
 bool not_seen_at_work(const View& view);
 
+// PyTorch said that its Flight Recorder records, and dumps when a rank times out.
+bool dumps_are_written(const View& view);
+
 // Logs and dumps of ranks that are not there, or not whole.
 std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& diagnosis,
                                            const std::vector<Finding>& unexplained);

@@ -107,6 +107,15 @@ void sort(std::vector<Finding>& findings) {
   std::ranges::sort(findings, {}, [](const Finding& f) { return rank_of(f); });
 }
 
+// What was read, and not understood, and keeps all else from being called healthy.
+const Finding* doubt_in(const Diagnosis& diagnosis) {
+  const auto doubt = std::ranges::find_if(diagnosis.observations, [](const Finding& finding) {
+    return (finding.cause == "host.error" || finding.cause == "nccl.error") &&
+           finding.part_of_job && finding.severity >= Severity::error;
+  });
+  return doubt == diagnosis.observations.end() ? nullptr : &*doubt;
+}
+
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
   const RankTally& ranks = diagnosis.ranks;
   if (diagnosis.verdict == Verdict::healthy) {
@@ -117,6 +126,7 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
     return fmt::format("Nothing wrong was found{}.", seen);
   }
   if (diagnosis.root_causes.empty()) {
+    if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
     auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
       return began_and_never_finished(view.member(index));
     });
@@ -209,6 +219,11 @@ std::set<std::string> borne_out_in(const std::vector<Candidate>& candidates) {
   return ids;
 }
 
+// An error of the job's own parts that nobody here can read accuses nobody, and is no health.
+bool leaves_in_doubt(const Candidate& candidate) {
+  return candidate.in_question() && candidate.suspicion.verdict == Verdict::unknown;
+}
+
 // Puts each finding where it belongs, and returns those that ask for more evidence.
 std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagnosis) {
   for (const Detector& detector : all_detectors())
@@ -216,7 +231,7 @@ std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagn
   std::vector<std::pair<Place, std::string>> places;
   for (const Candidate& candidate : candidates) {
     places.push_back(place_of(candidates, candidate));
-    if (places.back().first != Place::observation &&
+    if ((places.back().first != Place::observation || leaves_in_doubt(candidate)) &&
         (!verdict_is_told(candidates, candidate) || candidate.suspicion.tells_verdict))
       diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
   }

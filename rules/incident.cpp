@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "rules/coverage.h"
+#include "rules/coverage_ranks.h"
 
 namespace faultline {
 namespace {
@@ -81,7 +82,7 @@ std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis)
                     "lines were lost where processes share one file or pipe"});
   }
   const bool stands = diagnosis.verdict == Verdict::hang || diagnosis.verdict == Verdict::unknown;
-  if (stands && view.job.flight().latest().empty())
+  if (stands && view.job.flight().latest().empty() && !dumps_are_written(view))
     next.push_back({"TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1",
                     "a Flight Recorder (of so many entries) tells which operations were started "
                     "and which completed"});

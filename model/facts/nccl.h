@@ -96,6 +96,9 @@ BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
 //   script       NCCL_DEBUG               INFO
 //   launch       world size, nodes,       64, 8, 8
 //                processes (of a node)
+// And PyTorch of what is in force:
+//   torch        TORCH_NCCL_BLOCKING_WAIT 0
+//                TIMEOUT(ms)              600000; of the group of all ranks
 struct Setting {
   static constexpr std::string_view kKind = "setting";
   std::string group;

@@ -72,11 +72,12 @@ struct WatchdogStuck {
 };
 BOOST_DESCRIBE_STRUCT(WatchdogStuck, (), (group, seconds, gil))
 
-// A line of a desync report: what its teller believes of these ranks of the group.
+// Of a desync report, or Horovod's list: what its teller believes of these ranks of the group.
 struct DesyncEntry {
   static constexpr std::string_view kKind = "desync_entry";
   std::vector<int> ranks;
-  std::string what;  // timed_out, never_joined, not_finished, not_joined, started, finished
+  std::string what;  // timed_out, never_joined, not_finished, not_joined, started, finished;
+                     // not_submitted: told by Horovod, the operation is the tensor
   std::optional<std::uint64_t> sequence;
   std::string operation;
   bool operator==(const DesyncEntry&) const = default;

@@ -18,7 +18,8 @@ bool came_to_its_end(const View& view) {
 void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicions) {
   if (suspicions.empty() || !came_to_its_end(view)) return;
   for (Suspicion& suspicion : suspicions) {
-    const bool stops = suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
+    const bool stops = suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang ||
+                       suspicion.verdict == Verdict::unknown;
     if (!stops || !suspicion.finding.part_of_job) continue;
     suspicion.verdict = Verdict::healthy;
     suspicion.stops_job = false;

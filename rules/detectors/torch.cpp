@@ -9,7 +9,8 @@
 namespace faultline {
 
 std::vector<Suspicion> find_torch_faults(const View& view) {
-  if (view.job.torch().empty() && view.job.torch().barriers().empty()) return {};
+  const Torch& torch = view.job.torch();
+  if (torch.empty() && torch.barriers().empty() && torch.desync().empty()) return {};
   const TorchCrew crew(view);
   std::vector<Suspicion> found = find_torch_timeouts(view, crew);
   for (auto* find : {find_torch_disagreements, find_torch_crashes})

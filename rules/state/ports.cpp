@@ -129,12 +129,35 @@ std::size_t add(Ends& ends, End end) {
   return index;
 }
 
+// The tool, and the device that it tells of, whichever its port.
+std::string device_of(const End& end) {
+  const NetworkPort& names = end.names;
+  for (const std::string* name : {&end.node_guid, &names.guid, &names.node})
+    if (!name->empty()) return fmt::format("{} {}", end.record->tool, *name);
+  return fmt::format("{} {} {}", end.record->tool, end.where, names.lid);
+}
+
+// Devices of which a tool tells port by port.
+std::set<std::string> told_by_port(const JobState& job) {
+  std::set<std::string> devices;
+  for (const PartRecord& record : job.parts().records())
+    if (is_network(record))
+      if (const End end = end_of(job, record, ""); !is_all_ports(end))
+        devices.insert(device_of(end));
+  return devices;
+}
+
 Ends ends_of(const JobState& job) {
   Ends ends{.worthless = guids_of_several_hosts(job)};
+  const std::set<std::string> by_port = told_by_port(job);
   for (const PartRecord& record : job.parts().records()) {
     if (!is_network(record)) continue;
     End end = end_of(job, record, "");
-    if (is_all_ports(end)) continue;
+    // The sum of all ports says nothing that each of them does not say; but it may be all there is.
+    if (is_all_ports(end)) {
+      if (by_port.contains(device_of(end))) continue;
+      end.names.port.clear();
+    }
     const std::size_t index = add(ends, std::move(end));
     End peer = end_of(job, record, "peer_");
     peer.record = nullptr;  // what the report says, it says of its first end

@@ -162,6 +162,11 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
   } else if (const auto* called = std::get_if<CalledCollective>(&event.fact)) {
     keep(called_, *called, line());
   } else if (const auto* entry = std::get_if<DesyncEntry>(&event.fact)) {
+    // Printed again each minute for as long as it is so: the last one stands.
+    if (entry->what == "not_submitted")
+      std::erase_if(desync_, [&](const TorchLine<DesyncEntry>& known) {
+        return known.fact.what == entry->what && known.line.source == source;
+      });
     keep(desync_, *entry, line());
   } else if (const auto* barrier = std::get_if<BarrierMissed>(&event.fact)) {
     keep(barriers_, *barrier, line());

@@ -166,6 +166,7 @@ class Wants : public Noteworthy {
     return text.find(word_) != std::string_view::npos;
   }
   bool reads_like_kernel(std::string_view) const override { return false; }
+  bool completes(const Remark&, std::string_view) const override { return false; }
 
  private:
   std::string word_;

@@ -16,15 +16,16 @@ TEST(CauseClasses, AreNamedFamilyDotNameAndOnce) {
               std::string_view::npos)
         << c.name;
   }
-  EXPECT_EQ(names.size(), 50u);
+  EXPECT_EQ(names.size(), 51u);
 }
 
 TEST(CauseClasses, TellCausesFromSymptoms) {
   ASSERT_NE(cause_class("gpu.off_bus"), nullptr);
   EXPECT_FALSE(cause_class("gpu.off_bus")->is_symptom);
   EXPECT_EQ(cause_class("gpu.off_bus")->family(), "gpu");
-  for (const char* symptom : {"collective.rank_behind", "collective.stalled", "collective.timeout",
-                              "process.aborted", "process.silent", "nccl.error", "gpu.teardown"}) {
+  for (const char* symptom :
+       {"collective.rank_behind", "collective.stalled", "collective.timeout", "process.aborted",
+        "process.silent", "nccl.error", "gpu.teardown", "host.error"}) {
     ASSERT_NE(cause_class(symptom), nullptr) << symptom;
     EXPECT_TRUE(cause_class(symptom)->is_symptom) << symptom;
   }

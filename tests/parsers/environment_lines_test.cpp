@@ -15,6 +15,10 @@ Setting launch(std::string name, std::string value) {
   return {.group = "launch", .name = std::move(name), .value = std::move(value)};
 }
 
+Setting torch(std::string name, std::string value) {
+  return {.group = "torch", .name = std::move(name), .value = std::move(value)};
+}
+
 TEST(EnvironmentLines, SayWhatIsSetBeforeTheStart) {
   expect_all<Fact>(
       parse_environment_line,
@@ -73,14 +77,6 @@ TEST(EnvironmentLines, TellHowManyRanksThereAre) {
           {"torchrun's rendezvous",
            "  global_world_sizes=[16, 16, 16]",
            {launch("world size", "16")}},
-          {"the first process group",
-           "ProcessGroupNCCL initialization options: size: 8, global rank: 3, TIMEOUT(ms): 600000, "
-           "USE_HIGH_PRIORITY_STREAM: 0, SPLIT_FROM: 0, SPLIT_COLOR: -1, PG Name: 0",
-           {launch("world size", "8")}},
-          {"another one, which is a part of the job",
-           "ProcessGroupNCCL initialization options: size: 4, global rank: 3, TIMEOUT(ms): 600000, "
-           "USE_HIGH_PRIORITY_STREAM: 0, SPLIT_FROM: 0, SPLIT_COLOR: -1, PG Name: 12",
-           {}},
           {"DeepSpeed",
            "[2026-03-05 02:00:00,1] [INFO] [launch.py:163:main] dist_world_size=64",
            {launch("world size", "64")}},
@@ -92,6 +88,37 @@ TEST(EnvironmentLines, TellHowManyRanksThereAre) {
            {launch("world size", "128")}},
           {"no number", "  min_nodes          : auto", {}},
           {"no rank at all", "  global_world_sizes=[0]", {}},
+      });
+}
+
+TEST(TorchSettings, AreWhatIsInForceAndOfTheFirstGroupHowManyRanksThereAre) {
+  expect_all<Fact>(
+      parse_torch_settings,
+      {
+          {"the first process group",
+           "ProcessGroupNCCL initialization options: size: 8, global rank: 3, TIMEOUT(ms): 600000, "
+           "USE_HIGH_PRIORITY_STREAM: 0, SPLIT_FROM: 0, SPLIT_COLOR: -1, PG Name: 0",
+           {launch("world size", "8"), torch("TIMEOUT(ms)", "600000")}},
+          {"another one, which is a part of the job",
+           "ProcessGroupNCCL initialization options: size: 4, global rank: 3, TIMEOUT(ms): 600000, "
+           "USE_HIGH_PRIORITY_STREAM: 0, SPLIT_FROM: 0, SPLIT_COLOR: -1, PG Name: 12",
+           {}},
+          {"all in one line, up to 2.3",
+           "ProcessGroupNCCL initialization options: NCCL version: 2.19.3, size: 8, global rank: "
+           "3, "
+           "TORCH_NCCL_ASYNC_ERROR_HANDLING: 3, TORCH_NCCL_DUMP_ON_TIMEOUT: 0, TIMEOUT(ms): 600000",
+           {torch("TORCH_NCCL_ASYNC_ERROR_HANDLING", "3"),
+            torch("TORCH_NCCL_DUMP_ON_TIMEOUT", "0")}},
+          {"what the environment comes to",
+           "ProcessGroupNCCL environments: NCCL version: 2.27.5, TORCH_NCCL_BLOCKING_WAIT: 0, "
+           "TORCH_DISTRIBUTED_DEBUG: OFF",
+           {torch("TORCH_NCCL_BLOCKING_WAIT", "0"), torch("TORCH_DISTRIBUTED_DEBUG", "OFF")}},
+          {"of the watchdog",
+           "PGNCCL Watchdog environments: TORCH_NCCL_RETHROW_CUDA_ERRORS: 1, "
+           "TORCH_NCCL_PROPAGATE_ERROR: 0",
+           {torch("TORCH_NCCL_RETHROW_CUDA_ERRORS", "1"),
+            torch("TORCH_NCCL_PROPAGATE_ERROR", "0")}},
+          {"a sentence", "This holds in all environments: NCCL_DEBUG is read once.", {}},
       });
 }
 

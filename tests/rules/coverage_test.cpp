@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "job.h"
 #include "rules/catalog_files.h"
 #include "rules/confidence.h"
@@ -71,6 +73,22 @@ TEST(Coverage, WhyARankStoppedIsAskedOfItsKernelThenOfItsProcess) {
       ElementsAre("kernel log of node-1",
                   StartsWith("stack of rank 11 on node-1, and all that its process printed")));
   EXPECT_THAT(diagnosis.missing_evidence.front().command, StartsWith("dmesg -T"));
+}
+
+TEST(Coverage, DumpsThatPyTorchSaysItWritesAreAskedForAndNotTheRecorder) {
+  const auto tells_of_recorder = [](const Diagnosis& diagnosis) {
+    return std::ranges::any_of(diagnosis.next_time, [](const NextTime& next) {
+      return next.set.find("TRACE_BUFFER_SIZE") != std::string::npos;
+    });
+  };
+  const char* const dumps = "the Flight Recorder dump of every rank";
+  Job job = with_rank_11_behind();
+  EXPECT_THAT(asked(job.diagnosis()), testing::Not(testing::Contains(dumps)));
+  EXPECT_TRUE(tells_of_recorder(job.diagnosis()));
+  job.setting(3, "torch", "TORCH_NCCL_TRACE_BUFFER_SIZE", "2000");
+  job.setting(3, "torch", "TORCH_NCCL_DUMP_ON_TIMEOUT", "1");
+  EXPECT_THAT(asked(job.diagnosis()), testing::Contains(dumps));
+  EXPECT_FALSE(tells_of_recorder(job.diagnosis()));
 }
 
 TEST(Coverage, AKernelLogThatSaysNothingIsAskedForWhole) {

@@ -536,6 +536,27 @@ TEST(KernelHosts, AHostThatStartedAnewWhileTheJobRanWentDown) {
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("without having been shut down"));
 }
 
+// NCCL's lines have no stamps; that of the GPU names the rank's process.
+TEST(KernelHosts, AnXidOfARankDatesAJobWhoseOwnLinesHaveNoTime) {
+  const auto verdict_on = [](std::int64_t pid, double reboot) {
+    Job job;
+    job.join_all(16);
+    job.call(ranks(0, 16), all_reduce(), 20);
+    job.call(all_but(3, 16), all_reduce());
+    job.say(Job::kernel_of("node-0"), Speaker{},
+            GpuXid{.gpu = kGpu3, .code = 119, .pid = pid, .process = "python3"}, "Xid 119", at(55));
+    job.kernel("node-1", "mlx5_core 0000:5c:00.0: mlx5_2: registered", at(-50));
+    EventTime boot = at(reboot);
+    boot.uptime_us = 0;
+    job.boot("node-1", boot);
+    return causes(job.diagnosis().root_causes);
+  };
+  const std::int64_t rank_3 = Job::speaker_of(3).pid;
+  EXPECT_THAT(verdict_on(rank_3, 240), ElementsAre("gpu.gsp_timeout", "host.down"));
+  EXPECT_THAT(verdict_on(rank_3 + 5000, 240), ElementsAre("gpu.gsp_timeout")) << "nobody's process";
+  EXPECT_THAT(verdict_on(rank_3, 9000), ElementsAre("gpu.gsp_timeout")) << "hours later";
+}
+
 TEST(KernelHosts, AHostThatWasShutDownIsNotAccused) {
   Job job = stalled_job();
   job.system("node-0", "systemd", "Reached target System Reboot.", at(200));
@@ -577,6 +598,58 @@ TEST(KernelHosts, HeatOfACpuSlowsAndStopsNobody) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_FALSE(diagnosis.root_causes.empty());
   expect_no_cause(diagnosis, "host.cpu_hang");
+}
+
+// --- What no signature knows
+// ----------------------------------------------------------------------
+
+const std::string kUnread = "NVRM: kfspPollForResponse_IMPL: FSP command timed out";
+
+Job running_job() {
+  Job job;
+  job.clock = at(0);
+  job.join_all(16);
+  job.clock = at(50);
+  job.call(ranks(0, 16), all_reduce(), 20);
+  return job;
+}
+
+TEST(KernelUnread, AnErrorOfADriverLeavesAJobThatShowsNothingElseOpen) {
+  Job job = running_job();
+  ASSERT_EQ(job.diagnosis().verdict, Verdict::healthy);
+  job.kernel("node-0", kUnread, at(40));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_THAT(causes(diagnosis.observations), Contains("host.error"));
+}
+
+TEST(KernelUnread, AnErrorOfADriverAccusesNobodyWhereAJobStands) {
+  Job job = stalled_job();
+  job.kernel("node-0", kUnread, at(40));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(causes(diagnosis.observations), Contains("host.error"));
+}
+
+TEST(KernelUnread, AnErrorOfNobodysHostOrOfAnotherTimeIsNoDoubt) {
+  struct Case {
+    const char* why;
+    const char* host;
+    double second;
+  };
+  const Case cases[] = {{"a host that the job does not run on", "node-7", 40},
+                        {"before the job", "node-0", -7200}};
+  for (const Case& c : cases) {
+    Job job = running_job();
+    job.kernel(c.host, kUnread, at(c.second));
+    EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy) << c.why;
+  }
+  Job outlived = running_job();
+  outlived.kernel("node-0", kUnread, at(40));
+  for (int rank = 0; rank < 16; ++rank) outlived.end(rank, "world", CommunicatorEnding::destroyed);
+  EXPECT_EQ(outlived.diagnosis().verdict, Verdict::healthy) << "it came to its end";
 }
 
 TEST(KernelHosts, AThousandTextsOfOneLogAreBounded) {

@@ -35,6 +35,32 @@ TEST(PortCounters, OfTwoSnapshotsAnHourApartGiveTheRate) {
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
 }
 
+PartReport all_ports(const std::string& port, const std::string& value) {
+  return {.tool = "ibqueryerrors",
+          .kind = "port",
+          .names = {{"node", "gpu-7 mlx5_1"},
+                    {"host", "node-1"},
+                    {"device", "mlx5_3"},
+                    {"guid", "0x946dae0300a1b2c2"},
+                    {"port", port}},
+          .values = {{"LinkDownedCounter", value}}};
+}
+
+TEST(PortCounters, OfAllPortsTogetherCountWhereNoneIsToldByItself) {
+  Job job = sixteen_ranks();
+  job.part("", all_ports("ALL", "3"), at(0));
+  job.part("", all_ports("ALL", "9"), at(kHour));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
+  EXPECT_THAT(diagnosis.root_causes.front().subject.nics, ElementsAre("node-1/mlx5_3"));
+
+  for (const char* value : {"3", "9"})
+    job.part("", all_ports("1", value), at(value[0] == '3' ? 0 : kHour));
+  const Diagnosis by_port = job.diagnosis();
+  ASSERT_THAT(causes(by_port.root_causes), ElementsAre("network.link_down"));
+  EXPECT_THAT(by_port.root_causes.front().subject.nics, ElementsAre("node-1/mlx5_3:1"));
+}
+
 TEST(PortCounters, ThatRoseAndThenStoodStillForHalfAnHourAreOver) {
   Job job = sixteen_ranks();
   for (const auto& [value, minutes] :

@@ -118,6 +118,26 @@ TEST(RemarkSymptoms, AnUnknownWarningInAJobThatGoesOnIsNoFailure) {
   EXPECT_THAT(diagnosis.observations.front().title, HasSubstr("something that no signature knows"));
 }
 
+TEST(RemarkSymptoms, AnUnknownWarningThatIsARanksLastWordLeavesTheVerdictOpen) {
+  Job job = hosts_of_eight();
+  job.warn(4, "something harmless that no signature knows");
+  job.call(ranks(0, 16), all_reduce());
+  job.warn(4, "something that no signature knows");
+  const Diagnosis diagnosis = look(job);
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_THAT(diagnosis.summary,
+              HasSubstr("something that no signature knows; nothing comes after"));
+
+  // Whose log ends with the end of its communicators, or is still being written, said more.
+  Job ended = job;
+  for (int rank = 0; rank < 16; ++rank) ended.end(rank, "world", CommunicatorEnding::destroyed);
+  EXPECT_EQ(look(ended).verdict, Verdict::healthy);
+  Job live = job;
+  live.moment.live_sources = {Job::source_of(4).name};
+  EXPECT_EQ(look(live).verdict, Verdict::healthy);
+}
+
 TEST(RemarkSymptoms, AnUnknownWarningThatReturnedAnErrorIsShown) {
   Job job = hosts_of_eight();
   job.warn(4, "something that no signature knows");

@@ -10,6 +10,7 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kScript = "script ";
+constexpr std::string_view kTorch = "torch ";  // in force, whoever has written it
 constexpr std::size_t kLongestValue = 60;
 
 // Where only what is written is known, nobody knows on how many hosts or ranks it will be.
@@ -39,8 +40,8 @@ std::vector<Suspicion> find_misunderstood_variables(const View& view) {
     if (!view.in_attempt(process.process)) continue;
     for (const AnswerGiven& answer : process.answers) {
       const std::string& question = setup.text(answer.question);
-      if (!question.starts_with(kScript)) continue;
-      const std::string name = question.substr(kScript.size());
+      if (!question.starts_with(kScript) && !question.starts_with(kTorch)) continue;
+      const std::string name = question.substr(question.find(' ') + 1);
       const std::string& value = setup.text(answer.value);
       for (const SuspiciousValue& suspicious : view.catalog.settings.suspicious) {
         if (!can_be_told(suspicious) || !suspicious.matches("environment " + name, value)) continue;

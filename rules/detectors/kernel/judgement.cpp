@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/cause.h"
 #include "rules/advice.h"
 #include "rules/placeholders.h"
 
@@ -221,8 +222,17 @@ void add_lines(const View& view, const KernelGroup& group,
   if (group.part.tie != nullptr) add(*group.part.tie);
 }
 
-Verdict verdict_of(Severity severity) {
+// A line that names no cause accuses nobody. But nobody who cannot read it can say that all is
+// well.
+bool names_no_cause(const MessageSignature& signature) {
+  const CauseClass* known = cause_class(signature.cause);
+  return known != nullptr && known->is_symptom;
+}
+
+Verdict verdict_of(const MessageSignature& signature) {
+  const Severity severity = signature.severity;
   if (severity == Severity::info) return Verdict::healthy;
+  if (names_no_cause(signature)) return Verdict::unknown;
   return severity == Severity::warning ? Verdict::slow : Verdict::failed;
 }
 
@@ -259,7 +269,7 @@ std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
   Suspicion suspicion;
   // When it was in the boot before, no line tells.
   if (signature.marks != Marks::past_boot) suspicion.since = begun;
-  suspicion.verdict = verdict_of(signature.severity);
+  suspicion.verdict = verdict_of(signature);
   Finding& finding = suspicion.finding;
   finding.cause = signature.cause;
   finding.severity = signature.severity;
@@ -276,7 +286,8 @@ std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
   finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
   if (!finding.part_of_job) finding.title += ", which the job does not use";
   // Where no line tells of any rank, the host is all that is looked at.
-  suspicion.needs_effect = view.workers.all.empty()
+  suspicion.needs_effect = names_no_cause(signature) ? true
+                           : view.workers.all.empty()
                                ? signature.severity < Severity::error
                                : signature.severity != Severity::critical ||
                                      group.part.standing != KernelPart::Standing::of_the_job;

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rules/detectors/kernel/part.h"
+#include "rules/detectors/remarks/sightings.h"
 #include "rules/detectors/torch/crew.h"
 
 namespace faultline {
@@ -32,6 +33,26 @@ EventTime by_the_wall(EventTime time) {
   return time;
 }
 
+bool was_torn_down(const View& view, const Worker& worker) {
+  return std::ranges::any_of(worker.members, [&](std::size_t m) {
+    return view.member(m).ending == CommunicatorEnding::destroyed;
+  });
+}
+
+// Where NCCL's lines have no stamps, an Xid that names a rank's process tells when the job ran.
+bool ran_shortly_before(const View& view, const LineRef& boot) {
+  const EventTime begun = by_the_wall(view.job.dated(boot));
+  return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& xid) {
+    const auto passed = microseconds_between(by_the_wall(view.job.dated(xid.first)), begun);
+    if (!passed || *passed <= 0 || *passed >= kLongestRebootUs) return false;
+    const std::string host = view.job.host_of(xid.spoken_host, xid.source);
+    return std::ranges::any_of(workers_of_host(view, host), [&](std::size_t index) {
+      const Worker& worker = view.workers.all[index];
+      return worker.pid != 0 && xid.pids.contains(worker.pid) && !was_torn_down(view, worker);
+    });
+  });
+}
+
 enum class When { while_it_ran, at_another_time, cannot_tell };
 
 When when(const View& view, const std::string& host, const LineRef& boot) {
@@ -49,6 +70,7 @@ When when(const View& view, const std::string& host, const LineRef& boot) {
         return When::while_it_ran;
       answer = When::at_another_time;
     }
+  if (answer == When::cannot_tell && ran_shortly_before(view, boot)) return When::while_it_ran;
   return answer;
 }
 
@@ -100,7 +122,8 @@ std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sig
         continue;
       Suspicion& suspicion = found.emplace_back();
       suspicion.since = boot.line.time;
-      suspicion.needs_effect = true;
+      // Its ranks went with it. Whether the others noticed is not told where they stood already.
+      suspicion.needs_effect = then != When::while_it_ran || !somebody_is_behind(view);
       Finding& finding = suspicion.finding;
       finding.cause = "host.down";
       finding.severity = Severity::critical;

@@ -79,12 +79,39 @@ Texts by_text(const std::vector<const Sighting*>& unknown) {
   return texts;
 }
 
-Suspicion describe_unknown(const View& view, const SightingList& said, bool harmed) {
+// What became of a process that said what no signature knows.
+enum class Fate {
+  went_on,
+  fell_silent,  // and nothing says that it failed
+  failed,
+};
+
+// Whether it is the last that its process said, as far as the log was read to its end.
+bool is_last_word(const View& view, const Sighting& sighting) {
+  const LineRef& last = sighting.said->last;
+  const auto comes_later = [&](const LineRef& line) {
+    return line.known() && (line.source != last.source || line.line > last.line);
+  };
+  const auto& processes = view.job.processes().all();
+  const auto seen = std::ranges::find(processes, sighting.process->process, &ProcessSeen::process);
+  if (seen != processes.end() && comes_later(seen->last)) return false;
+  return std::ranges::none_of(sighting.workers, [&](std::size_t worker) {
+    return std::ranges::any_of(view.workers.all[worker].members, [&](std::size_t m) {
+      return view.is_live(m) || view.member(m).ending || comes_later(view.member(m).last_line) ||
+             comes_later(view.member(m).init_line);
+    });
+  });
+}
+
+Suspicion describe_unknown(const View& view, const SightingList& said, Fate fate) {
+  const bool harmed = fate == Fate::failed;
   Suspicion suspicion;
   suspicion.since = said.front()->time();
   suspicion.stops_job =
       harmed && std::ranges::any_of(said, [](const Sighting* s) { return failed_after(*s); });
-  suspicion.verdict = harmed ? Verdict::failed : Verdict::healthy;
+  suspicion.verdict = harmed                      ? Verdict::failed
+                      : fate == Fate::fell_silent ? Verdict::unknown
+                                                  : Verdict::healthy;
   Finding& finding = suspicion.finding;
   finding.cause = "nccl.error";
   finding.subject = speakers_of(view, said);
@@ -92,27 +119,30 @@ Suspicion describe_unknown(const View& view, const SightingList& said, bool harm
   if (finding.subject.ranks.size() > 1)
     who += fmt::format(" and {} more", finding.subject.ranks.size() - 1);
   finding.title = fmt::format("NCCL warned {}: {}", who, shown(said.front()->said->remark.text));
-  finding.severity = harmed ? Severity::error : Severity::info;
+  if (fate == Fate::fell_silent) finding.title += "; nothing comes after it";
+  finding.severity = fate == Fate::went_on ? Severity::info : Severity::error;
   finding.confidence = kUnknownText;
   add_lines(view, said, finding);
   return suspicion;
 }
 
-// A warning is no failure. One that no signature knows is told of where the job failed after it.
+// A warning is no failure. One that no signature knows is told of where the job failed after it;
+// and where nothing comes after it, nobody can say that it did not.
 std::vector<Suspicion> find_unknown(const View& view, const std::vector<Sighting>& unknown) {
   const bool behind = somebody_is_behind(view);
-  SightingList harmed;
-  SightingList curious;
-  for (const Sighting& sighting : unknown)
-    (failed_after(sighting) || (behind && !went_on(view, sighting)) ? harmed : curious)
-        .push_back(&sighting);
+  const auto fate_of = [&](const Sighting& sighting) {
+    if (failed_after(sighting) || (behind && !went_on(view, sighting))) return Fate::failed;
+    return is_last_word(view, sighting) ? Fate::fell_silent : Fate::went_on;
+  };
+  std::map<Fate, SightingList> by_fate;
+  for (const Sighting& sighting : unknown) by_fate[fate_of(sighting)].push_back(&sighting);
   std::vector<Suspicion> found;
-  const Texts harmful = by_text(harmed);
-  for (std::size_t i = 0; i < std::min(harmful.size(), kMostTexts); ++i)
-    found.push_back(describe_unknown(view, harmful[i].second, true));
-  const Texts harmless = by_text(curious);
-  for (std::size_t i = 0; i < std::min(harmless.size(), kMostCurious); ++i)
-    found.push_back(describe_unknown(view, harmless[i].second, false));
+  for (const Fate fate : {Fate::failed, Fate::fell_silent, Fate::went_on}) {
+    const Texts texts = by_text(by_fate[fate]);
+    const std::size_t most = fate == Fate::went_on ? kMostCurious : kMostTexts;
+    for (std::size_t i = 0; i < std::min(texts.size(), most); ++i)
+      found.push_back(describe_unknown(view, texts[i].second, fate));
+  }
   return found;
 }
 

@@ -63,6 +63,12 @@ bool may_lead_to(const Catalog& catalog, std::string_view cause, std::string_vie
          catalog.explains(cause, effect, Relation::same_host);
 }
 
+// NCCL says of a segment of shared memory that it failed, whatever failed within. Where that was
+// CUDA, the segment was there.
+bool wraps_another_error(const Sighting& sighting) {
+  return sighting.signature->id == "nccl.shm.segment_failed";
+}
+
 // The same port, up again later.
 bool recovered(const Sighting& lost, const RemarkingProcess& process) {
   if (lost.signature->cause != "network.link_down") return false;
@@ -119,18 +125,21 @@ class Sorting {
     for (const SaidRemark& said : process.said) all.push_back(sighting(process, said));
     const MessageSignature* first = nullptr;
     bool warned = false;
+    bool cuda_refused = false;
     for (Sighting& seen : all) {
       if (seen.signature == nullptr) {
         if (seen.said->warns() && first == nullptr && !warned && !ended_well &&
             !after_its_abort(process, seen)) {
-          warned = true;
+          warned = !went_on(view_, seen);
           found_.unknown.push_back(std::move(seen));
         }
         continue;
       }
       found_.told.push_back(seen);
+      cuda_refused |= seen.signature->id.starts_with("nccl.cuda.");
       if (seen.signature->weight == Weight::harmless) continue;
-      if (seen.signature->weight == Weight::echo || comes_too_late(process, seen, first)) {
+      if (seen.signature->weight == Weight::echo || (cuda_refused && wraps_another_error(seen)) ||
+          comes_too_late(process, seen, first)) {
         if (!ended_well && seen.said->warns() && !after_its_abort(process, seen))
           found_.echoes.push_back(std::move(seen));
       } else if (excused(process, seen, ended_well)) {

@@ -29,8 +29,8 @@ struct Sightings {
   std::vector<Sighting> causes;   // where it may have begun
   std::vector<Sighting> excused;  // would be causes, had the job not gone on or ended well
   std::vector<Sighting> echoes;   // follow from something, and the process did not go on
-  std::vector<Sighting> unknown;  // the first warning of a process that no signature knows, if
-                                  // no cause came before it
+  std::vector<Sighting> unknown;  // warnings of a process that no signature knows, up to the first
+                                  // after which it made no more calls; none after a cause
   std::vector<Sighting> told;     // every sighting with a signature: for what lines tell each other
 };
 

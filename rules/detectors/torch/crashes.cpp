@@ -336,6 +336,48 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
   return ends;
 }
 
+// By their clocks where both have one: a launcher's table stands at the end of its log.
+bool comes_before(const LineRef& a, const LineRef& b) {
+  const Order order = order_of(a.time, b.time, false);
+  return (order == Order::cannot_tell ? said_order(a, b) : order) == Order::before;
+}
+
+// Of a rank that gave up waiting for others: for its peers, the store, the master.
+bool waited_in_vain(const MessageSignature& signature) {
+  return signature.id == "torch.wait_timed_out" || signature.cause == "collective.timeout" ||
+         signature.cause == "launch.rank_missing" || signature.cause == "launch.connect_failed";
+}
+
+bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineRef& line) {
+  return std::ranges::any_of(crew.ranks(), [&](const TorchRank* rank) {
+    if (std::ranges::any_of(rank->timeouts, [&](const TorchTimeout& timeout) {
+          return crew.in_attempt(timeout.line) && comes_before(timeout.line, line);
+        }))
+      return true;
+    return std::ranges::any_of(rank->said, [&](const TorchSaying& saying) {
+      if (!crew.in_attempt(saying.line) || !comes_before(saying.line, line)) return false;
+      const auto match = meaning_of(view, saying);
+      return match && waited_in_vain(*match->signature);
+    });
+  });
+}
+
+// Who is killed long after another one ended by itself, or after somebody has waited in vain, was
+// swept up: launchers kill who does not end within half a minute, and who is killed is told of
+// within seconds, where one waits for minutes.
+void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
+  constexpr std::int64_t kSweepUs = 10'000'000;
+  std::optional<std::int64_t> first;
+  for (const Ended& end : ends)
+    if (const auto& us = end.line->line.time.wall_us) first = std::min(first.value_or(*us), *us);
+  std::erase_if(ends, [&](const Ended& end) {
+    if (!end.killed()) return false;
+    const auto& us = end.line->line.time.wall_us;
+    return (first && us && *us - *first > kSweepUs) ||
+           somebody_waited_before(view, crew, end.line->line);
+  });
+}
+
 std::string name_of(const ProcessExit& exit) {
   if (!exit.signal) return fmt::format("ended with exit code {}", exit.exit_code.value_or(1));
   switch (*exit.signal) {
@@ -413,6 +455,7 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
   std::ranges::copy_if(ends, std::back_inserter(for_memory), &Ended::for_memory);
   if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
   std::erase_if(ends, &Ended::for_memory);
+  drop_who_was_swept_up(view, crew, ends);
   if (!for_memory.empty() || ends.empty()) return;
 
   // Faults and kills say more than codes, which a Python exception leaves behind.

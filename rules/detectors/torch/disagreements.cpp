@@ -115,6 +115,31 @@ std::vector<Suspicion> find_laggards(const View& view, const TorchCrew& crew) {
              kLagging)};
 }
 
+// Who makes calls after it was listed had only been late.
+bool went_on_after(const View& view, const LineRef& line) {
+  return std::ranges::any_of(view.members, [&](std::size_t member) {
+    const LineRef& last = view.member(member).last_line;
+    return last.known() && said_order(line, last) == Order::before;
+  });
+}
+
+std::vector<Suspicion> find_not_submitted(const View& view, const TorchCrew& crew) {
+  const TorchLine<DesyncEntry>* last = nullptr;
+  for (const auto& entry : view.job.torch().desync())
+    if (entry.fact.what == "not_submitted" && crew.in_attempt(entry.line)) last = &entry;
+  if (last == nullptr || went_on_after(view, last->line)) return {};
+  const std::set<int> ranks(last->fact.ranks.begin(), last->fact.ranks.end());
+  Suspicion suspicion =
+      behind(view, crew, ranks, last->line,
+             fmt::format("{} did not submit {}, for which the others wait, says Horovod",
+                         crew.people(ranks), last->fact.operation),
+             kLagging);
+  // Where most are missing, it is not they who are late.
+  if (crew.expected() > 0 && ranks.size() * 2 > static_cast<std::size_t>(crew.expected()))
+    suspicion.finding.cause = "collective.stalled";
+  return {std::move(suspicion)};
+}
+
 std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
   std::map<int, std::vector<std::string>> names;
   const LineRef* line = nullptr;
@@ -147,7 +172,8 @@ std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
 
 std::vector<Suspicion> find_torch_disagreements(const View& view, const TorchCrew& crew) {
   std::vector<Suspicion> found;
-  for (auto* find : {find_different_calls, find_missed_barriers, find_laggards, find_unused})
+  for (auto* find :
+       {find_different_calls, find_missed_barriers, find_laggards, find_not_submitted, find_unused})
     std::ranges::move(find(view, crew), std::back_inserter(found));
   return found;
 }

@@ -1,0 +1,16 @@
+// Horovod's list of the ranks that have not submitted what their peers wait for.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+// Missing ranks:
+// 0: [HorovodAllreduce_grads_0, HorovodAllreduce_grads_1 ...]
+bool begins_stalled_ranks(std::string_view text);
+std::unique_ptr<Document> make_stalled_ranks();
+
+}  // namespace faultline
