@@ -7,6 +7,7 @@
 #include <set>
 
 #include "rules/coverage_hosts.h"
+#include "rules/coverage_performance.h"
 #include "rules/coverage_ranks.h"
 
 namespace faultline {
@@ -116,6 +117,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
     add(ask_what_was_not_looked_at(view, diagnosis.verdict));
   else
     add(ask_for_second_witness(view, diagnosis.root_causes.front()));
+  add(ask_for_profiles(view, diagnosis));
   if (view.lines_are_missing())
     missing.push_back(
         {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",

@@ -10,4 +10,8 @@ namespace faultline {
 // Bandwidth tests and profiles; nothing of those that nobody took.
 std::vector<Check> checks_of_performance(const View& view);
 
+// Where nothing is wrong as far as lines tell, or ranks wait that were profiled: the one that they
+// wait for may be another.
+std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis& diagnosis);
+
 }  // namespace faultline
