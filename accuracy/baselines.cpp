@@ -64,6 +64,8 @@ constexpr Word kWords[] = {
     {"duplicate gpu", "software.invalid_usage"},
     {"mismatch", "software.version_mismatch"},
     {"no space left", "host.shm_full"},
+    {"finished reduction", "software.unused_parameters"},
+    {"out of bounds", "corruption.wrong_results"},
     {"uncorrectable", "gpu.ecc_uncorrectable"},
     {"aer", "pcie.error"},
     {"memory", "host.memory_error"},

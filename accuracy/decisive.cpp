@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace faultline::accuracy {
 namespace {
@@ -20,6 +21,9 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"nccl_trace", {"Flight Recorder", "TORCH_NCCL_TRACE_BUFFER_SIZE"}},
     {"nccl", {"NCCL log", "NCCL_DEBUG"}},
+    {"all_reduce_perf", {"all_reduce_perf"}},
+    {"trace_rank", {"profile"}},
+    {"straggler-report", {"to a barrier"}},
     {"dmesg", {"kernel log", "dmesg"}},
     {"kern.log", {"kernel log", "dmesg"}},
     {"journal-k", {"kernel log", "dmesg"}},
@@ -129,8 +133,13 @@ Rest without_source(const Files& files, const Finding& cause) {
   const Evidence& line = cause.evidence.front();
   Rest rest{.files = files, .source = line.source, .host = std::string(host_of(line.source))};
   const bool whole_host = cause.subject.ranks.empty();
+  const bool whole_job = whole_host && cause.subject.hosts.empty();
   if (!is_nccl(line.source)) {
-    rest.files.erase(line.source);
+    const Kind* kind = kind_of(line.source);
+    std::erase_if(rest.files, [&](const auto& file) {
+      return file.first == line.source || (whole_job && kind_of(file.first) == kind);
+    });
+    if (whole_job) rest.host.clear();
   } else if (rest.host.empty()) {  // a log of all hosts
     const std::string speaker = speaker_of(line.text, whole_host);
     if (speaker.empty()) return {};
@@ -170,6 +179,16 @@ bool take_lines(const Finding& cause, Rest& rest) {
         text, [&](std::uint64_t number, std::string_view) { return numbers.contains(number); });
   }
   return true;
+}
+
+// What every rank of the job says of itself, as an exception that all raise, no one source decides.
+bool is_said_by_all(const Diagnosis& diagnosis, const Finding& cause) {
+  const Subject& all = cause.subject;
+  const auto hosts = std::ranges::count_if(
+      diagnosis.coverage, [](const HostCoverage& host) { return !host.ranks.empty(); });
+  return hosts > 1 && std::cmp_greater_equal(all.hosts.size(), hosts) &&
+         std::cmp_greater_equal(all.ranks.size(), diagnosis.ranks.seen) &&
+         speaks_for_itself(cause.evidence.front());
 }
 
 bool same(const Finding& a, const Finding& b) {
@@ -227,6 +246,7 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
   if (diagnosis.root_causes.empty()) return result;
   const Finding& cause = diagnosis.root_causes.front();
   if (cause.evidence.empty() || !files.contains(cause.evidence.front().source)) return result;
+  if (is_said_by_all(diagnosis, cause)) return result;
   Rest rest;
   Diagnosis without;
   if (taken == Taken::source) {

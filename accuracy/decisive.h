@@ -20,8 +20,9 @@ struct WithoutDecisive {
 };
 
 // Of the first cause. A cause that names hosts and no rank is decided by all processes of a host
-// that say the same. Lines are taken where a part or a program says itself what it has: that a
-// rank did not make a call is told by no line, but by its whole log.
+// that say the same, and one that names no part by all that tools say alike of it. Lines are taken
+// where a part or a program says itself what it has: that a rank did not make a call is told by no
+// line, but by its whole log.
 WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
                                  const Diagnosis& diagnosis, Taken taken);
 

@@ -38,37 +38,58 @@ constexpr Pair kBesides[] = {
     {"port_down", "gpu_row_remap"},
     {"storage_stall", "cpu_lockup"},
     {"rank_missing", "gpu_ecc"},
+    {"collective_stalled", "gpu_off_bus"},
+    {"version_mismatch", "gpu_nvlink"},
+    {"cuda_oom", "oom_killed"},
+    {"connect_failed", "port_down"},
+    {"network_fallback", "port_down"},
+    {"gdr_disabled", "nic_health"},
+    {"p2p_disabled", "gpu_nvlink"},
+    {"unused_parameters", "gpu_hang"},
+    {"straggler_profiled", "port_down"},
+    {"communication_bound", "gpu_ecc"},
+    {"bandwidth_low_host", "gpu_nvlink"},
+    {"wrong_results", "oom_killed"},
 };
 
 constexpr Pair kNoise[] = {
     {"rank_behind", "healthy_torn_down"},      {"collective_skipped_odd", "healthy_torn_down"},
     {"gpu_nvlink", "healthy_torn_down"},       {"oom_killed", "healthy_torn_down"},
     {"port_down", "healthy_torn_down"},        {"transport_error", "healthy_harmless_warns"},
-    {"gpu_off_bus", "healthy_harmless_warns"},
+    {"gpu_off_bus", "healthy_harmless_warns"}, {"straggler_reported", "healthy_harmless_warns"},
+    {"wrong_results", "healthy_torn_down"},
 };
 constexpr Pair kBenign[] = {
-    {"rank_behind", "gpu_off_bus"}, {"collective_mismatch_count", "memory_error"},
-    {"gpu_gsp", "port_down"},       {"link_down", "gpu_row_remap"},
+    {"rank_behind", "gpu_off_bus"},
+    {"collective_mismatch_count", "memory_error"},
+    {"gpu_gsp", "port_down"},
+    {"link_down", "gpu_row_remap"},
     {"oom_killed", "gpu_nvlink"},
+    {"straggler_profiled", "gpu_thermal"},
+    {"bandwidth_low_network", "link_errors"},
 };
 
 // Faults in their own right: a CPU that is stuck in a job that stands anyway might as well follow
 // from it.
 constexpr Pair kTwoCauses[] = {
-    {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},      {"gpu_gsp", "host_reboot"},
-    {"gpu_nvlink", "host_panic"},    {"nic_health", "memory_error"}, {"memory_error", "gpu_hang"},
+    {"gpu_off_bus", "port_down"},    {"gpu_ecc", "oom_killed"},
+    {"gpu_gsp", "host_reboot"},      {"gpu_nvlink", "host_panic"},
+    {"nic_health", "memory_error"},  {"memory_error", "gpu_hang"},
     {"gpu_row_remap", "oom_killed"}, {"host_panic", "gpu_ecc"},
+    {"wrong_results", "oom_killed"}, {"bandwidth_low_host", "gpu_off_bus"},
 };
 
-constexpr const char* kHalfOfHosts[] = {"rank_behind", "gpu_off_bus",     "oom_killed",
-                                        "port_down",   "transport_error", "collective_skipped_odd"};
-constexpr const char* kHalfOfLines[] = {"rank_behind",     "gpu_off_bus",
-                                        "oom_killed",      "collective_mismatch_count",
-                                        "transport_error", "healthy"};
+constexpr const char* kHalfOfHosts[] = {"rank_behind",       "gpu_off_bus",
+                                        "oom_killed",        "port_down",
+                                        "transport_error",   "collective_skipped_odd",
+                                        "straggler_profiled"};
+constexpr const char* kHalfOfLines[] = {
+    "rank_behind",     "gpu_off_bus", "oom_killed",        "collective_mismatch_count",
+    "transport_error", "healthy",     "unused_parameters", "bandwidth_low_host"};
 constexpr const char* kOnlyTheStop[] = {"gpu_off_bus", "gpu_ecc",       "gpu_hang",   "oom_killed",
                                         "cpu_lockup",  "storage_stall", "host_reboot"};
 constexpr const char* kNoCalls[] = {"rank_behind", "collective_skipped_odd", "gpu_off_bus",
-                                    "port_down"};
+                                    "port_down", "straggler_reported"};
 
 Options of(std::string scenario) {
   Options options;

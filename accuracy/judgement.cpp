@@ -58,8 +58,10 @@ std::string parts_of(const Subject& subject) {
 // tell the truth.
 std::vector<Verdict> verdicts_of(std::string_view scenario, std::string_view cause) {
   if (cause.empty()) return {Verdict::healthy};
-  if (scenario == "collective_mismatch_op") return {Verdict::corrupt};
-  if (cause.starts_with("config.") || cause == "gpu.thermal" || cause == "pcie.degraded" ||
+  if (scenario == "collective_mismatch_op" || cause.starts_with("corruption."))
+    return {Verdict::corrupt};
+  if (cause.starts_with("config.") || cause.starts_with("performance.") ||
+      cause == "software.straggler" || cause == "gpu.thermal" || cause == "pcie.degraded" ||
       cause == "network.congestion" || cause == "network.link_errors")
     return {Verdict::slow};
   if (cause.starts_with("collective.") || cause == "software.collective_skipped" ||

@@ -33,6 +33,28 @@ std::optional<std::string_view> take_count(std::string_view& text) {
   return digits;
 }
 
+// "3, 7]", and what follows; nothing: it is no list, or its end is missing.
+std::optional<std::vector<std::string_view>> ranks_in(std::string_view text) {
+  std::vector<std::string_view> ranks;
+  while (true) {
+    text = trimmed(text);
+    const auto rank = take_count(text);
+    if (!rank) return std::nullopt;
+    ranks.push_back(*rank);
+    text = trimmed(text);
+    if (take_front(text, "]")) return ranks;
+    if (!take_front(text, ",")) return std::nullopt;
+  }
+}
+
+std::string joined(const std::vector<std::string_view>& ranks) {
+  std::string text;
+  for (const std::string_view rank : ranks)
+    if (text.size() + rank.size() < kMostBytes)
+      text += (text.empty() ? "" : ",") + std::string(rank);
+  return text;
+}
+
 void give(PartReport report, std::vector<Reading>& readings,
           std::optional<Timestamp> time = std::nullopt) {
   readings.push_back({.fact = std::move(report), .host = {}, .time = time});
@@ -65,18 +87,34 @@ bool parse_barrier_time(std::string_view text, std::vector<Reading>& readings) {
 bool parse_straggler_ranks(std::string_view text, std::vector<Reading>& readings) {
   std::string_view before;
   if (!take_until(text, "traggler ranks detected: [", before)) return false;
-  std::string ranks;
-  while (true) {
-    text = trimmed(text);
-    const auto rank = take_count(text);
-    if (!rank) return false;
-    if (ranks.size() + rank->size() < kMostBytes)
-      ranks += (ranks.empty() ? "" : ",") + std::string(*rank);
-    text = trimmed(text);
-    if (take_front(text, "]")) break;
-    if (!take_front(text, ",")) return false;
+  const auto ranks = ranks_in(text);
+  if (!ranks) return false;
+  give({.tool = "straggler-report",
+        .kind = "job",
+        .names = {},
+        .values = {{"ranks", joined(*ranks)}}},
+       readings);
+  return true;
+}
+
+bool parse_slow_gpus(std::string_view text, std::vector<Reading>& readings) {
+  std::string_view before;
+  if (!take_until(text, "STRAGGLER DETECTION WARNING: Some GPUs ", before) ||
+      !take_until(text, "Affected ranks: ", before))
+    return false;
+  std::vector<std::string_view> ranks;
+  if (take_front(text, "[")) {
+    ranks = ranks_in(text).value_or(ranks);
+  } else if (const std::size_t end = text.find('}'); end != std::string_view::npos) {
+    text = text.substr(0, end);
+    while (take_until(text, "StragglerId(rank=", before))
+      if (const auto rank = take_count(text)) ranks.push_back(*rank);
   }
-  give({.tool = "straggler-report", .kind = "job", .names = {}, .values = {{"ranks", ranks}}},
+  if (ranks.empty()) return false;
+  give({.tool = "straggler-report",
+        .kind = "gpus",
+        .names = {},
+        .values = {{"ranks", joined(ranks)}}},
        readings);
   return true;
 }

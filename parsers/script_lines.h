@@ -13,6 +13,9 @@ namespace faultline {
 bool parse_barrier_time(std::string_view text, std::vector<Reading>& readings);
 // " WARNING: Straggler ranks detected: [3, 7]"
 bool parse_straggler_ranks(std::string_view text, std::vector<Reading>& readings);
+// NVIDIA's resiliency extension, by the times of kernels: "STRAGGLER DETECTION WARNING: Some GPUs
+// have worse relative performance. Affected ranks: {StragglerId(rank=3, node='gpu-7')}"
+bool parse_slow_gpus(std::string_view text, std::vector<Reading>& readings);
 // "2026-03-05T02:47:11.123456 rank=3 gpu_util=0 %, 71234"
 bool parse_gpu_sample(std::string_view text, std::vector<Reading>& readings);
 // " AllReduce 100MB: 88.10 GB/s, 2.21ms avg"

@@ -120,6 +120,7 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
   } else if (!borne_out.contains(diagnosis.root_causes.front().id)) {
     add(ask_for_second_witness(view, diagnosis.root_causes.front()));
   }
+  add(ask_for_profiles(view, diagnosis));
   if (view.lines_are_missing())
     missing.push_back(
         {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "rules/coverage_ranks.h"
 #include "rules/detectors/performance/measured.h"
 
 namespace faultline {
@@ -71,11 +72,16 @@ void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
   checks.push_back(std::move(results));
 }
 
-void check_profiles(const View& view, const std::vector<Suspicion>& found,
-                    std::vector<Check>& checks) {
+std::set<int> profiled_ranks(const View& view) {
   std::set<int> ranks;
   for (const PartRecord& record : view.job.parts().records())
     if (record.kind == "trace") ranks.insert(profiled_rank(view, record));
+  return ranks;
+}
+
+void check_profiles(const View& view, const std::vector<Suspicion>& found,
+                    std::vector<Check>& checks) {
+  const std::set<int> ranks = profiled_ranks(view);
   if (ranks.empty()) return;
   Check check{.check = "time of profiled ranks", .status = CheckStatus::unknown};
   if (finds(found, {"software.straggler", "performance.communication_bound"}))
@@ -85,6 +91,12 @@ void check_profiles(const View& view, const std::vector<Suspicion>& found,
   check.detail = ranks.size() > 1 ? fmt::format("{} ranks compared", ranks.size())
                                   : "of one rank: whom it waits for only others tell";
   checks.push_back(std::move(check));
+}
+
+std::string trace_command(const View& view, int rank) {
+  return fmt::format(
+      "curl -T trace_rank{0}.json 'http://FAULTLINE:8686/api/v1/ingest?job={1}&rank={0}'", rank,
+      view.job.name());
 }
 
 }  // namespace
@@ -117,6 +129,31 @@ std::vector<MissingEvidence> ask_for_tests(const View& view) {
   for (const std::string& what : asked)
     missing.push_back({what, "it began and printed no row: a test that stands looks the same", ""});
   return missing;
+}
+
+std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis& diagnosis) {
+  const bool bound = !diagnosis.root_causes.empty() &&
+                     diagnosis.root_causes.front().cause == "performance.communication_bound";
+  const bool healthy = diagnosis.root_causes.empty() && diagnosis.verdict == Verdict::healthy;
+  const std::set<int> profiled = profiled_ranks(view);
+  if (profiled.contains(-1) || (!bound && !healthy) || view.roll.expected < 2) return {};
+  if (profiled.empty()) {
+    const bool reported = std::ranges::any_of(
+        view.job.parts().records(),
+        [](const PartRecord& record) { return record.tool == "straggler-report"; });
+    if (reported) return {};
+    return {{"profile of every rank, or its times to a barrier",
+             "a rank that comes late each time, and communication that nothing hides, stand in no "
+             "log",
+             trace_command(view, 0)}};
+  }
+  std::vector<int> others;
+  for (int rank = 0; rank < view.roll.expected; ++rank)
+    if (!profiled.contains(rank)) others.push_back(rank);
+  if (others.empty()) return {};
+  return {{fmt::format("profile of rank {}", ranges(others)),
+           "whom the profiled ranks wait for is told by the one that communicates least",
+           trace_command(view, others.front())}};
 }
 
 }  // namespace faultline

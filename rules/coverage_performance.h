@@ -16,4 +16,8 @@ std::vector<const PartRecord*> tests_without_rows(const View& view);
 
 std::vector<MissingEvidence> ask_for_tests(const View& view);
 
+// Where nothing is wrong as far as lines tell, or ranks wait that were profiled: the one that they
+// wait for may be another.
+std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis& diagnosis);
+
 }  // namespace faultline

@@ -18,24 +18,6 @@ constexpr std::string_view kStack = "py-spy dump --pid <pid>";
 constexpr std::string_view kRecorder =
     "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1";
 
-// "3, 5 to 8, 12": a thousand ranks in one line.
-std::string ranges(const std::vector<int>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t last = i;
-    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
-    if (!text.empty()) text += ", ";
-    text += last == i ? fmt::format("{}", numbers[i])
-                      : fmt::format("{} to {}", numbers[i], numbers[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
-std::string ranges(const std::set<int>& numbers) {
-  return ranges(std::vector(numbers.begin(), numbers.end()));
-}
-
 // Ranks that have sent nothing at all, though somebody says that they are of the job.
 void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missing) {
   const std::vector<int> unheard = view.roll.unheard();
@@ -166,6 +148,23 @@ bool dumps_are_written(const View& view) {
            (is_on(process, "torch TORCH_NCCL_DUMP_ON_TIMEOUT") ||
             is_on(process, "torch TORCH_FR_DUMP_ON_TIMEOUT"));
   });
+}
+
+std::string ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last == i ? fmt::format("{}", numbers[i])
+                      : fmt::format("{} to {}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string ranges(const std::set<int>& numbers) {
+  return ranges(std::vector(numbers.begin(), numbers.end()));
 }
 
 std::vector<int> unseen_ranks(const View& view) {

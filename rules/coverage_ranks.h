@@ -1,12 +1,18 @@
 // What is asked of ranks: their logs, their dumps, their stacks.
 #pragma once
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "model/finding.h"
 #include "rules/detectors/detector.h"
 
 namespace faultline {
+
+// "3, 5 to 8, 12": a thousand ranks in one line.
+std::string ranges(const std::vector<int>& numbers);
+std::string ranges(const std::set<int>& numbers);
 
 // Ranks of the job of which no line was seen, as far as lines tell how many it has.
 std::vector<int> unseen_ranks(const View& view);

@@ -67,6 +67,7 @@ struct RankPlan {
   bool killed = false;              // what stdio still held is lost
   bool aborts = false;              // the framework takes its communicators down
   bool kernel_hangs = false;        // its GPU does not come to the call that it stands in
+  std::vector<std::string> prints;  // what its program says when training begins
   std::vector<std::string> raises;  // the traceback with which its program ends where it halts
   std::string cuda_error;           // that its watchdog meets
   Place first{0, 0};                // the log begins here; before, nothing was logged

@@ -34,6 +34,9 @@ constexpr Scenario kScenarios[] = {
     {"data_loader_error", "software.rank_crashed",
      "a rank's data loader raises, and all others lose their connections", data_loader_error,
      !kPrepares, "", "watchdog,launcher"},
+    {"unused_parameters", "software.unused_parameters",
+     "a part of the model takes no part in the loss, and DDP waits for its gradients",
+     unused_parameters, kPrepares, "usual benign", "watchdog,launcher"},
     {"segfault", "software.rank_crashed", "a process dies of a bad pointer; its kernel says so",
      segfault, kPrepares, "bystander old"},
     {"collective_skipped_odd", "software.collective_skipped",
@@ -144,6 +147,23 @@ constexpr Scenario kScenarios[] = {
     {"environment_mismatch", "config.environment_mismatch", "one host has another setting of NCCL",
      environment_mismatch, kPrepares},
     {"hca_set_differs", "config.environment_mismatch", "one host has a NIC less", hca_set_differs},
+
+    {"straggler_reported", "software.straggler", "a rank is slow, by its program's own report",
+     straggler_reported, kPrepares, "usual benign"},
+    {"straggler_profiled", "software.straggler",
+     "a rank comes late to every collective of a profile", straggler_profiled, kPrepares,
+     "usual benign"},
+    {"communication_bound", "performance.communication_bound",
+     "all ranks wait for the network most of the time", communication_bound, kPrepares,
+     "usual benign"},
+    {"bandwidth_low_host", "performance.bandwidth_low",
+     "nccl-tests on every host: one reaches a part of what it should", bandwidth_low_host,
+     kPrepares, "usual benign bystander"},
+    {"bandwidth_low_network", "performance.bandwidth_low",
+     "nccl-tests on pairs of hosts: those with one of them are slow", bandwidth_low_network,
+     kPrepares, "usual benign"},
+    {"wrong_results", "corruption.wrong_results", "nccl-tests finds wrong sums", wrong_results,
+     kPrepares, "usual benign bystander"},
 };
 
 }  // namespace

@@ -41,6 +41,8 @@ class TorchLog {
   }
 
   std::vector<Utterance> words() {
+    for (const std::string& line : attempt_.plan_of(rank_).prints)
+      plain(attempt_.begin() + kTraining, line + "\n");
     switch (end_of(attempt_, hang_, calls_, rank_)) {
       case TorchEnd::none:
       case TorchEnd::silent:

@@ -171,7 +171,11 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
   } else if (const auto* barrier = std::get_if<BarrierMissed>(&event.fact)) {
     keep(barriers_, *barrier, line());
   } else if (const auto* unused = std::get_if<UnusedParameters>(&event.fact)) {
-    keep(unused_, *unused, line());
+    UnusedParameters told = *unused;
+    // DDP counts ranks in the group whose gradients it reduces.
+    if (const int rank = speaker.rank >= 0 ? speaker.rank : origin.rank; rank >= 0)
+      told.rank = rank;
+    keep(unused_, told, line());
   } else if (const auto* stack = std::get_if<StackTop>(&event.fact)) {
     keep(stacks_, *stack, line());
   }

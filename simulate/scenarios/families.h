@@ -19,6 +19,7 @@ void rank_behind(Injection& it);
 void group_stalled(Injection& it);
 void kernel_hangs(Injection& it);
 void data_loader_error(Injection& it);
+void unused_parameters(Injection& it);
 void gpu_memory_fault(Injection& it);
 
 // gpu.cpp: what GPUs suffer, by the words of their driver
@@ -50,6 +51,14 @@ void link_errors(Injection& it);
 void congestion(Injection& it);
 void transport_error_clean_ports(Injection& it);
 void mtu_mismatch(Injection& it);
+
+// measured.cpp: jobs that run, by what people measured of them
+void straggler_reported(Injection& it);
+void straggler_profiled(Injection& it);
+void communication_bound(Injection& it);
+void bandwidth_low_host(Injection& it);
+void bandwidth_low_network(Injection& it);
+void wrong_results(Injection& it);
 
 // calls.cpp: programs that do not call the same
 void collective_skipped_odd(Injection& it);

@@ -1,5 +1,8 @@
 // Ranks that come to a halt.
+#include <fmt/format.h>
+
 #include "simulate/scenarios/families.h"
+#include "simulate/scenarios/trouble.h"
 #include "simulate/warnings.h"
 
 namespace faultline::simulation {
@@ -79,6 +82,98 @@ void data_loader_error(Injection& it) {
       "",
   };
   it.blame_rank(rank);
+}
+
+namespace {
+
+// The first reduction of gradients in a step; where there is no such group, any large collective.
+Place gradients_of(Injection& it, int rank, int step) {
+  const auto slot = it.communicators.slot_of(Group::data);
+  const int at = it.program.find(rank, step, [&](const Call& call) {
+    return slot ? call.slot == *slot && is_collective(call) : is_collective(call);
+  });
+  return {step, at};
+}
+
+// DDP's error, as the next forward pass raises it. It counts ranks in the group whose gradients it
+// reduces.
+std::vector<std::string> not_reduced(int rank_in_group, bool named) {
+  std::vector<std::string> lines = {
+      "Traceback (most recent call last):",
+      "  File \"/workspace/pretrain_gpt.py\", line 301, in <module>",
+      "    main()",
+      "  File \"/workspace/trainer/training.py\", line 2021, in train",
+      "    output = model(batch)",
+      "             ^^^^^^^^^^^^",
+      "  File "
+      "\"/usr/local/lib/python3.11/site-packages/torch/nn/parallel/distributed.py\", line 1639, in "
+      "forward",
+      "    inputs, kwargs = self._pre_forward(*inputs, **kwargs)",
+      "  File "
+      "\"/usr/local/lib/python3.11/site-packages/torch/nn/parallel/distributed.py\", line 1528, in "
+      "_pre_forward",
+      "    if torch.is_grad_enabled() and self.reducer._rebuild_buckets():",
+      "RuntimeError: Expected to have finished reduction in the prior iteration before starting a "
+      "new one. This error indicates that your module has parameters that were not used in "
+      "producing loss. You can enable unused parameter detection by passing the keyword argument "
+      "`find_unused_parameters=True` to `torch.nn.parallel.DistributedDataParallel`, and by ",
+      "making sure all `forward` function outputs participate in calculating loss. ",
+      "If you already have done the above, then the distributed data parallel module wasn't able "
+      "to locate the output tensors in the return value of your module's `forward` function. "
+      "Please include the loss function and the structure of the return value of `forward` of "
+      "your module when reporting this issue (e.g. list, dict, iterable).",
+  };
+  if (named)
+    lines.push_back(
+        fmt::format("Parameters which did not receive grad for rank {}: "
+                    "module.aux_head.weight, module.aux_head.bias",
+                    rank_in_group));
+  lines.push_back(fmt::format("Parameter indices which did not receive grad for rank {}: 290 291",
+                              rank_in_group));
+  if (!named)
+    lines.push_back(
+        " In addition, you can set the environment variable TORCH_DISTRIBUTED_DEBUG to either INFO "
+        "or DETAIL to print out information about which particular parameters did not receive "
+        "gradient on this rank as part of this error");
+  lines.push_back("");
+  return lines;
+}
+
+// It was told to look for what is not used, and finds nothing.
+std::string nothing_unused(const Injection& it, int rank) {
+  const std::string front =
+      fmt::format("[rank{}]:[W305 02:00:31.204118302 reducer.cpp:1430] ", rank);
+  return (it.version.since(19) ? front : std::string("[W reducer.cpp:1389] ")) +
+         "Warning: find_unused_parameters=True was specified in DDP constructor, but did not find "
+         "any unused parameters in the forward pass. This flag results in an extra traversal of "
+         "the autograd graph every iteration,  which can adversely affect performance. If your "
+         "model indeed never has any unused parameters in the forward pass, consider turning this "
+         "flag off. Note that this warning may be a false positive if your model has flow control "
+         "causing later iterations to have unused parameters. (function operator())";
+}
+
+}  // namespace
+
+void unused_parameters(Injection& it) {
+  if (it.twin) {
+    if (kind_of_twin(it) == Twin::benign)
+      for (int rank = 0; rank < it.cluster.ranks(); ++rank)
+        it.of(rank).prints = {nothing_unused(it, rank)};
+    return;
+  }
+  // A head that nobody uses, or a branch that one rank's batch did not take.
+  const bool everybody = it.chance.below(2) == 0;
+  const bool named = it.chance.below(2) == 0;
+  const int odd = it.any_rank();
+  const int step = it.any_step();
+  const auto slot = it.communicators.slot_of(Group::data);
+  for (int rank = 0; rank < it.cluster.ranks(); ++rank) {
+    if (!everybody && rank != odd) continue;
+    it.stop(rank, gradients_of(it, rank, step));
+    it.of(rank).raises = not_reduced(slot ? it.seat(rank, *slot).rank : rank, named);
+    it.blame_rank(rank);
+  }
+  it.plan.peers_notice = !everybody;
 }
 
 }  // namespace faultline::simulation

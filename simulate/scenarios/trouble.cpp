@@ -24,12 +24,6 @@ void start_hosts(Injection& it) {
   }
 }
 
-Twin kind_of_twin(const Injection& it) {
-  if (it.kind_of_twin != Twin::usual) return it.kind_of_twin;
-  const std::string_view kinds = scenario_named(it.scenario)->twins;
-  return twin_named(kinds.substr(0, kinds.find(' '))).value_or(Twin::usual);
-}
-
 Victim bystander(Injection& it, const Trouble& trouble, Victim victim) {
   victim.pid += 40'000;
   if (trouble.whole_host || it.chance.below(2) == 0) {
@@ -45,6 +39,12 @@ Victim bystander(Injection& it, const Trouble& trouble, Victim victim) {
 bool is_collective(const Call& call) { return !is_peer_to_peer(call.function) && call.count > 1; }
 
 }  // namespace
+
+Twin kind_of_twin(const Injection& it) {
+  if (it.kind_of_twin != Twin::usual) return it.kind_of_twin;
+  const std::string_view kinds = scenario_named(it.scenario)->twins;
+  return twin_named(kinds.substr(0, kinds.find(' '))).value_or(Twin::usual);
+}
 
 std::string Victim::gpu_slot(const Cluster& cluster) const {
   const std::string address = gpu(cluster);

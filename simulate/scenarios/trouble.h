@@ -32,6 +32,9 @@ struct Trouble {
   bool whole_host = false;
 };
 
+// Of what kind a twin is; the usual one is the first that its scenario has.
+Twin kind_of_twin(const Injection& it);
+
 // The rank's part, when it would come to this place.
 Victim victim_of(const Injection& it, int rank, Place place);
 

@@ -11,6 +11,7 @@
 #include "accuracy/baselines.h"
 #include "accuracy/decisive.h"
 #include "accuracy/reading.h"
+#include "simulate/scenario.h"
 
 namespace faultline::accuracy {
 namespace {
@@ -42,6 +43,20 @@ TEST(Families, AreAtLeastSixtyAndEachHasANameOfItsOwn) {
   for (const Family& family : families()) names.insert(family.name);
   EXPECT_EQ(names.size(), families().size());
   EXPECT_GE(names.size(), 60U);
+}
+
+TEST(Families, AreThereForEveryCauseAloneAndBesideWhatMisleads) {
+  std::set<std::string_view> alone;
+  std::set<std::string_view> misled;
+  for (const Family& family : families()) {
+    const std::string_view cause = simulation::scenario_named(family.options.scenario)->cause;
+    if (family.group == Group::fault) alone.insert(cause);
+    if (family.group == Group::twin || family.group == Group::bystander ||
+        family.group == Group::old || family.group == Group::noise)
+      misled.insert(cause);
+  }
+  EXPECT_THAT(alone, Not(IsEmpty()));
+  for (const std::string_view cause : alone) EXPECT_THAT(misled, Contains(cause));
 }
 
 TEST(Families, MakeTheSameJobOfTheSameSeed) {
@@ -134,17 +149,20 @@ TEST_P(Decisive, WithoutItTheCauseIsLessSureAndItIsAskedFor) {
 // What a kernel says, what a tool reports, what NCCL warns of, a traceback, calls, settings.
 INSTANTIATE_TEST_SUITE_P(
     Families, Decisive,
-    testing::Values(Taking{"gpu_off_bus", Taken::source}, Taking{"gpu_off_bus", Taken::lines},
-                    Taking{"oom_killed", Taken::source}, Taking{"oom_killed", Taken::lines},
-                    Taking{"port_down", Taken::source}, Taking{"nic_health", Taken::lines},
-                    Taking{"pcie_degraded", Taken::source}, Taking{"gpu_thermal", Taken::source},
-                    Taking{"link_errors", Taken::source}, Taking{"mtu_mismatch", Taken::source},
-                    Taking{"shm_full", Taken::source}, Taking{"cuda_oom", Taken::source},
-                    Taking{"cuda_oom", Taken::lines}, Taking{"data_loader_error", Taken::lines},
-                    Taking{"rank_behind", Taken::source},
-                    Taking{"mismatch_two_camps", Taken::source},
-                    Taking{"network_fallback_all", Taken::source},
-                    Taking{"environment_mismatch", Taken::source}));
+    testing::Values(
+        Taking{"gpu_off_bus", Taken::source}, Taking{"gpu_off_bus", Taken::lines},
+        Taking{"oom_killed", Taken::source}, Taking{"oom_killed", Taken::lines},
+        Taking{"port_down", Taken::source}, Taking{"nic_health", Taken::lines},
+        Taking{"pcie_degraded", Taken::source}, Taking{"gpu_thermal", Taken::source},
+        Taking{"link_errors", Taken::source}, Taking{"mtu_mismatch", Taken::source},
+        Taking{"shm_full", Taken::source}, Taking{"cuda_oom", Taken::source},
+        Taking{"cuda_oom", Taken::lines}, Taking{"data_loader_error", Taken::lines},
+        Taking{"straggler_reported", Taken::source}, Taking{"straggler_profiled", Taken::source},
+        Taking{"communication_bound", Taken::source}, Taking{"bandwidth_low_host", Taken::source},
+        Taking{"bandwidth_low_network", Taken::source}, Taking{"wrong_results", Taken::source},
+        Taking{"rank_behind", Taken::source}, Taking{"mismatch_two_camps", Taken::source},
+        Taking{"network_fallback_all", Taken::source},
+        Taking{"environment_mismatch", Taken::source}));
 
 TEST(Baselines, GuessFromOneLine) {
   const Files files = {

@@ -50,9 +50,12 @@ TEST(Coverage, OfAHealthyJobItIsToldWhatWasNotLookedAtAndOfAllThatWasNothing) {
   EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
   EXPECT_THAT(asked(job.diagnosis()),
               ElementsAre("kernel log of every host", "port counters, read twice, of every host",
-                          "report of the GPUs of every host"));
+                          "report of the GPUs of every host", "bandwidth test of every host",
+                          "profile of every rank, or its times to a barrier"));
   send_from_both(job, "kernel");
   send_from_both(job, "nvidia-smi-q");
+  send_from_both(job, "nccl-tests");
+  job.part("", {.tool = "straggler-report", .kind = "rank", .names = {{"rank", "0"}}});
   send(job, "node-0", "perfquery");
   EXPECT_THAT(asked(job.diagnosis()), ElementsAre("port counters, read twice, of node-1"));
   send(job, "node-1", "ethtool");
@@ -63,7 +66,9 @@ TEST(Coverage, AReportOfNobodysHostMayBeThatOfAnyAndIsNotAskedForAgain) {
   Job job = sixteen_ranks(100);
   send(job, "", "ibqueryerrors");
   EXPECT_THAT(asked(job.diagnosis()),
-              ElementsAre("kernel log of every host", "report of the GPUs of every host"));
+              ElementsAre("kernel log of every host", "report of the GPUs of every host",
+                          "bandwidth test of every host",
+                          "profile of every rank, or its times to a barrier"));
 }
 
 TEST(Coverage, WhyARankStoppedIsAskedOfItsKernelThenOfItsProcess) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "job.h"
 #include "rules/catalog_files.h"
 #include "rules/confidence.h"
@@ -122,7 +124,7 @@ TEST(BandwidthTests, LessThanTheSameHostsReachedBeforeIsLow) {
   EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7", "gpu-8"));
 }
 
-TEST(BandwidthTests, AFallThatIsOverOrOfOtherHostsIsNone) {
+TEST(BandwidthTests, AFallThatIsOverIsNoneNorIsAnotherHostsRunAnEarlierOne) {
   Job recovered;
   const Table of{.gpu = "NVIDIA L40S"};
   recovered.part("gpu-7", table(22, of), at(0));
@@ -132,7 +134,68 @@ TEST(BandwidthTests, AFallThatIsOverOrOfOtherHostsIsNone) {
   Job others;
   others.part("gpu-7", table(44, of), at(0));
   others.part("gpu-8", table(22, {.gpu = of.gpu, .hosts = "gpu-8"}), at(3600));
-  EXPECT_THAT(causes(others.diagnosis().root_causes), IsEmpty());
+  for (const Finding& finding : others.diagnosis().root_causes)
+    EXPECT_THAT(finding.title, Not(HasSubstr("earlier run")));
+}
+
+// Tables of the same test, each with its hosts and what it reached.
+Diagnosis diagnosis_beside(const std::vector<std::pair<std::string, double>>& runs) {
+  Job job;
+  for (const auto& [hosts, busbw] : runs) {
+    const bool pair = hosts.find(',') != std::string::npos;
+    job.part("", table(busbw, {.gpu = "NVIDIA L40S",
+                               .ranks = pair ? "8" : "4",
+                               .nodes = pair ? "2" : "1",
+                               .hosts = hosts}));
+  }
+  return job.diagnosis();
+}
+
+TEST(BandwidthTests, AHostThatReachesFarLessThanOthersInTheSameTestIsLow) {
+  const Diagnosis diagnosis = diagnosis_beside({{"gpu-7", 44}, {"gpu-8", 20}, {"gpu-9", 43}});
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("performance.bandwidth_low"));
+  EXPECT_EQ(diagnosis.root_causes[0].title,
+            "all_reduce on gpu-8 reached 20 GB/s of bus bandwidth, and other hosts 44");
+  EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-8"));
+}
+
+TEST(BandwidthTests, BesideOneOtherHostAloneItIsHardlyMoreThanAGuess) {
+  const Diagnosis diagnosis = diagnosis_beside({{"gpu-7", 44}, {"gpu-8", 20}});
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("performance.bandwidth_low"));
+  EXPECT_LE(diagnosis.root_causes[0].confidence, stated_confidence(0.5));
+}
+
+TEST(BandwidthTests, TheHostThatAllSlowPairsShareIsLow) {
+  const Diagnosis diagnosis = diagnosis_beside(
+      {{"gpu-7,gpu-8", 20}, {"gpu-8,gpu-9", 21}, {"gpu-9,gpu-10", 44}, {"gpu-10,gpu-7", 43}});
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("performance.bandwidth_low"));
+  EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-8"));
+  EXPECT_THAT(diagnosis.root_causes[0].evidence, testing::SizeIs(2));
+}
+
+TEST(BandwidthTests, SlowRunsThatShareNoHostOfTheirOwnAccuseNobody) {
+  // Two rows of racks with a narrow place between them; a host that was fast in another pair; two
+  // hosts of one pair, of which nothing tells which it is.
+  EXPECT_THAT(causes(diagnosis_beside({{"gpu-7,gpu-8", 44},
+                                       {"gpu-8,gpu-9", 30},
+                                       {"gpu-9,gpu-10", 44},
+                                       {"gpu-10,gpu-7", 30}})
+                         .root_causes),
+              IsEmpty());
+  EXPECT_THAT(
+      causes(diagnosis_beside({{"gpu-7,gpu-8", 20}, {"gpu-8,gpu-9", 44}, {"gpu-7,gpu-9", 44}})
+                 .root_causes),
+      IsEmpty());
+  EXPECT_THAT(causes(diagnosis_beside({{"gpu-7,gpu-8", 20}, {"gpu-9,gpu-10", 44}}).root_causes),
+              IsEmpty());
+}
+
+TEST(BandwidthTests, OtherHardwareOrAnotherTestIsNoMeasure) {
+  Job job;
+  job.part("gpu-7", table(44, {.gpu = "NVIDIA L40S", .ranks = "4"}));
+  job.part("gpu-8", table(20, {.gpu = "NVIDIA L4", .ranks = "4", .hosts = "gpu-8"}));
+  job.part("gpu-9", table(20, {.gpu = "NVIDIA L40S", .ranks = "2", .hosts = "gpu-9"}));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), IsEmpty());
 }
 
 TEST(BandwidthTests, AHostOnWhichTheJobDoesNotRunIsABystander) {
@@ -299,6 +362,30 @@ TEST(Profiles, CommunicationThatAllRanksCannotHideIsTheBound) {
   EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("Each of 4 profiled ranks spends 42 %"));
 }
 
+TEST(Profiles, WhereOtherRanksWereNotProfiledTheyAreAskedForAndItIsLessSure) {
+  Job all;
+  Job some;
+  for (Job* job : {&all, &some}) job->join_all(8);
+  for (int rank = 0; rank < 8; ++rank) {
+    const PartReport report = trace(rank, std::vector<Step>(4, kUsual), 0.42);
+    const std::string name = fmt::format("trace_{}.json", rank);
+    all.part("", report, {}, name);
+    if (rank != 3) some.part("", report, {}, name);
+  }
+  const Diagnosis whole = all.diagnosis();
+  const Diagnosis part = some.diagnosis();
+  ASSERT_THAT(causes(whole.root_causes), ElementsAre("performance.communication_bound"));
+  ASSERT_THAT(causes(part.root_causes), ElementsAre("performance.communication_bound"));
+  EXPECT_LT(part.root_causes[0].confidence, whole.root_causes[0].confidence);
+  const auto asks = [](const Diagnosis& diagnosis) {
+    return std::ranges::any_of(diagnosis.missing_evidence, [](const MissingEvidence& missing) {
+      return missing.what == "profile of rank 3";
+    });
+  };
+  EXPECT_TRUE(asks(part));
+  EXPECT_FALSE(asks(whole));
+}
+
 TEST(Profiles, OneRankThatWaitsLittleShowsThatTheNetworkIsNotTheBound) {
   EXPECT_THAT(causes(job_of({trace(0, std::vector<Step>(4, kUsual), 0.42),
                              trace(1, std::vector<Step>(4, kUsual), 0.12),
@@ -352,6 +439,24 @@ TEST(BarrierTimes, OneFarUnderTheOthersIsWaitedFor) {
 TEST(BarrierTimes, TimesThatAreAllDifferentNameNobody) {
   Job job;
   for (int rank = 0; rank < 8; ++rank) job.part("", barrier(rank, 100.0 * (rank + 1)));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), IsEmpty());
+}
+
+TEST(KernelTimes, NameTheRankWhoseGpuIsSlow) {
+  Job job;
+  job.part("",
+           {.tool = "straggler-report", .kind = "gpus", .names = {}, .values = {{"ranks", "5"}}});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.straggler"));
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(5));
+}
+
+TEST(KernelTimes, OfHalfTheJobNameNobody) {
+  Job job;
+  job.part("", {.tool = "straggler-report",
+                .kind = "gpus",
+                .names = {},
+                .values = {{"ranks", "4,5,6,7,8,9"}}});
   EXPECT_THAT(causes(job.diagnosis().root_causes), IsEmpty());
 }
 

@@ -105,6 +105,20 @@ TEST(Torch, NamesTheRankThatWasOnlyToldOfATimeoutAndNeverEnteredTheCall) {
   EXPECT_EQ(*timeout->first_seen, kStart + 99s + 950ms);  // the stamp less what it ran for
 }
 
+TEST(Torch, WhoseParametersGotNoGradientIsToldByWhoSaysIt) {
+  // DDP counts ranks in a group of its own: rank 11 of the job is rank 3 there.
+  TorchJob job;
+  job.job.join_all(16);
+  job.raise(11, "RuntimeError",
+            "Expected to have finished reduction in the prior iteration before starting a new one.",
+            at(30s));
+  job.say(11, UnusedParameters{.rank = 3, .names = {"290", "291"}},
+          "Parameter indices which did not receive grad for rank 3: 290 291", at(30s));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.unused_parameters"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(11));
+}
+
 TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
   TorchJob job;
   job.job.join_all(8);

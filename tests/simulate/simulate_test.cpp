@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <set>
 
+#include "model/cause.h"
 #include "simulate/scenario.h"
 #include "simulated.h"
 
@@ -27,6 +28,24 @@ TEST(Simulate, WritesTheSameBytesForTheSameSeed) {
     Options other = options;
     other.seed = 2;
     EXPECT_NE(simulated(options).files, simulated(other).files);
+  }
+}
+
+TEST(Simulate, HasAScenarioForEveryClassOfCauses) {
+  // Symptoms that a job has beside what stopped it, and that no logs hold alone.
+  constexpr std::string_view kBesideOthers[] = {
+      "collective.timeout",  // of every watchdog that waits
+      "process.aborted",     // of those that it takes down
+      "process.silent",      // of a log that was cut off
+      "nccl.error",          // of those that hear of another's end
+      "gpu.teardown",        // of the channels of a process that was ended
+  };
+  for (const CauseClass& known : cause_classes()) {
+    const bool simulated = std::ranges::find(scenarios(), known.name, &Scenario::cause) !=
+                           std::ranges::end(scenarios());
+    const bool beside = std::ranges::find(kBesideOthers, known.name) != std::end(kBesideOthers);
+    EXPECT_NE(simulated, beside) << known.name;
+    EXPECT_TRUE(known.is_symptom || !beside) << known.name;
   }
 }
 

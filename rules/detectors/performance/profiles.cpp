@@ -15,7 +15,9 @@ namespace faultline {
 namespace {
 
 constexpr double kSureOfShare = 0.7;
-constexpr double kSureOfShareOfOne = 0.5;  // it may wait for ranks of which no profile was seen
+// They may wait for ranks of which no profile was seen.
+constexpr double kSureOfShareOfSome = 0.6;
+constexpr double kSureOfShareOfOne = 0.5;
 constexpr double kSureOfStraggler = 0.75;
 constexpr double kSureOfOneOfTwo = 0.55;
 constexpr double kSureWithoutSteps = 0.5;
@@ -37,8 +39,6 @@ struct Profile {
   double exposed = 0;
   double kernels = 0;
   std::map<std::int64_t, Stretch> steps;
-
-  double exposed_share() const { return all.span > 0 ? exposed / all.span : 0; }
 };
 
 // "step 12 / span us"
@@ -127,6 +127,32 @@ std::optional<Late> late_in(const std::vector<Stretch>& stretches, double least_
   return late;
 }
 
+// The steps that all have, each with a stretch of every profile.
+std::vector<std::vector<Stretch>> common_steps(const std::vector<Profile>& profiles) {
+  std::vector<std::vector<Stretch>> steps;
+  for (const auto& [number, first] : profiles.front().steps) {
+    std::vector<Stretch> stretches;
+    for (const Profile& profile : profiles) {
+      const auto step = profile.steps.find(number);
+      if (step == profile.steps.end()) break;
+      stretches.push_back(step->second);
+    }
+    if (stretches.size() == profiles.size()) steps.push_back(std::move(stretches));
+  }
+  return steps;
+}
+
+// How long each profile's rank was in collectives for want of the one that came last, which may be
+// another in each step.
+std::vector<double> waited_for_the_last(const std::vector<Profile>& profiles) {
+  std::vector<double> waited(profiles.size());
+  for (const std::vector<Stretch>& stretches : common_steps(profiles)) {
+    const double least = std::ranges::min(stretches, {}, &Stretch::collective).collective;
+    for (std::size_t i = 0; i < waited.size(); ++i) waited[i] += stretches[i].collective - least;
+  }
+  return waited;
+}
+
 struct Verdicts {
   std::size_t steps = 0;
   std::vector<std::size_t> late;  // by profile: how often
@@ -141,14 +167,7 @@ Verdicts judge_steps(const std::vector<Profile>& profiles,
                     .late = std::vector<std::size_t>(count),
                     .computes = std::vector<std::size_t>(count),
                     .share = std::vector<double>(count)};
-  for (const auto& [number, first] : profiles.front().steps) {
-    std::vector<Stretch> stretches;
-    for (const Profile& profile : profiles) {
-      const auto step = profile.steps.find(number);
-      if (step == profile.steps.end()) break;
-      stretches.push_back(step->second);
-    }
-    if (stretches.size() < count) continue;
+  for (const std::vector<Stretch>& stretches : common_steps(profiles)) {
     ++verdicts.steps;
     const auto late = late_in(stretches, rules.gap, rules.accounted);
     if (!late) continue;
@@ -221,12 +240,22 @@ std::optional<std::size_t> find_straggler(const View& view, const std::vector<Pr
 
 void find_exposed(const View& view, const std::vector<Profile>& profiles,
                   std::vector<Suspicion>& found) {
-  const auto least = std::ranges::min_element(profiles, {}, &Profile::exposed_share);
-  const double share = least->exposed_share();
+  const std::vector<double> waited = waited_for_the_last(profiles);
+  const Profile* least = nullptr;
+  double share = 0;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const double own = (profiles[i].exposed - waited[i]) / profiles[i].all.span;
+    if (least != nullptr && own >= share) continue;
+    least = &profiles[i];
+    share = own;
+  }
   if (share <= view.catalog.performance.profile.exposed_communication) return;
   const bool alone = profiles.size() == 1;
+  const bool some = static_cast<int>(profiles.size()) < view.roll.expected;
   Suspicion suspicion = slow_suspicion(view, *least->record, "performance.communication_bound",
-                                       alone ? kSureOfShareOfOne : kSureOfShare);
+                                       alone  ? kSureOfShareOfOne
+                                       : some ? kSureOfShareOfSome
+                                              : kSureOfShare);
   Finding& finding = suspicion.finding;
   finding.title =
       alone ? fmt::format(
@@ -238,7 +267,7 @@ void find_exposed(const View& view, const std::vector<Profile>& profiles,
                   "Each of {} profiled ranks spends {:.0f} % of its time or more on "
                   "communication that no computing hides",
                   profiles.size(), share * 100);
-  if (alone)
+  if (alone || some)
     finding.actions.push_back(
         {.what = "Profile other ranks in the same steps: the one that communicates least is the "
                  "one that the others wait for."});

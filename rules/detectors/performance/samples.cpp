@@ -15,6 +15,7 @@ namespace {
 constexpr double kSureOfBarrier = 0.55;
 constexpr double kSureOfMany = 0.4;  // several differ at once
 constexpr double kSureOfScript = 0.45;
+constexpr double kSureOfKernels = 0.6;
 constexpr double kSureOfIdle = 0.6;
 constexpr double kSureOfZombie = 0.55;
 
@@ -70,10 +71,9 @@ void suspect_times(const View& view, const std::vector<BarrierTime>& times,
         odd.size() == 1 ? kSureOfBarrier : kSureOfMany));
 }
 
-// "Straggler ranks detected: [3]", where no times say why.
-void suspect_named(const View& view, const PartRecord& record, const std::set<int>& timed,
-                   std::vector<Suspicion>& found) {
-  constexpr std::size_t kMost = 4;  // more are no stragglers
+// The ranks that a report names. More than a few are no stragglers.
+std::vector<int> named_ranks(const View& view, const PartRecord& record) {
+  constexpr std::size_t kMost = 4;
   const std::string named = text_in(view, record, "ranks");
   std::vector<int> ranks;
   for (std::string_view rest = named; !rest.empty();) {
@@ -82,12 +82,28 @@ void suspect_named(const View& view, const PartRecord& record, const std::set<in
       ranks.push_back(static_cast<int>(*rank));
     rest.remove_prefix(std::min(comma + 1, rest.size()));
   }
-  if (ranks.size() > kMost) return;
-  for (const int rank : ranks)
+  return ranks.size() > kMost ? std::vector<int>() : ranks;
+}
+
+// "Straggler ranks detected: [3]", where no times say why.
+void suspect_named(const View& view, const PartRecord& record, const std::set<int>& timed,
+                   std::vector<Suspicion>& found) {
+  for (const int rank : named_ranks(view, record))
     if (!timed.contains(rank))
       found.push_back(late_rank(view, record, rank,
                                 fmt::format("The job's own report calls rank {} a straggler", rank),
                                 kSureOfScript));
+}
+
+// By the times of kernels alone, in which nobody waits: whoever is slow there is slow itself.
+void suspect_slow_gpus(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
+  for (const int rank : named_ranks(view, record))
+    found.push_back(late_rank(
+        view, record, rank,
+        fmt::format("The kernels of rank {} take far longer than those of other ranks, or than "
+                    "before, by the job's own report",
+                    rank),
+        kSureOfKernels));
 }
 
 struct Work {
@@ -131,9 +147,11 @@ std::vector<Suspicion> suspect_barrier_times(const View& view) {
   std::vector<BarrierTime> times;
   for (const auto& [rank, time] : latest) times.push_back(time);
   suspect_times(view, times, found);
-  for (const PartRecord& record : view.job.parts().records())
-    if (record.tool == "straggler-report" && record.kind == "job")
-      suspect_named(view, record, timed, found);
+  for (const PartRecord& record : view.job.parts().records()) {
+    if (record.tool != "straggler-report") continue;
+    if (record.kind == "job") suspect_named(view, record, timed, found);
+    if (record.kind == "gpus") suspect_slow_gpus(view, record, found);
+  }
   return found;
 }
 

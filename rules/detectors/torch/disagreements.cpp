@@ -142,21 +142,22 @@ std::vector<Suspicion> find_not_submitted(const View& view, const TorchCrew& cre
 
 std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
   std::map<int, std::vector<std::string>> names;
-  const LineRef* line = nullptr;
+  std::vector<const LineRef*> lines;  // of each rank the first
   for (const auto& unused : view.job.torch().unused()) {
     if (unused.fact.names.empty() || !crew.in_attempt(unused.line)) continue;
-    if (line == nullptr) line = &unused.line;
     std::vector<std::string>& known = names[unused.fact.rank];
-    if (known.empty()) known = unused.fact.names;
+    if (!known.empty()) continue;
+    known = unused.fact.names;
+    lines.push_back(&unused.line);
   }
-  if (line == nullptr) return {};
+  if (lines.empty()) return {};
   std::set<int> ranks;
   for (const auto& [rank, parameters] : names) ranks.insert(rank);
   std::vector<std::string> some = names.begin()->second;
   if (some.size() > kMostLines) some.resize(kMostLines);
   Suspicion suspicion;
   suspicion.verdict = Verdict::failed;
-  suspicion.since = line->time;
+  suspicion.since = lines.front()->time;
   Finding& finding = suspicion.finding;
   finding.cause = "software.unused_parameters";
   finding.title = fmt::format("On {} parameters get no gradient: {}", crew.people(ranks),
@@ -164,7 +165,8 @@ std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
   finding.severity = Severity::error;
   finding.confidence = 0.75;
   finding.subject = crew.subject_of(ranks);
-  finding.evidence.push_back(view.evidence(*line));
+  if (lines.size() > kMostLines) lines.resize(kMostLines);
+  for (const LineRef* line : lines) finding.evidence.push_back(view.evidence(*line));
   return {std::move(suspicion)};
 }
 
