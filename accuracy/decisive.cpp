@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -267,9 +268,13 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
     if (rounds == 0) return result;
   }
   result.source = rest.source;
-  std::vector<int> ranks = ranks_gone(diagnosis, without);
-  if (ranks.empty()) ranks = cause.subject.ranks;
   const Finding* still = stated(without, cause);
+  std::vector<int> ranks = ranks_gone(diagnosis, without);
+  // Old logs name the rank of a process only where something was said of it.
+  if (ranks.empty() && still != nullptr)
+    std::ranges::set_difference(cause.subject.ranks, still->subject.ranks,
+                                std::back_inserter(ranks));
+  if (ranks.empty()) ranks = cause.subject.ranks;
   result.less_sure = still == nullptr || still->confidence < cause.confidence;
   result.asked_for = std::ranges::any_of(
       without.missing_evidence,

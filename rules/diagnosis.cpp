@@ -4,6 +4,8 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <functional>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -98,13 +100,16 @@ bool leaves_open_why(const Finding& finding) {
          finding.cause == "launch.connect_failed" || finding.cause == "launch.rank_missing";
 }
 
-auto rank_of(const Finding& finding) {
-  return std::make_tuple(-finding.confidence, -static_cast<int>(finding.severity),
-                         std::string_view(finding.cause), std::string_view(finding.id));
-}
+// By the id of a finding.
+using Firmness = std::map<std::string, double, std::less<>>;
 
-void sort(std::vector<Finding>& findings) {
-  std::ranges::sort(findings, {}, [](const Finding& f) { return rank_of(f); });
+// What is stated equally surely may rest on evidence that is not equally firm.
+void sort(std::vector<Finding>& findings, const Firmness& firmness) {
+  std::ranges::sort(findings, {}, [&](const Finding& finding) {
+    return std::make_tuple(-finding.confidence, -firmness.find(finding.id)->second,
+                           -static_cast<int>(finding.severity), std::string_view(finding.cause),
+                           std::string_view(finding.id));
+  });
 }
 
 // What was read, and not understood, and keeps all else from being called healthy.
@@ -236,10 +241,12 @@ std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagn
       diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
   }
   std::vector<Finding> unexplained;
+  Firmness firmness;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& candidate = candidates[i];
     Finding& finding = candidate.finding();
     auto& [where, why] = places[i];
+    firmness.emplace(finding.id, candidate.firmness);
     diagnosis.explanation.findings.push_back(
         {.finding = finding.id,
          .title = finding.title,
@@ -261,9 +268,9 @@ std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagn
     if (candidate.symptom || leaves_open_why(finding)) unexplained.push_back(finding);
     diagnosis.root_causes.push_back(std::move(finding));
   }
-  sort(diagnosis.root_causes);
-  sort(diagnosis.symptoms);
-  sort(diagnosis.observations);
+  sort(diagnosis.root_causes, firmness);
+  sort(diagnosis.symptoms, firmness);
+  sort(diagnosis.observations, firmness);
   sort(diagnosis.explanation);
   for (std::vector<int>* ranks : {&diagnosis.ranks.behind, &diagnosis.ranks.silent}) {
     std::ranges::sort(*ranks);

@@ -283,7 +283,10 @@ void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
 void weigh(std::vector<Candidate>& candidates) {
   const bool stopped = std::ranges::any_of(candidates, stops_job);
   for (Candidate& candidate : candidates) {
-    if (candidate.symptom || !stopped || is_a_disagreement(candidate)) continue;
+    // That results are wrong is a fault in its own right, whatever else stopped the job.
+    if (candidate.symptom || !stopped || is_a_disagreement(candidate) ||
+        candidate.suspicion.verdict == Verdict::corrupt)
+      continue;
     const bool explains_stop = std::ranges::any_of(
         candidate.effects, [&](std::size_t e) { return stops_job(candidates[e]); });
     const double confidence = candidate.finding().confidence;
@@ -306,7 +309,8 @@ void weigh(std::vector<Candidate>& candidates) {
 
 void state_confidence(std::vector<Candidate>& candidates, std::size_t unheard) {
   for (Candidate& candidate : candidates) {
-    set_confidence(candidate, stated_confidence(candidate.finding().confidence),
+    candidate.firmness = candidate.finding().confidence;
+    set_confidence(candidate, stated_confidence(candidate.firmness),
                    "stated: how often such evidence was right");
     const double stated = candidate.finding().confidence;
     if (candidate.borne_out)

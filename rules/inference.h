@@ -18,6 +18,7 @@ struct Candidate {
   std::vector<std::string_view> clocks;  // detectors whose lines are among the evidence
   bool symptom = false;
   bool borne_out = false;  // another detector found the same by other lines
+  double firmness = 0;     // of its evidence, from which its confidence is stated
   // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
   std::vector<int> held_up;
   std::vector<std::size_t> effects;  // what it explains

@@ -11,7 +11,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kUsedByJob = 0.65;
+constexpr double kUsedByJob = 0.7;
 constexpr double kUseUnknown = 0.4;
 constexpr double kNoMajority = 0.8;  // times
 constexpr double kBlackHole = 0.7;

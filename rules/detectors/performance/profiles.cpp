@@ -14,9 +14,9 @@
 namespace faultline {
 namespace {
 
-constexpr double kSureOfShare = 0.7;
+constexpr double kSureOfShare = 0.75;
 // They may wait for ranks of which no profile was seen.
-constexpr double kSureOfShareOfSome = 0.6;
+constexpr double kSureOfShareOfSome = 0.7;
 constexpr double kSureOfShareOfOne = 0.5;
 constexpr double kSureOfStraggler = 0.75;
 constexpr double kSureOfOneOfTwo = 0.55;

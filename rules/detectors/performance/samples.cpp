@@ -12,10 +12,10 @@
 namespace faultline {
 namespace {
 
-constexpr double kSureOfBarrier = 0.55;
+constexpr double kSureOfBarrier = 0.65;
 constexpr double kSureOfMany = 0.4;  // several differ at once
 constexpr double kSureOfScript = 0.45;
-constexpr double kSureOfKernels = 0.6;
+constexpr double kSureOfKernels = 0.7;
 constexpr double kSureOfIdle = 0.6;
 constexpr double kSureOfZombie = 0.55;
 
