@@ -104,6 +104,14 @@ void hear_processes(const JobState& job, std::set<int>& heard) {
     if (seen.launcher_rank >= 0) heard.insert(seen.launcher_rank);
 }
 
+// Ranks count from 0, so that between those that a launcher numbered there are others. 0: it
+// numbered none, or one.
+std::int64_t numbered(const JobState& job) {
+  std::set<int> ranks;
+  hear_processes(job, ranks);
+  return ranks.size() > 1 ? *ranks.rbegin() + 1 : 0;
+}
+
 }  // namespace
 
 std::vector<int> RollCall::unheard() const {
@@ -140,8 +148,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
       hear_files(job, roll.heard);
       hear_processes(job, roll.heard);
     }
-    // Ranks count from 0, so that between those that were heard there are others.
-    if (roll.heard.size() > 1) expected.tell(*roll.heard.rbegin() + 1, nullptr);
+    if (expected.expected() == 0 && job.torch().empty()) expected.tell(numbered(job), nullptr);
   }
   roll.expected = expected.expected();
   roll.told_by = expected.line();

@@ -53,6 +53,18 @@ bool DatedCalls::went_on_after(const std::string& host, const Subject& subject,
   return any;
 }
 
+bool is_long_before_processes(const View& view, const EventTime& time) {
+  constexpr std::int64_t kLongUs = 60LL * 60 * 1'000'000;
+  bool before = false;
+  for (const ProcessSeen& seen : view.job.processes().all()) {
+    if (!view.in_attempt(seen.process)) continue;
+    const auto passed = microseconds_between(time, seen.first.time);
+    if (passed && *passed <= kLongUs) return false;
+    before |= passed.has_value();
+  }
+  return before;
+}
+
 void say_that_the_job_went_on(Suspicion& suspicion) {
   suspicion.finding.title += ", long before the job's last calls";
   suspicion.finding.severity = std::min(suspicion.finding.severity, Severity::warning);

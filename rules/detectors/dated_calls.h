@@ -24,6 +24,10 @@ class DatedCalls {
   std::map<int, EventTime> timed_out_;  // by rank: when it made the last call that timed out
 };
 
+// Of a job whose ranks never came to have a communicator: whether its processes began long after
+// `time`. What came soon before them may be what keeps them from starting.
+bool is_long_before_processes(const View& view, const EventTime& time);
+
 // A fault that ought to stop its rank, and did not for long.
 void say_that_the_job_went_on(Suspicion& suspicion);
 

@@ -18,7 +18,7 @@ namespace {
 // How sure it is that these are the ranks others wait for.
 constexpr double kSure = 0.9;
 constexpr double kByOpCount = 0.8;       // logs began late; NCCL's own count places them
-constexpr double kBySequence = 0.6;      // so they did, and only the order of calls places them
+constexpr double kBySequence = 0.55;     // so they did, and only the order of calls places them
 constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
 constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
 constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
@@ -26,9 +26,9 @@ constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its othe
 constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
 constexpr double kDoesNotEnd = 0.75;
 constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
-constexpr double kMayWaitItself = 0.65;  // for a rank of its communicators whose log is missing
+constexpr double kMayWaitItself = 0.55;  // for a rank of its communicators whose log is missing
 constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
-constexpr double kSomeCallDoesNotEnd = 0.55;
+constexpr double kSomeCallDoesNotEnd = 0.6;
 constexpr double kOneGroupDoesNotEnd = 0.7;
 constexpr std::uint64_t kShortQueue =
     5;  // calls by which ranks differ without any of them stopping

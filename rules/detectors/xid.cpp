@@ -66,7 +66,7 @@ bool starts_before_job(const View& view, const XidIncident& incident, const Even
     if (order == Order::cannot_tell) continue;
     before = before.value_or(true) && order == Order::before;
   }
-  return before.value_or(false);
+  return view.members.empty() ? is_long_before_processes(view, last) : before.value_or(false);
 }
 
 bool is_old(const View& view, const GpuBurst& burst) {

@@ -96,10 +96,26 @@ TEST(RollCall, ReadsTheMembersOfGroupsInDumps) {
               Contains(Field(&MissingEvidence::what, "the Flight Recorder dump of rank 5")));
 }
 
-TEST(RollCall, KnowsThatThereAreRanksBetweenThoseThatWereHeard) {
+TEST(RollCall, KnowsThatThereAreRanksBetweenThoseThatALauncherNumbered) {
   Job job;
-  for (const int rank : all_but(5, 8)) time_out(job, log_of(rank), rank);
-  expect_rank_5_asked_for(job.diagnosis());
+  for (const int rank : all_but(5, 8)) {
+    Speaker speaker = Job::speaker_of(rank);
+    speaker.rank = rank;
+    job.say({"j", "job.log", "", -1}, speaker,
+            Setting{"interface", "bootstrap", "eth0:10.0.0.1<0>"}, "Bootstrap");
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(diagnosis.ranks.expected, 8);
+  EXPECT_EQ(diagnosis.ranks.seen, 7);
+  EXPECT_THAT(diagnosis.missing_evidence,
+              Contains(Field(&MissingEvidence::what, "the NCCL log of rank 5")));
+}
+
+// A file may be named by a number of any kind.
+TEST(RollCall, TakesNoNumberOfAFileForTheNumberOfRanks) {
+  Job job;
+  for (const int rank : {0, 2, 3}) time_out(job, {"j", "12.log", "", -1}, rank);
+  EXPECT_EQ(job.diagnosis().ranks.expected, 0);
 }
 
 TEST(RollCall, HoldsTheSilenceOfARankAgainstItWhereItsLogIsThere) {

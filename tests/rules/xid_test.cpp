@@ -246,6 +246,34 @@ TEST(Xids, OnAHostWhoseRanksNobodySawAreNotABystandersOutright) {
   EXPECT_THAT(causes(complete.diagnosis().observations), ElementsAre("gpu.off_bus"));
 }
 
+// Fifteen of sixteen processes that print how they start, and do not come to have a communicator.
+Job starting(const EventTime& begin) {
+  Job job;
+  for (int rank = 0; rank < 15; ++rank)
+    job.say(Job::source_of(rank), Job::speaker_of(rank),
+            Setting{"interface", "bootstrap", "eth0:10.0.0.1<0>"}, "Bootstrap", begin);
+  return job;
+}
+
+TEST(Xids, OfAJobThatDoesNotStartWhatWasLongBeforeIsOldAndWhatWasJustBeforeIsNot) {
+  for (const auto& [minutes, is_old] : {std::pair(10, false), std::pair(30 * 60, true)}) {
+    Job job = starting(EventTime::at(Timestamp(std::chrono::hours(40))));
+    job.xid("node-1", Job::gpu_of(7), 79,
+            EventTime::at(Timestamp(std::chrono::hours(40) - std::chrono::minutes(minutes))));
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(causes(diagnosis.observations) == std::vector<std::string>{"gpu.off_bus"}, is_old);
+  }
+}
+
+TEST(Xids, OfAJobThatDoesNotStartAHostWithoutAProcessIsNotAccusedForNothing) {
+  Job job = starting({});
+  job.xid("node-7", Job::gpu_of(7), 79);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), Not(Contains("gpu.off_bus")));
+  Job there = starting({});
+  there.xid("node-1", Job::gpu_of(7), 79);
+  EXPECT_THAT(causes(there.diagnosis().root_causes), Contains("gpu.off_bus"));
+}
+
 TEST(Xids, AGpuThatWasResetSinceIsSaidToBe) {
   Job job = sixteen_ranks();
   const std::string gpu = Job::gpu_of(3);

@@ -7,6 +7,7 @@
 
 #include "model/cause.h"
 #include "rules/advice.h"
+#include "rules/detectors/dated_calls.h"
 #include "rules/placeholders.h"
 
 namespace faultline {
@@ -47,7 +48,7 @@ bool before_the_job(const View& view, const std::string& host, const EventTime& 
     if (order == Order::cannot_tell) continue;
     before = before.value_or(true) && order == Order::before;
   }
-  return before.value_or(false);
+  return view.members.empty() ? is_long_before_processes(view, time) : before.value_or(false);
 }
 
 EventTime later(EventTime time, std::int64_t us) {

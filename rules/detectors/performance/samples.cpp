@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kSureOfBarrier = 0.65;
+constexpr double kSureOfBarrier = 0.7;
 constexpr double kSureOfMany = 0.4;  // several differ at once
 constexpr double kSureOfScript = 0.45;
 constexpr double kSureOfKernels = 0.7;

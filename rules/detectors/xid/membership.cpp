@@ -39,12 +39,26 @@ bool may_have_unseen_ranks(const View& view, const std::string& host) {
   return false;
 }
 
+// Processes of the job were seen, and none of them there.
+bool is_host_without_process(const View& view, const std::string& host) {
+  bool elsewhere = false;
+  for (const ProcessSeen& seen : view.job.processes().all()) {
+    if (!view.in_attempt(seen.process)) continue;
+    if (seen.host.empty() || seen.host == host) return false;
+    elsewhere = true;
+  }
+  return elsewhere && !host.empty();
+}
+
 }  // namespace
 
 GpuMembership membership_of(const View& view, const std::string& host, const std::string& gpu) {
   const std::vector<Worker>& workers = view.workers.all;
   GpuMembership membership;
-  if (workers.empty()) return membership;
+  if (workers.empty()) {
+    if (is_host_without_process(view, host)) membership.kind = GpuMembership::Kind::unseen_rank;
+    return membership;
+  }
   bool gpus_unknown = false;
   for (std::size_t i : workers_of_host(view, host)) {
     gpus_unknown |= workers[i].gpu.empty();
