@@ -23,7 +23,7 @@ constexpr double kAhead = 0.75;   // only it entered the next collective
 constexpr double kElsewhere = 0.7;  // both entered a later collective of another communicator
 constexpr double kSizes = 0.85;
 constexpr double kCircle = 0.75;
-constexpr double kBothSendFirst = 0.7;
+constexpr double kBothSendFirst = 0.6;
 constexpr double kStopped = 0.8;  // a peer waits for it in a Send or Recv, and it for nobody
 constexpr double kLineMayBeLost =
     0.6;  // torn logs, and one call that several processes' file lacks

@@ -154,12 +154,12 @@ TEST(Coverage, OfTwoCampsThatDifferByARankThatWasNotHeardNeitherIsTheOddOne) {
   EXPECT_EQ(without_one.root_causes.front().subject.ranks, ranks(1, 8));
 }
 
-// Two communicators, each of which waits for a rank on another host.
+// Two communicators wait for a rank each, which may itself wait for the one that was not heard.
 TEST(Coverage, WhereRanksStoppedInSeveralPlacesEveryHostIsAsked) {
   Job job = sixteen_ranks(100);
   for (const auto& [name, late] : {std::pair("left", 3), std::pair("right", 11)}) {
     const std::vector<int> members = late < 8 ? ranks(0, 8) : ranks(8, 16);
-    for (const int rank : members) job.join(rank, name, rank % 8, 8);
+    for (const int rank : members) job.join(rank, name, rank % 8, 9);
     job.call(members, all_reduce(), 20, name);
     std::vector<int> others = members;
     std::erase(others, late);
@@ -168,9 +168,9 @@ TEST(Coverage, WhereRanksStoppedInSeveralPlacesEveryHostIsAsked) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes),
               ElementsAre("collective.rank_behind", "collective.rank_behind"));
+  EXPECT_LT(diagnosis.root_causes.front().confidence, kLeastToBlame);
   EXPECT_THAT(asked(diagnosis), Contains("kernel log of every host"));
-  EXPECT_EQ(Contains("MTU of the interfaces of every host").Matches(asked(diagnosis)),
-            diagnosis.root_causes.back().confidence < kLeastToBlame);
+  EXPECT_THAT(asked(diagnosis), Contains("MTU of the interfaces of every host"));
 }
 
 TEST(Coverage, WhereOnlyAddressesTellThatTwoRanksUseOneGpuTheirLogIsAskedFor) {

@@ -97,7 +97,7 @@ Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_s
                            const Mates& on_rdma) {
   const bool minority = on_sockets.size() < on_rdma.size();
   Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning,
-                                            rounded(kSure * (minority ? 1 : 0.75)));
+                                            rounded(kSure * (minority ? 1 : kAsMany)));
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, on_sockets);
   const CrewMate& odd = crew.mates[on_sockets.front()];
@@ -203,7 +203,7 @@ std::vector<Suspicion> gdr_refused(const View& view, const Crew& crew) {
       refusing.insert(refusing.end(), unit.mates.begin(), unit.mates.end());
   if (division.odd.empty()) return {};
   Suspicion suspicion = configuration_fault("config.gdr_disabled", Severity::warning,
-                                            rounded(kSure * division.clarity));
+                                            rounded(kSure * std::max(division.clarity, kAsMany)));
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, refusing);
   finding.title = fmt::format("GPUDirect RDMA is disabled on {}, and enabled on its peers",
@@ -281,7 +281,7 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
     std::ranges::sort(staged);
     Suspicion suspicion =
         configuration_fault("config.gdr_disabled", Severity::warning,
-                            rounded(kSure * (2 * staged_hosts < units.size() ? 1 : 0.75)));
+                            rounded(kSure * (2 * staged_hosts < units.size() ? 1 : kAsMany)));
     Finding& finding = suspicion.finding;
     finding.subject = hosts_of(crew, staged);
     finding.title = fmt::format(

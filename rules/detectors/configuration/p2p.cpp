@@ -87,8 +87,9 @@ std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew) {
   if (hosts_with == 0 || hosts_without == 0) return {};
   std::ranges::sort(without);
   const bool minority = hosts_without < hosts_with;
-  Suspicion suspicion = configuration_fault("config.p2p_disabled", Severity::warning,
-                                            std::round(kSure * (minority ? 1 : 0.75) * 100) / 100);
+  Suspicion suspicion =
+      configuration_fault("config.p2p_disabled", Severity::warning,
+                          std::round(kSure * (minority ? 1 : kAsMany) * 100) / 100);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, without);
   finding.title = fmt::format(

@@ -18,7 +18,7 @@ constexpr double kSureOfLow = 0.75;
 constexpr double kSureOfFarLow = 0.85;  // half of what it should be
 constexpr double kSureOfFall = 0.6;
 constexpr double kSureBesideMany = 0.75;
-constexpr double kSureBesideOne = 0.6;  // it may be built otherwise
+constexpr double kSureBesideOne = 0.5;  // it may be built otherwise
 constexpr double kSureOfLimit = 0.7;    // the one who ran it said what it should reach
 constexpr double kManyHosts = 0.8;      // which of them it is, is not told
 

@@ -14,7 +14,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kSureOfShare = 0.75;
+constexpr double kSureOfShare = 0.82;
 // They may wait for ranks of which no profile was seen.
 constexpr double kSureOfShareOfSome = 0.7;
 constexpr double kSureOfShareOfOne = 0.5;
