@@ -39,6 +39,7 @@ TEST(Simulate, HasAScenarioForEveryClassOfCauses) {
       "process.silent",      // of a log that was cut off
       "nccl.error",          // of those that hear of another's end
       "gpu.teardown",        // of the channels of a process that was ended
+      "host.error",          // that nobody can read
   };
   for (const CauseClass& known : cause_classes()) {
     const bool simulated = std::ranges::find(scenarios(), known.name, &Scenario::cause) !=
