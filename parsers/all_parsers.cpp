@@ -1,4 +1,5 @@
 #include "parsers/environment_lines.h"
+#include "parsers/horovod.h"
 #include "parsers/kernel_host.h"
 #include "parsers/kernel_sxid.h"
 #include "parsers/kernel_xid.h"
@@ -55,6 +56,7 @@ constexpr Parser kParsers[] = {
     {"torch", "] finished ", parse_torch_desync, true},
     {"torch", " failed to pass monitoredBarrier", parse_torch_barrier, true},
     {"torch", " is running collective: ", parse_torch_called, true},
+    {"horovod", "[missing ranks:", parse_missing_ranks},
     {"torch", "not receive grad for rank", parse_torch_unused, true},
     {"torch", "did not get gradient", parse_torch_unused, true},
     {"torchrun", "(exitcode: ", parse_torchrun_agent, true},

@@ -105,6 +105,18 @@ class StalledRanks : public Document {
 
 }  // namespace
 
+bool parse_missing_ranks(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kMissing(R"(([^\s:\[\]]+) \[missing ranks: ?(\d[\d, ]*)\])");
+  std::string_view tensor;
+  std::string_view ranks;
+  if (!kMissing.find(text, &tensor, &ranks)) return false;
+  DesyncEntry entry{.ranks = rank_list(ranks), .what = "not_submitted"};
+  if (entry.ranks.empty()) return false;
+  entry.operation = tensor.substr(0, kMostNameBytes);
+  readings.push_back({.fact = std::move(entry)});
+  return true;
+}
+
 bool begins_stalled_ranks(std::string_view text) { return is_title(text); }
 
 std::unique_ptr<Document> make_stalled_ranks() { return std::make_unique<StalledRanks>(); }

@@ -26,6 +26,19 @@ void keep(std::vector<TorchLine<Fact>>& lines, const Fact& fact, LineRef line) {
   if (lines.size() < kMostLines) lines.push_back({fact, std::move(line)});
 }
 
+// Horovod prints who is waited for again each minute, for as long as it is so: a line for each
+// tensor, or one list.
+void forget_earlier_report(std::vector<TorchLine<DesyncEntry>>& told, std::uint32_t source,
+                           std::uint64_t line) {
+  constexpr std::uint64_t kWithinAReport = 2;  // lines from one of its entries to the next
+  const auto is_of_source = [&](const TorchLine<DesyncEntry>& known) {
+    return known.fact.what == "not_submitted" && known.line.source == source;
+  };
+  const auto last = std::ranges::find_if(told.rbegin(), told.rend(), is_of_source);
+  if (last != told.rend() && line > last->line.line + kWithinAReport)
+    std::erase_if(told, is_of_source);
+}
+
 // "[Rank 3] NCCL watchdog thread terminated": before lines had a label, this was all.
 int rank_in_front(std::string_view text) {
   constexpr std::string_view kBefore = "[Rank ";
@@ -162,11 +175,7 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
   } else if (const auto* called = std::get_if<CalledCollective>(&event.fact)) {
     keep(called_, *called, line());
   } else if (const auto* entry = std::get_if<DesyncEntry>(&event.fact)) {
-    // Printed again each minute for as long as it is so: the last one stands.
-    if (entry->what == "not_submitted")
-      std::erase_if(desync_, [&](const TorchLine<DesyncEntry>& known) {
-        return known.fact.what == entry->what && known.line.source == source;
-      });
+    if (entry->what == "not_submitted") forget_earlier_report(desync_, source, event.line);
     keep(desync_, *entry, line());
   } else if (const auto* barrier = std::get_if<BarrierMissed>(&event.fact)) {
     keep(barriers_, *barrier, line());

@@ -253,6 +253,13 @@ TEST(Horovod, NamesTheRanksThatTheOthersWaitFor) {
       {"[1,0]<stderr>:Missing ranks:\n[1,0]<stderr>:2: [HorovodAllreduce_Const_9_0]\n", {2}},
       // It is printed again for as long as it is so.
       {"Missing ranks:\n3: [a]\n4: [a]\n\nMissing ranks:\n4: [a]\n", {4}},
+      // Before 0.19 a line for each tensor; who is missing in some of them may wait in others.
+      {"Stalled ops:\nHorovodBroadcast_conv1_weights_0 [missing ranks: 0]\n"
+       "HorovodBroadcast_conv1_biases_0 [missing ranks: 0, 2]\n",
+       {0}},
+      {"[1,0]<stderr>:[2019-04-13 13:53:31.851506: W horovod/common/operations.cc:588] "
+       "HorovodBroadcast_dense_bias_0 [missing ranks: 1]\n",
+       {1}},
   };
   for (const auto& [list, ranks] : cases) {
     SCOPED_TRACE(list);
@@ -261,6 +268,13 @@ TEST(Horovod, NamesTheRanksThatTheOthersWaitFor) {
     ASSERT_THAT(log.classes("root_causes"), ElementsAre("collective.rank_behind"));
     EXPECT_EQ(log.ranks_of_the_cause(), ranks);
   }
+}
+
+TEST(Horovod, AccusesNobodyWhereRanksWaitForEachOther) {
+  const Pasted log(
+      std::string(kWaits) +
+      "HorovodAllreduce_a [missing ranks: 0]\nHorovodAllreduce_b [missing ranks: 1]\n");
+  EXPECT_THAT(log.classes("root_causes"), Not(Contains("collective.rank_behind")));
 }
 
 }  // namespace

@@ -125,10 +125,17 @@ bool went_on_after(const View& view, const LineRef& line) {
 
 std::vector<Suspicion> find_not_submitted(const View& view, const TorchCrew& crew) {
   const TorchLine<DesyncEntry>* last = nullptr;
-  for (const auto& entry : view.job.torch().desync())
-    if (entry.fact.what == "not_submitted" && crew.in_attempt(entry.line)) last = &entry;
-  if (last == nullptr || went_on_after(view, last->line)) return {};
-  const std::set<int> ranks(last->fact.ranks.begin(), last->fact.ranks.end());
+  std::set<int> ranks;  // that are missing wherever one is: others may only wait elsewhere
+  for (const auto& entry : view.job.torch().desync()) {
+    if (entry.fact.what != "not_submitted" || !crew.in_attempt(entry.line)) continue;
+    const std::set<int> missing(entry.fact.ranks.begin(), entry.fact.ranks.end());
+    if (last == nullptr || last->line.source != entry.line.source)
+      ranks = missing;
+    else
+      std::erase_if(ranks, [&](int rank) { return !missing.contains(rank); });
+    last = &entry;
+  }
+  if (last == nullptr || ranks.empty() || went_on_after(view, last->line)) return {};
   Suspicion suspicion =
       behind(view, crew, ranks, last->line,
              fmt::format("{} did not submit {}, for which the others wait, says Horovod",
