@@ -182,7 +182,8 @@ bool take_lines(const Finding& cause, Rest& rest) {
   return true;
 }
 
-// What every rank of the job says of itself, as an exception that all raise, no one source decides.
+// What every rank of the job says of itself, as an exception that all raise: no one source decides
+// it, and without all of them nothing is left.
 bool is_said_by_all(const Diagnosis& diagnosis, const Finding& cause) {
   const Subject& all = cause.subject;
   const auto hosts = std::ranges::count_if(
@@ -195,6 +196,12 @@ bool is_said_by_all(const Diagnosis& diagnosis, const Finding& cause) {
 bool same(const Finding& a, const Finding& b) {
   return a.cause == b.cause &&
          (a.subject.ranks == b.subject.ranks || a.subject.hosts == b.subject.hosts);
+}
+
+// By whichever of those who said it are left.
+const Finding* stated_by_some(const Diagnosis& diagnosis, const Finding& wanted) {
+  const auto found = std::ranges::find(diagnosis.root_causes, wanted.cause, &Finding::cause);
+  return found == diagnosis.root_causes.end() ? nullptr : &*found;
 }
 
 // nullptr: it is not stated.
@@ -247,10 +254,11 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
   if (diagnosis.root_causes.empty()) return result;
   const Finding& cause = diagnosis.root_causes.front();
   if (cause.evidence.empty() || !files.contains(cause.evidence.front().source)) return result;
-  if (is_said_by_all(diagnosis, cause)) return result;
   Rest rest;
   Diagnosis without;
+  const bool by_all = is_said_by_all(diagnosis, cause);
   if (taken == Taken::source) {
+    if (by_all) return result;
     rest = without_source(files, cause);
     if (rest.source.empty()) return result;
     without = doctor.diagnose(rest.files);
@@ -258,12 +266,12 @@ WithoutDecisive without_decisive(const Doctor& doctor, const Files& files,
     rest = {.files = files, .source = cause.evidence.front().source, .host = {}};
     without = diagnosis;
     // A finding shows some of the lines that say the same.
-    constexpr int kMostRounds = 40;
+    constexpr int kMostRounds = 200;
     int rounds = 0;
     for (const Finding* said = &cause; said != nullptr && rounds < kMostRounds; ++rounds) {
       if (!take_lines(*said, rest)) break;
       without = doctor.diagnose(rest.files);
-      said = stated(without, cause);
+      said = by_all ? stated_by_some(without, cause) : stated(without, cause);
     }
     if (rounds == 0) return result;
   }

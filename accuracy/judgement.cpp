@@ -40,11 +40,6 @@ bool names_only(const Subject& named, const Subject& may) {
          holds(may.gpus, named.gpus) && holds(may.nics, named.nics);
 }
 
-bool is_symptom(const std::string& cause) {
-  const CauseClass* known = cause_class(cause);
-  return known != nullptr && known->is_symptom;
-}
-
 std::string parts_of(const Subject& subject) {
   std::string text;
   for (const auto& host : subject.hosts) text += " " + host;

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "app/asked_by_signatures.h"
-#include "rules/diagnosis.h"
+#include "rules/answer/diagnosis.h"
 #include "simulate/simulate.h"
 
 namespace faultline::accuracy {

@@ -8,7 +8,7 @@
 #include "accuracy/family.h"
 #include "ingest/reader.h"
 #include "model/finding.h"
-#include "rules/catalog.h"
+#include "rules/knowledge/catalog.h"
 #include "simulate/truth.h"
 
 namespace faultline::accuracy {

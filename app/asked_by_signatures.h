@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ingest/noteworthy.h"
-#include "rules/broken_warnings.h"
-#include "rules/signatures.h"
+#include "rules/knowledge/broken_warnings.h"
+#include "rules/knowledge/signatures.h"
 
 namespace faultline {
 

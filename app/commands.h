@@ -11,6 +11,9 @@ namespace faultline {
 // A usage or input error; 1 is what `diagnose` answers when it found a fault.
 inline constexpr int kExitError = 2;
 
+// All of them; returns the program's exit status.
+int run_command_line(int argc, char** argv);
+
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_diagnose_command(CLI::App& app, int& exit_code);
 void add_simulate_command(CLI::App& app, int& exit_code);

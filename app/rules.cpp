@@ -13,8 +13,8 @@
 
 #include "app/commands.h"
 #include "model/json.h"
-#include "rules/catalog.h"
-#include "rules/signature_json.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/signature_json.h"
 
 namespace faultline {
 namespace {

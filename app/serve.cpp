@@ -19,7 +19,7 @@
 #include "app/duration.h"
 #include "http/query.h"
 #include "http/server.h"
-#include "rules/live_catalog.h"
+#include "rules/knowledge/live_catalog.h"
 
 namespace faultline {
 namespace {

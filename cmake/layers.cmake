@@ -1,20 +1,30 @@
-# add_layer(NAME USES layer... LIBRARIES target...): one folder, one static library, one include
+# add_layer(NAME USES layer... PRECOMPILED layer LIBRARIES target...): one folder, one static library, one include
 # root of its own, so that an include against the arrow ("http/router.h" from a parser) is not found.
-# Sources are what lies in the folder and below it; main.cpp is the executable's.
-function(add_layer name)
-  cmake_parse_arguments(ARG "" "" "USES;LIBRARIES" ${ARGN})
+# Sources are what lies in the folder and below it; main.cpp is the executable's. The layer in
+# rules/state is the target rules_state. PRECOMPILED: whose pch.h is read once for all sources; to
+# write a precompiled header takes g++ longer than to read it four times, so layers share few.
+function(add_layer folder)
+  cmake_parse_arguments(ARG "" "PRECOMPILED" "USES;LIBRARIES" ${ARGN})
+  string(REPLACE / _ name ${folder})
   foreach(lower IN LISTS ARG_USES)
     if(NOT TARGET ${lower})
       message(FATAL_ERROR "${name} uses ${lower}, which is not declared above it")
     endif()
   endforeach()
   set(root ${PROJECT_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root})
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${name} ${root}/${name} SYMBOLIC)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${name}/*.cpp)
+  cmake_path(GET folder PARENT_PATH above)
+  file(MAKE_DIRECTORY ${root}/${above})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${root}/${folder} SYMBOLIC)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS FOLLOW_SYMLINKS ${root}/${name}/*.h)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS FOLLOW_SYMLINKS ${root}/${folder}/*.h)
   add_library(${name} STATIC ${sources})
   target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})
   target_link_libraries(${name} PUBLIC ${ARG_USES} ${ARG_LIBRARIES})
+  if(ARG_PRECOMPILED STREQUAL name)
+    target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${folder}/pch.h)
+  elseif(ARG_PRECOMPILED)
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
+  endif()
+  join_units(${name})
 endfunction()

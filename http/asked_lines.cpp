@@ -1,6 +1,6 @@
 #include "http/asked_lines.h"
 
-#include "rules/broken_warnings.h"
+#include "rules/knowledge/broken_warnings.h"
 
 namespace faultline {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ingest/noteworthy.h"
-#include "rules/live_catalog.h"
+#include "rules/knowledge/live_catalog.h"
 
 namespace faultline {
 

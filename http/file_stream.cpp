@@ -6,8 +6,8 @@
 
 #include "http/asked_lines.h"
 #include "model/refusals.h"
-#include "parsers/chrome_trace.h"
-#include "parsers/flight_recorder.h"
+#include "parsers/performance/chrome_trace.h"
+#include "parsers/torch/flight_recorder.h"
 
 namespace faultline {
 namespace {

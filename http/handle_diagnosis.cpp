@@ -10,7 +10,7 @@
 #include "http/page.h"
 #include "http/problem.h"
 #include "model/json.h"
-#include "rules/diagnosis_forms.h"
+#include "rules/answer/diagnosis_forms.h"
 
 namespace faultline {
 namespace {

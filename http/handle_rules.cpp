@@ -4,7 +4,7 @@
 #include "http/handlers.h"
 #include "http/page.h"
 #include "http/problem.h"
-#include "rules/signature_json.h"
+#include "rules/knowledge/signature_json.h"
 
 namespace faultline {
 namespace json = boost::json;

@@ -20,9 +20,9 @@
 
 #include "http/metrics.h"
 #include "http/open_sources.h"
-#include "rules/diagnosis.h"
-#include "rules/host_views.h"
-#include "rules/live_catalog.h"
+#include "rules/answer/diagnosis.h"
+#include "rules/answer/host_views.h"
+#include "rules/knowledge/live_catalog.h"
 #include "store/store.h"
 
 namespace faultline {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/batch.h"
-#include "parsers/nccl_call.h"
+#include "parsers/nccl/nccl_call.h"
 
 namespace faultline {
 

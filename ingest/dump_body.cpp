@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "parsers/pickle.h"
+#include "parsers/torch/pickle.h"
 
 namespace faultline {
 namespace {

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "parsers/nccl_call.h"
-#include "parsers/nccl_forms.h"
-#include "parsers/nccl_remark.h"
+#include "parsers/nccl/nccl_call.h"
+#include "parsers/nccl/nccl_forms.h"
+#include "parsers/nccl/nccl_remark.h"
 #include "parsers/parser_choice.h"
 
 namespace faultline {

@@ -18,8 +18,8 @@
 #include "ingest/unwrap.h"
 #include "ingest/wanted_remarks.h"
 #include "model/batch.h"
-#include "parsers/nccl_form.h"
-#include "parsers/nccl_line.h"
+#include "parsers/nccl/nccl_form.h"
+#include "parsers/nccl/nccl_line.h"
 #include "parsers/parser.h"
 
 namespace faultline {

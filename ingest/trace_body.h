@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "parsers/chrome_trace.h"
+#include "parsers/performance/chrome_trace.h"
 
 namespace faultline {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "parsers/nccl_remark.h"
+#include "parsers/nccl/nccl_remark.h"
 
 namespace faultline {
 namespace {

@@ -10,7 +10,7 @@
 #include "ingest/noteworthy.h"
 #include "ingest/unwrap.h"
 #include "model/facts/remark.h"
-#include "parsers/nccl_line.h"
+#include "parsers/nccl/nccl_line.h"
 
 namespace faultline {
 

@@ -70,10 +70,14 @@ const CauseClass* cause_class(std::string_view name) {
   return found == std::ranges::end(kClasses) ? nullptr : found;
 }
 
+bool is_symptom(std::string_view cause) {
+  const CauseClass* known = cause_class(cause);
+  return known != nullptr && known->is_symptom;
+}
+
 bool is_of_a_machine(std::string_view cause) {
   constexpr std::string_view kFamilies[] = {"host", "gpu", "pcie", "network"};
-  const CauseClass* known = cause_class(cause);
-  if (known != nullptr && known->is_symptom) return false;
+  if (is_symptom(cause)) return false;
   return cause == "software.gpu_memory_fault" ||
          std::ranges::find(kFamilies, CauseClass{cause}.family()) != std::ranges::end(kFamilies);
 }

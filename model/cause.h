@@ -21,6 +21,9 @@ std::span<const CauseClass> cause_classes();
 // nullptr if there is no such class.
 const CauseClass* cause_class(std::string_view name);
 
+// Of a class that is not known: no.
+bool is_symptom(std::string_view cause);
+
 // Whether it tells of a machine, so that its next job wants to know: hosts, GPUs, what connects
 // them, and faults of programs on a GPU, of which several may be the GPU's own.
 bool is_of_a_machine(std::string_view cause);

@@ -32,10 +32,22 @@ configure() {
   fi
 }
 
-# run_tests PRESET [CTEST-FLAG...]: ends with ctest's summary and status.
+# run_tests PRESET [-R NAME] [CTEST-FLAG...]: ends with ctest's summary and status. ctest knows test
+# programs and their shards; -R NAME names tests, so it is for GoogleTest: Reader, Suite.Test, *last*.
 run_tests() {
-  "${launcher[@]}" ctest --test-dir "build/$1" --output-on-failure --no-tests=error \
-    --parallel "$(parallelism)" "${@:2}"
+  local preset=$1 flags=()
+  shift
+  while (($# > 0)); do
+    if [[ $1 == -R && $# -gt 1 ]]; then
+      export GTEST_FILTER="*$2*"
+      shift
+    else
+      flags+=("$1")
+    fi
+    shift
+  done
+  "${launcher[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
+    --parallel "$(parallelism)" "${flags[@]}"
 }
 
 # sanitize_with asan|tsan

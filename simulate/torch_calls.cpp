@@ -157,7 +157,7 @@ std::string_view dtype_name(int datatype) {
   return kNames[datatype];
 }
 
-std::vector<Frame> frames_of(const TorchCall& call, Group group) {
+std::vector<ProgramFrame> frames_of(const TorchCall& call, Group group) {
   constexpr std::string_view kTorch = "/usr/local/lib/python3.11/site-packages/torch/";
   constexpr std::string_view kTrainer = "/workspace/trainer/";
   constexpr std::pair<std::string_view, int> kCalls[] = {{"all_reduce", 2'806},
@@ -169,7 +169,7 @@ std::vector<Frame> frames_of(const TorchCall& call, Group group) {
                                                          {"recv", 2'280}};
   const auto torch = [&](std::string_view file) { return fmt::format("{}{}", kTorch, file); };
   const auto own = [&](std::string_view file) { return fmt::format("{}{}", kTrainer, file); };
-  std::vector<Frame> frames;
+  std::vector<ProgramFrame> frames;
   const auto& [function, line] = kCalls[static_cast<int>(call.call.function)];
   if (call.batched || call.closes)
     frames.push_back({"batch_isend_irecv", torch("distributed/distributed_c10d.py"), 2'693});

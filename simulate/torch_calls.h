@@ -85,13 +85,13 @@ std::string_view watchdog_name(const TorchCall& call);             // _ALLGATHER
 std::string recorder_name(const TorchCall& call, int group_rank);  // nccl:send 1->2
 std::string_view dtype_name(int datatype);
 
-struct Frame {
+struct ProgramFrame {
   std::string_view function;
   std::string file;
   int line = 0;
 };
 
 // Where in the program a call is made, innermost first.
-std::vector<Frame> frames_of(const TorchCall& call, Group group);
+std::vector<ProgramFrame> frames_of(const TorchCall& call, Group group);
 
 }  // namespace faultline::simulation

@@ -77,7 +77,7 @@ class Dump {
 
   Value stack(const TorchCall& call, Group group) {
     Value::List list;
-    for (const Frame& frame : frames_of(call, group)) {
+    for (const ProgramFrame& frame : frames_of(call, group)) {
       const auto [known, is_new] =
           frames_.try_emplace(fmt::format("{}{}:{}", frame.function, frame.file, frame.line),
                               static_cast<int>(frames_.size()));

@@ -166,7 +166,7 @@ class TorchLog {
                       group_prefix(group), call.number(), group.enqueued, group.completed));
       std::string stack = "Stack trace of the failed collective: \n";
       int number = 0;
-      for (const Frame& frame : frames_of(call, group.communicator->group))
+      for (const ProgramFrame& frame : frames_of(call, group.communicator->group))
         stack +=
             fmt::format("#{} {} from {}:{}\n", number++, frame.function, frame.file, frame.line);
       say(at + microseconds(370), 667, stack);

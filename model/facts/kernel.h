@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// The GPU driver reported an Xid. What the code means is in rules/catalog/xid.csv.
+// The GPU driver reported an Xid. What the code means is in rules/knowledge/catalog/xid.csv.
 struct GpuXid {
   static constexpr std::string_view kKind = "gpu_xid";
   std::string gpu;  // 0000:3b:00.0
@@ -40,7 +40,7 @@ struct GpuIdentity {
 BOOST_DESCRIBE_STRUCT(GpuIdentity, (), (gpu, uuid, serial))
 
 // A switch between GPUs reported an SXid, through its driver or through the fabric manager. What
-// the code means is in rules/catalog/sxid.csv.
+// the code means is in rules/knowledge/catalog/sxid.csv.
 struct SwitchError {
   static constexpr std::string_view kKind = "switch_error";
   std::string nvswitch;  // its PCI address

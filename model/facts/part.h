@@ -1,6 +1,6 @@
 // What tools say of one part of a machine: perfquery of a port, nvidia-smi of a GPU, ip of an
 // interface. The names of quantities and of states are as the tool spells them; which of them are
-// the same, and what they mean, is in rules/catalog/.
+// the same, and what they mean, is in rules/knowledge/catalog/.
 #pragma once
 
 #include <boost/describe.hpp>

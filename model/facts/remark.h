@@ -10,7 +10,7 @@
 
 namespace faultline {
 
-// What it means is for the signatures to tell (rules/catalog/signatures): every warning is kept,
+// What it means is for the signatures to tell (rules/knowledge/catalog/signatures): every warning is kept,
 // and of other lines those that a signature asks for.
 struct Remark {
   static constexpr std::string_view kKind = "remark";

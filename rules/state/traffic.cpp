@@ -14,8 +14,8 @@ constexpr int kMostDatatype = 255;
 // In the order of ncclDataType_t.
 constexpr std::array<std::uint8_t, 12> kBytesOfDatatype = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
-Message message_of(const Signature& signature) {
-  Message message;
+Payload message_of(const Signature& signature) {
+  Payload message;
   message.count = std::min(signature.count, kMostCount) & kMostCount;
   message.count_is_size = signature.count_is_size ? 1 : 0;
   message.datatype = static_cast<std::uint8_t>(
@@ -25,13 +25,13 @@ Message message_of(const Signature& signature) {
 
 }  // namespace
 
-std::optional<std::uint64_t> bytes_of(const Message& message) {
+std::optional<std::uint64_t> bytes_of(const Payload& message) {
   const std::size_t datatype = message.datatype;
   if (message.count_is_size != 0 || datatype >= kBytesOfDatatype.size()) return std::nullopt;
   return std::uint64_t{message.count} * kBytesOfDatatype[datatype];
 }
 
-bool differ_in_size(const Message& sent, const Message& received) {
+bool differ_in_size(const Payload& sent, const Payload& received) {
   const auto sent_bytes = bytes_of(sent);
   const auto received_bytes = bytes_of(received);
   if (sent_bytes && received_bytes) return *sent_bytes != *received_bytes;
@@ -40,7 +40,7 @@ bool differ_in_size(const Message& sent, const Message& received) {
   return same_unit && sent.count != received.count;
 }
 
-std::optional<Message> Flow::message(std::uint64_t which) const {
+std::optional<Payload> Flow::message(std::uint64_t which) const {
   if (which >= calls || which + kKept < calls) return std::nullopt;
   return messages[which % kKept];
 }

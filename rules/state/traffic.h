@@ -21,19 +21,19 @@ namespace faultline {
 enum class PeerCall : std::uint8_t { send, receive };
 
 // What one Send or Recv moves.
-struct Message {
+struct Payload {
   std::uint64_t count : 55 = 0;
   std::uint64_t count_is_size : 1 = 0;  // bytes or elements is not known
   std::uint64_t datatype : 8 = 0;
 
-  bool operator==(const Message&) const = default;
+  bool operator==(const Payload&) const = default;
 };
 
 // nullopt: the datatype or the unit is not known.
-std::optional<std::uint64_t> bytes_of(const Message& message);
+std::optional<std::uint64_t> bytes_of(const Payload& message);
 
 // False also where they cannot be compared.
-bool differ_in_size(const Message& sent, const Message& received);
+bool differ_in_size(const Payload& sent, const Payload& received);
 
 // The Sends of one member to one peer, or its Recvs from it. Calls that move nothing are left out:
 // many programs make only one half of them.
@@ -49,7 +49,7 @@ struct Flow {
   std::uint32_t calls = 0;
   std::uint32_t grouped = 0;        // of them, how many shared a launch with one to the other side
   std::uint8_t grouped_lately = 0;  // of the last eight, a bit for each that did; the last is 1
-  std::array<Message, kKept> messages;  // the last few
+  std::array<Payload, kKept> messages;  // the last few
 
   std::array<std::uint32_t, kLines> lines{};  // of the last few, their lower half
 
@@ -63,8 +63,8 @@ struct Flow {
   bool is_grouped(std::uint64_t which) const;
 
   // The which-th message, counted from 0; nullopt: not made or not kept.
-  std::optional<Message> message(std::uint64_t which) const;
-  const Message& last() const { return messages[(calls - 1) % kKept]; }
+  std::optional<Payload> message(std::uint64_t which) const;
+  const Payload& last() const { return messages[(calls - 1) % kKept]; }
 };
 
 static_assert(sizeof(Flow) <= 104);
@@ -108,7 +108,7 @@ class Traffic {
   struct Meaning {
     Kind kind = Kind::other;
     int peer = 0;
-    Message message;
+    Payload message;
   };
 
   // nullptr: there are too many.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ingest/reader.h"
-#include "rules/diagnosis.h"
+#include "rules/answer/diagnosis.h"
 
 namespace faultline {
 namespace {

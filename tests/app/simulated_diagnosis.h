@@ -8,7 +8,7 @@
 #include "app/asked_by_signatures.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
-#include "rules/diagnosis.h"
+#include "rules/answer/diagnosis.h"
 
 namespace faultline {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "parsers/kernel_host.h"
-#include "parsers/kernel_sxid.h"
+#include "parsers/kernel/kernel_host.h"
+#include "parsers/kernel/kernel_sxid.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;

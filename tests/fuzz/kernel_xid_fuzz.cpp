@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "parsers/kernel_xid.h"
+#include "parsers/kernel/kernel_xid.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;

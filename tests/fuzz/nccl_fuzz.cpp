@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "parsers/nccl.h"
-#include "parsers/nccl_call.h"
-#include "parsers/nccl_forms.h"
-#include "parsers/nccl_remark.h"
+#include "parsers/nccl/nccl.h"
+#include "parsers/nccl/nccl_call.h"
+#include "parsers/nccl/nccl_forms.h"
+#include "parsers/nccl/nccl_remark.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "parsers/nccl_inspector.h"
-#include "parsers/proxy_dump.h"
+#include "parsers/nccl/nccl_inspector.h"
+#include "parsers/nccl/proxy_dump.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;

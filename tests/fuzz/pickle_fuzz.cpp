@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "parsers/pickle.h"
+#include "parsers/torch/pickle.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;

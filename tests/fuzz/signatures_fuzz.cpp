@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
-#include "rules/catalog.h"
-#include "rules/catalog_files.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/catalog_files.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "model/cause.h"
-#include "rules/catalog.h"
+#include "rules/knowledge/catalog.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;

@@ -10,7 +10,7 @@ namespace faultline {
 namespace {
 
 std::vector<int> codes_of(const std::string& file) {
-  std::ifstream rows(std::string(TESTS_DIR) + "/../rules/catalog/" + file);
+  std::ifstream rows(std::string(TESTS_DIR) + "/../rules/knowledge/catalog/" + file);
   std::vector<int> codes;
   std::string row;
   while (std::getline(rows, row))

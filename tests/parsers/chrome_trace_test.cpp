@@ -1,6 +1,6 @@
 // Traces of torch.profiler: how a GPU's time divides, beside a count of every nanosecond; what
 // their events look like when they are not as expected.
-#include "parsers/chrome_trace.h"
+#include "parsers/performance/chrome_trace.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

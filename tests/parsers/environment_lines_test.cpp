@@ -1,5 +1,5 @@
 // What is set before a job starts, as scripts, `env` and launchers have it; and what only looks so.
-#include "parsers/environment_lines.h"
+#include "parsers/launcher/environment_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "parsers/flight_recorder.h"
+#include "parsers/torch/flight_recorder.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-#include "parsers/kernel_host.h"
+#include "parsers/kernel/kernel_host.h"
 
 #include <gtest/gtest.h>
 

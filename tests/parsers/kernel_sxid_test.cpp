@@ -1,4 +1,4 @@
-#include "parsers/kernel_sxid.h"
+#include "parsers/kernel/kernel_sxid.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "parsers/kernel_xid.h"
+#include "parsers/kernel/kernel_xid.h"
 
 #include <gtest/gtest.h>
 

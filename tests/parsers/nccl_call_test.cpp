@@ -1,4 +1,4 @@
-#include "parsers/nccl_call.h"
+#include "parsers/nccl/nccl_call.h"
 
 #include <gtest/gtest.h>
 

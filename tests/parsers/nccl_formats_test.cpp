@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "parsers/nccl_forms.h"
+#include "parsers/nccl/nccl_forms.h"
 
 namespace faultline {
 namespace {

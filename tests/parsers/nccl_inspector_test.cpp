@@ -1,4 +1,4 @@
-#include "parsers/nccl_inspector.h"
+#include "parsers/nccl/nccl_inspector.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/json.h"
-#include "parsers/nccl_forms.h"
+#include "parsers/nccl/nccl_forms.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "parsers/nccl_line.h"
+#include "parsers/nccl/nccl_line.h"
 
 #include <gtest/gtest.h>
 

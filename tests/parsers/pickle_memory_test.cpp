@@ -4,7 +4,7 @@
 
 #include "counted_allocations.h"
 #include "hostile_pickles.h"
-#include "parsers/pickle.h"
+#include "parsers/torch/pickle.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "parsers/pickle.h"
+#include "parsers/torch/pickle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

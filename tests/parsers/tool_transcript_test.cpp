@@ -1,4 +1,4 @@
-#include "parsers/tool_transcript.h"
+#include "parsers/tool/tool_transcript.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "parsers/tool_shell.h"
-#include "parsers/tool_words.h"
+#include "parsers/tool/tool_shell.h"
+#include "parsers/tool/tool_words.h"
 
 namespace faultline {
 namespace {

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "parsed_lines.h"
-#include "parsers/launcher_lines.h"
-#include "parsers/torch_reports.h"
-#include "parsers/torch_watchdog.h"
+#include "parsers/launcher/launcher_lines.h"
+#include "parsers/torch/torch_reports.h"
+#include "parsers/torch/torch_watchdog.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "rules/advice.h"
+#include "rules/knowledge/advice.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "rules/catalog.h"
+#include "rules/knowledge/catalog.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "model/cause.h"
-#include "rules/embedded.h"
+#include "rules/knowledge/embedded.h"
 
 namespace faultline {
 namespace {

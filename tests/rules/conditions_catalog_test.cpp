@@ -1,9 +1,9 @@
-#include "rules/conditions_catalog.h"
+#include "rules/knowledge/conditions_catalog.h"
 
 #include <gtest/gtest.h>
 
-#include "rules/catalog.h"
-#include "rules/catalog_files.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/catalog_files.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "rules/confidence.h"
+#include "rules/knowledge/confidence.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "rules/confidence.h"
-#include "rules/detectors/configuration.h"
+#include "rules/knowledge/confidence.h"
+#include "rules/detect/configuration.h"
 #include "start.h"
 
 namespace faultline {

@@ -1,5 +1,5 @@
 // What a diagnosis asks for, and that it is less sure where something was not heard.
-#include "rules/coverage.h"
+#include "rules/answer/coverage.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "job.h"
-#include "rules/catalog_files.h"
-#include "rules/confidence.h"
+#include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {

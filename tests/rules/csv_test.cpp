@@ -1,4 +1,4 @@
-#include "rules/csv.h"
+#include "rules/knowledge/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

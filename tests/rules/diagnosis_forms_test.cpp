@@ -1,10 +1,10 @@
-#include "rules/diagnosis_forms.h"
+#include "rules/answer/diagnosis_forms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/shown_text.h"
+#include "rules/answer/shown_text.h"
 
 namespace faultline {
 namespace {

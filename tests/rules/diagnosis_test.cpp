@@ -1,4 +1,4 @@
-#include "rules/diagnosis.h"
+#include "rules/answer/diagnosis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <random>
 
 #include "job.h"
-#include "rules/confidence.h"
-#include "rules/diagnosis_forms.h"
+#include "rules/knowledge/confidence.h"
+#include "rules/answer/diagnosis_forms.h"
 
 namespace faultline {
 namespace {

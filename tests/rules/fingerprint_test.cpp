@@ -1,4 +1,4 @@
-#include "rules/fingerprint.h"
+#include "rules/picture/read/fingerprint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using Values = std::set<std::string>;
 
-Fingerprint fingerprint_of_job(const Job& job) {
+StartFingerprint fingerprint_of_job(const Job& job) {
   return fingerprint_of(job.state.setup(), [](const ProcessKey&) { return true; });
 }
 
-Fingerprint started(const RankStarts& starts, int ranks = 16) {
+StartFingerprint started(const RankStarts& starts, int ranks = 16) {
   Job job;
   start(job, ranks, starts);
   return fingerprint_of_job(job);
@@ -28,7 +28,7 @@ const Change* find(const std::vector<Change>& changes, std::string_view question
 }
 
 TEST(Fingerprint, HoldsWhatEveryHostSaid) {
-  const Fingerprint fingerprint = started(all_alike());
+  const StartFingerprint fingerprint = started(all_alike());
   EXPECT_EQ(fingerprint.ranks, 16);
   ASSERT_EQ(fingerprint.hosts.size(), 2u);
   const HostAnswers& answers = fingerprint.hosts.at("node-0");
@@ -58,7 +58,7 @@ TEST(Fingerprint, LeavesOutConnectionsThatAreStillBeingMade) {
 }
 
 TEST(Fingerprint, LeavesOutWhatCouldNotBePrintedWhole) {
-  const Fingerprint fingerprint = started([](int) {
+  const StartFingerprint fingerprint = started([](int) {
     RankStart start;
     start.devices = "mlx5_0:1/IB ...";
     return start;
@@ -69,7 +69,7 @@ TEST(Fingerprint, LeavesOutWhatCouldNotBePrintedWhole) {
 TEST(Fingerprint, CountsOnlyTheProcessesOfTheStart) {
   Job job;
   start(job, 16, all_alike());
-  const Fingerprint one = fingerprint_of(
+  const StartFingerprint one = fingerprint_of(
       job.state.setup(), [](const ProcessKey& process) { return process.host == "node-1"; });
   EXPECT_EQ(one.hosts.size(), 1u);
   EXPECT_TRUE(one.hosts.contains("node-1"));
@@ -94,7 +94,7 @@ TEST(Fingerprint, TellsWhichHostsAnswerOtherwiseThanBefore) {
 }
 
 TEST(Fingerprint, HoldsANewHostAgainstAllOfBefore) {
-  Fingerprint before = started(all_alike());
+  StartFingerprint before = started(all_alike());
   before.hosts.erase("node-1");
   EXPECT_THAT(compare(started(all_alike()), before), IsEmpty());
   const auto changes = compare(started([](int rank) {

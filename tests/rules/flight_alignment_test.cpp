@@ -1,4 +1,4 @@
-#include "rules/flight_alignment.h"
+#include "rules/picture/calls/flight_alignment.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "flight.h"
-#include "rules/catalog.h"
-#include "rules/confidence.h"
-#include "rules/diagnosis.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/confidence.h"
+#include "rules/answer/diagnosis.h"
 
 namespace faultline {
 namespace {

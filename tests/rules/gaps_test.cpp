@@ -5,7 +5,7 @@
 #include <random>
 
 #include "job.h"
-#include "rules/confidence.h"
+#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {

@@ -1,5 +1,5 @@
 // What a diagnosis tells besides its findings.
-#include "rules/incident.h"
+#include "rules/answer/incident.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

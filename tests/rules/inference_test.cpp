@@ -1,4 +1,4 @@
-#include "rules/inference.h"
+#include "rules/story/inference.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/confidence.h"
+#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "job.h"
-#include "rules/catalog_files.h"
-#include "rules/confidence.h"
+#include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/confidence.h"
+#include "rules/knowledge/confidence.h"
 #include "rules/state/ports.h"
 #include "tool_reports.h"
 

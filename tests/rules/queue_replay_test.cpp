@@ -1,6 +1,6 @@
 // Ranks go on queueing calls while they wait, some more and some less: who stopped, and who only
 // queued less.
-#include "rules/queue_replay.h"
+#include "rules/picture/calls/queue_replay.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "remarks.h"
-#include "rules/confidence.h"
-#include "rules/detectors/remarks/swallowed_errors.h"
+#include "rules/knowledge/confidence.h"
+#include "rules/picture/read/swallowed_errors.h"
 
 namespace faultline {
 namespace {

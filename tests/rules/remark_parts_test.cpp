@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "remarks.h"
-#include "rules/diagnosis_forms.h"
+#include "rules/answer/diagnosis_forms.h"
 
 namespace faultline {
 namespace {

@@ -1,11 +1,11 @@
 // What ncclras, NCCL's Inspector and proxy dumps say of a job, and what is made of it.
-#include "rules/detectors/reported.h"
+#include "rules/detect/reported.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/confidence.h"
+#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {

@@ -1,12 +1,12 @@
-#include "rules/settings_catalog.h"
+#include "rules/knowledge/settings_catalog.h"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 
 #include "model/cause.h"
-#include "rules/catalog.h"
-#include "rules/catalog_files.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/catalog_files.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "rules/signatures.h"
+#include "rules/knowledge/signatures.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "model/cause.h"
-#include "rules/catalog.h"
-#include "rules/catalog_files.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/catalog_files.h"
 
 namespace faultline {
 namespace {

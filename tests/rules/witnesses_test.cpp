@@ -1,4 +1,4 @@
-#include "rules/witnesses.h"
+#include "rules/story/witnesses.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

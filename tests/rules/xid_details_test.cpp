@@ -1,10 +1,10 @@
-#include "rules/xid_details.h"
+#include "rules/knowledge/xid_details.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/catalog.h"
-#include "rules/catalog_files.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/knowledge/catalog_files.h"
 
 namespace faultline {
 namespace {

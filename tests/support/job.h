@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "rules/diagnosis.h"
+#include "rules/answer/diagnosis.h"
 
 namespace faultline {
 

@@ -66,10 +66,10 @@ TEST(Traffic, NumbersOutOfRangeAreHeldToTheirBounds) {
 }
 
 TEST(Traffic, SizesAreComparedOnlyInAKnownUnit) {
-  Message four_floats{.count = 4, .datatype = 7};
-  Message sixteen_bytes{.count = 16, .datatype = 0};
-  Message unknown_unit{.count = 16, .count_is_size = 1, .datatype = 7};
-  Message unknown_type{.count = 4, .datatype = 99};
+  Payload four_floats{.count = 4, .datatype = 7};
+  Payload sixteen_bytes{.count = 16, .datatype = 0};
+  Payload unknown_unit{.count = 16, .count_is_size = 1, .datatype = 7};
+  Payload unknown_type{.count = 4, .datatype = 99};
   EXPECT_FALSE(differ_in_size(four_floats, sixteen_bytes));
   EXPECT_TRUE(differ_in_size(four_floats, {.count = 5, .datatype = 7}));
   EXPECT_FALSE(differ_in_size(four_floats, unknown_unit));

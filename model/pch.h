@@ -1,0 +1,28 @@
+// Precompiled for model/ and for most layers above it, and a part of every other pch.h: headers that are slow to
+// read. No file may rely on it; each includes what it uses (the lint build precompiles nothing).
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/describe.hpp>
+#include <charconv>
+#include <chrono>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "model/json.h"

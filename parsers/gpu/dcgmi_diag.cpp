@@ -1,0 +1,146 @@
+#include "parsers/gpu/dcgmi_diag.h"
+
+#include <string>
+
+#include "parsers/tool/part_document.h"
+#include "parsers/tool/tool_text.h"
+
+namespace faultline {
+namespace {
+
+using namespace tool_text;
+
+bool is_rule(std::string_view text) {
+  return text.size() > 2 && text.find_first_not_of("+-=|") == std::string_view::npos;
+}
+
+// "|-----  Deployment  --------+----|"
+bool is_section(std::string_view text) {
+  return (text.starts_with("|--") || text.starts_with("+--")) && !is_rule(text);
+}
+
+bool is_note(std::string_view name) {
+  return name == "Error" || name == "Warning" || name == "Warnings" || name == "Info";
+}
+
+// "3" of "GPU 3 had …", "GPU3: Fail"
+std::string_view gpu_in_front(std::string_view text) {
+  if (!take_front(text, "GPU")) return {};
+  take_front(text, " ");
+  const std::string_view index = text.substr(0, text.find_first_not_of("0123456789"));
+  return is_count(index) && index.size() < text.size() ? index : std::string_view();
+}
+
+class Diagnostic : public PartDocument {
+ public:
+  Diagnostic() : PartDocument("dcgmi-diag") {}
+
+ private:
+  // In words_, while the rows of a test are read.
+  enum Word { kTest, kResult, kNote, kNoteText, kWords };
+  enum Stage { kHead, kRows };
+
+  Line read(std::string_view text) override {
+    text = trimmed(text);
+    if (text.starts_with("Successfully ran diagnostic")) {
+      begin();
+      return Line::part;
+    }
+    if (is_rule(text) || is_section(text)) {
+      tell_test();
+      const bool closes = stage_ == kRows && is_rule(text) && text.front() == '+';
+      return closes ? Line::last : Line::part;
+    }
+    const auto cells = cells_of(text);
+    if (cells.size() != 2) return Line::foreign;
+    if (cells[0] == "Diagnostic" && cells[1] == "Result") {
+      if (stage_ == kRows) begin();
+      return Line::part;
+    }
+    stage_ = kRows;
+    read_row(cells[0], cells[1]);
+    return Line::part;
+  }
+
+  void end() override { tell_test(); }
+
+  void begin() {
+    tell_test();
+    give_all();
+    stage_ = kHead;
+  }
+
+  void read_row(std::string_view name, std::string_view text) {
+    if (name.empty()) {
+      const std::string_view gpu = gpu_in_front(text);
+      const std::size_t colon = text.find(": ");
+      if (!gpu.empty() && colon != std::string_view::npos && words_.size() == 2)
+        of_gpu(gpu).value(words_[kTest], text.substr(colon + 2));
+      else if (!words_.empty())
+        append(words_.back(), " " + std::string(text));
+      return;
+    }
+    if (is_note(name)) {
+      if (words_.empty()) return;
+      tell_note();
+      word(name);
+      word(text);
+      return;
+    }
+    tell_test();
+    word(name);
+    word(text);
+  }
+
+  // "Fail - GPU: 3, 5" is told of the host and of both.
+  void tell_test() {
+    tell_note();
+    if (words_.size() < 2) return;
+    host().value(words_[kTest], words_[kResult]);
+    std::string_view rest = words_[kResult];
+    std::string_view result;
+    if (take_until(rest, " - GPU: ", result) || take_until(rest, " - GPUs: ", result))
+      for (const std::string_view gpu : pieces_of(rest, ","))
+        if (is_count(gpu)) of_gpu(gpu).value(words_[kTest], result);
+    words_.clear();
+  }
+
+  void tell_note() {
+    if (words_.size() < kWords) return;
+    const std::string_view gpu = gpu_in_front(words_[kNoteText]);
+    OpenPart& part = gpu.empty() ? host() : of_gpu(gpu);
+    // A result that lists no GPUs is of the one that its text names.
+    const std::string& result = words_[kResult];
+    if (!gpu.empty() && result.find(" - ") == std::string::npos && !part.has_value(words_[kTest]))
+      part.value(words_[kTest], result);
+    part.value(words_[kTest] + " / " + words_[kNote], words_[kNoteText]);
+    words_.resize(2);
+  }
+
+  OpenPart& host() {
+    OpenPart* part = find("host", "index", "");
+    return part != nullptr ? *part : open("host");
+  }
+
+  OpenPart& of_gpu(std::string_view index) {
+    if (OpenPart* part = find("gpu", "index", index)) return *part;
+    OpenPart& part = open("gpu");
+    part.name("index", index);
+    return part;
+  }
+};
+
+}  // namespace
+
+bool begins_dcgmi_diag(std::string_view text) {
+  text.remove_prefix(indentation(text));
+  if (text.empty()) return false;
+  if (text.front() == 'S') return text.starts_with("Successfully ran diagnostic for group");
+  if (!text.starts_with("| Diagnostic ")) return false;
+  const auto cells = cells_of(text);
+  return cells.size() == 2 && cells[1] == "Result";
+}
+
+std::unique_ptr<Document> make_dcgmi_diag() { return std::make_unique<Diagnostic>(); }
+
+}  // namespace faultline

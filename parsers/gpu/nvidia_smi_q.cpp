@@ -1,0 +1,171 @@
+#include "parsers/gpu/nvidia_smi_q.h"
+
+#include <algorithm>
+#include <string>
+
+#include "model/pci_address.h"
+#include "parsers/gpu/nvidia_smi_error.h"
+#include "parsers/tool/part_document.h"
+#include "parsers/tool/tool_text.h"
+
+namespace faultline {
+namespace {
+
+using namespace tool_text;
+
+// What is kept of the report: beside these it has as many values that say nothing of a fault.
+constexpr std::string_view kKept[] = {
+    "Product Name",
+    "Persistence Mode",
+    "MIG Mode",
+    "GPU Reset Status",
+    "GPU Recovery Action",
+    "GSP Firmware Version",
+    "PCI",
+    "Performance State",
+    "Clocks Event Reasons",
+    "Clocks Event Reasons Counters",
+    "Clocks Throttle Reasons",
+    "FB Memory Usage",
+    "Compute Mode",
+    "Utilization",
+    "ECC Mode",
+    "Ecc Mode",
+    "ECC Errors",
+    "Retired Pages",
+    "Remapped Rows",
+    "Temperature",
+    "GPU Power Readings",
+    "Power Readings",
+    "Clocks",
+    "Max Clocks",
+    "Fabric",
+    "Processes",
+};
+
+std::optional<std::string> heading(std::string_view text) {
+  constexpr std::size_t kLeast = sizeof("0000:53:00.0") - 1;
+  if (!take_front(text, "GPU ") || text.size() < kLeast || text[0] != '0') return std::nullopt;
+  return normal_pci(text);
+}
+
+bool is_log_head(std::string_view text) {
+  return text.starts_with("==") && text.find("NVSMI LOG") != std::string_view::npos;
+}
+
+// "Key      : Value", "Key      :", or "Section"
+struct KeyLine {
+  std::string_view key;
+  std::optional<std::string_view> value;
+};
+
+std::optional<KeyLine> key_line(std::string_view text) {
+  constexpr std::size_t kLongestKey = 64;
+  KeyLine line{.key = text, .value = {}};
+  if (const std::size_t colon = text.find(" :"); colon != std::string_view::npos) {
+    std::string_view after = text.substr(colon + 2);
+    if (!after.empty() && after.front() != ' ' && after.front() != '\t') return std::nullopt;
+    line.key = trimmed(text.substr(0, colon));
+    line.value = trimmed(after);
+  }
+  const bool is_key = !line.key.empty() && line.key.size() <= kLongestKey &&
+                      std::ranges::all_of(line.key, [](char c) {
+                        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                               (c >= '0' && c <= '9') || c == ' ' || c == '.' || c == '/' ||
+                               c == '-' || c == '_' || c == '(' || c == ')' || c == '#';
+                      });
+  return is_key ? std::optional(line) : std::nullopt;
+}
+
+class Query : public PartDocument {
+ public:
+  Query() : PartDocument("nvidia-smi-q") {}
+
+ private:
+  enum Stage { kHead, kGpu, kBetween };
+
+  Line read(std::string_view text) override {
+    const auto indent = static_cast<int>(std::min<std::size_t>(indentation(text), kMostIndent));
+    const std::string_view body = trimmed(text);
+    if (is_log_head(body)) {
+      give_all();
+      stage_ = kHead;
+      time_ = std::nullopt;
+      return Line::part;
+    }
+    if (auto pci = heading(body)) {
+      give_all();
+      stage_ = kGpu;
+      words_.clear();
+      push(indent, {});
+      open("gpu").name("pci", *pci);
+      return Line::part;
+    }
+    if (const auto error = nvidia_smi_error(body)) {
+      give_all();
+      stage_ = kBetween;
+      error->tell(open(error->kind()));
+      return Line::part;
+    }
+    const auto line = key_line(body);
+    if (!line) return Line::foreign;
+    if (stage_ == kHead) return read_head(*line);
+    if (stage_ != kGpu || indent <= indent_of(words_.front()) || last() == nullptr)
+      return Line::foreign;
+    read_gpu(indent, *line);
+    return Line::part;
+  }
+
+  Line read_head(const KeyLine& line) {
+    if (!line.value) return Line::foreign;
+    if (line.key == "Timestamp") {
+      time_ = parse_ctime(*line.value);
+      return Line::part;
+    }
+    if (line.key != "Driver Version" && line.key != "CUDA Version" && line.key != "Attached GPUs")
+      return Line::foreign;
+    (last() != nullptr ? *last() : open("host")).value(line.key, *line.value);
+    return Line::part;
+  }
+
+  void read_gpu(int indent, const KeyLine& line) {
+    while (words_.size() > 1 && indent_of(words_.back()) >= indent) words_.pop_back();
+    std::string path;
+    for (std::size_t i = 1; i < words_.size(); ++i) path += words_[i].substr(1) + " / ";
+    path += line.key;
+    push(indent, line.key);
+    OpenPart& gpu = *last();
+    if (!line.value) return;
+    if (path == "Serial Number" && *line.value != "N/A") gpu.name("serial", *line.value);
+    if (path == "GPU UUID") gpu.name("uuid", *line.value);
+    if (path == "Minor Number" && is_count(*line.value)) gpu.name("minor", *line.value);
+    // Only the last of these knows its section where the report says nothing of instances.
+    if (path == "Processes / Process ID") return gpu.value("Processes / pid", *line.value);
+    const std::string section = words_.size() > 1 ? words_[1].substr(1) : std::string();
+    if (std::ranges::find(kKept, section) == std::end(kKept)) return;
+    if (section == "Processes" && words_.size() > 2) return;
+    if (cut()) return;
+    gpu.value(path, *line.value);
+  }
+
+  // A key and how far it is indented, in one of the words that are remembered.
+  static constexpr int kMostIndent = 120;
+  void push(int indent, std::string_view key) {
+    constexpr std::size_t kMostDepth = 12;
+    if (words_.size() < kMostDepth) word(static_cast<char>(indent + 1) + std::string(key));
+  }
+  static int indent_of(const std::string& word) { return word.empty() ? 0 : word.front() - 1; }
+};
+
+}  // namespace
+
+bool begins_nvidia_smi_q(std::string_view text) {
+  text.remove_prefix(indentation(text));
+  if (text.empty() || (text.front() != '=' && text.front() != 'G')) return false;
+  text = trimmed(text);
+  return is_log_head(text) || heading(text).has_value();
+}
+
+std::unique_ptr<Document> make_nvidia_smi_q() { return std::make_unique<Query>(); }
+
+}  // namespace faultline

@@ -1,0 +1,14 @@
+// A snapshot of /sys as one object, a file's content under its path.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/json/json_document.h"
+
+namespace faultline {
+
+bool begins_sysfs_json(std::string_view key);
+std::unique_ptr<JsonReport> make_sysfs_json();
+
+}  // namespace faultline

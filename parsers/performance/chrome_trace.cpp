@@ -1,0 +1,225 @@
+#include "parsers/performance/chrome_trace.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostEvent = std::size_t{1} << 20;  // of one event, with its arguments
+constexpr std::size_t kMostKey = 256;
+
+// With which a trace begins; programs may add keys of their own behind.
+bool is_first_key(std::string_view key) {
+  constexpr std::string_view kFirst[] = {"schemaVersion",
+                                         "traceEvents",
+                                         "displayTimeUnit",
+                                         "deviceProperties",
+                                         "baseTimeNanoseconds",
+                                         "traceName",
+                                         "distributedInfo",
+                                         "record_shapes",
+                                         "profile_memory",
+                                         "with_stack",
+                                         "with_flops",
+                                         "with_modules",
+                                         "trace_id",
+                                         "otherData"};
+  return std::ranges::find(kFirst, key) != std::end(kFirst);
+}
+
+bool may_be_first_key(std::string_view beginning) {
+  constexpr std::string_view kFirst[] = {"schemaVersion\"",
+                                         "traceEvents\"",
+                                         "displayTimeUnit\"",
+                                         "deviceProperties\"",
+                                         "baseTimeNanoseconds\"",
+                                         "traceName\"",
+                                         "distributedInfo\"",
+                                         "record_shapes\"",
+                                         "profile_memory\"",
+                                         "with_stack\"",
+                                         "with_flops\"",
+                                         "with_modules\"",
+                                         "trace_id\"",
+                                         "otherData\""};
+  return std::ranges::any_of(kFirst,
+                             [&](std::string_view key) { return key.starts_with(beginning); });
+}
+
+}  // namespace
+
+TraceForm trace_form(std::string_view beginning, bool all) {
+  const bool enough = all || beginning.size() >= kTraceFormBytes;
+  beginning = beginning.substr(0, kTraceFormBytes);
+  const TraceForm unsure = enough ? TraceForm::none : TraceForm::unsure;
+  std::size_t at = behind_blanks(beginning, 0);
+  if (at >= beginning.size()) return unsure;
+  if (beginning[at] != '{') return TraceForm::none;
+  for (bool first = true;; first = false) {
+    at = behind_blanks(beginning, at + 1);
+    if (at >= beginning.size()) return unsure;
+    if (beginning[at] != '"') return TraceForm::none;
+    const std::size_t end = end_of_json_text(beginning, at + 1);
+    const std::string_view key =
+        beginning.substr(at + 1, (end == std::string_view::npos ? beginning.size() : end) - at - 1);
+    if (key.size() > kMostKey) return TraceForm::none;
+    if (end == std::string_view::npos)
+      return first && !may_be_first_key(key) ? TraceForm::none : unsure;
+    if (first && !is_first_key(key)) return TraceForm::none;
+    at = behind_blanks(beginning, end + 1);
+    if (at >= beginning.size()) return unsure;
+    if (beginning[at] != ':') return TraceForm::none;
+    at = behind_blanks(beginning, at + 1);
+    if (at >= beginning.size()) return unsure;
+    if (key == "traceEvents") return beginning[at] == '[' ? TraceForm::trace : TraceForm::none;
+    const auto value = json_value_at(beginning, at);
+    if (!value) return unsure;
+    at = behind_blanks(beginning, at + value->size());
+    if (at >= beginning.size()) return unsure;
+    if (beginning[at] != ',') return TraceForm::none;
+  }
+}
+
+std::size_t ChromeTrace::feed(std::string_view bytes) {
+  const std::size_t before = held_.size();
+  const bool joined = before > 0;
+  if (joined) held_ += bytes;
+  const std::string_view all = joined ? std::string_view(held_) : bytes;
+  std::size_t at = 0;
+  while (at < all.size() && !complete() && !broken()) {
+    const State state = state_;
+    const std::size_t taken = read(all.substr(at));
+    if (taken == 0 && state_ == state) break;
+    at += taken;
+  }
+  if (complete() || broken()) {
+    held_.clear();
+    return complete() ? at - std::min(at, before) : bytes.size();
+  }
+  if (joined)
+    held_.erase(0, at);
+  else
+    held_ = all.substr(at);
+  return bytes.size();
+}
+
+// Returns how many bytes are done with; 0: more must follow.
+std::size_t ChromeTrace::read(std::string_view bytes) {
+  switch (state_) {
+    case State::begin: {
+      const std::size_t at = behind_blanks(bytes, 0);
+      if (at >= bytes.size()) return bytes.size();
+      state_ = bytes[at] == '{' ? State::members : State::broken;
+      return at + 1;
+    }
+    case State::members:
+      return read_member(bytes);
+    case State::value:
+      return read_value(bytes);
+    case State::events:
+      return read_between_events(bytes);
+    case State::event:
+      return read_event(bytes);
+    default:
+      return 0;
+  }
+}
+
+// Up to the value of the next member, or to the end of all.
+std::size_t ChromeTrace::read_member(std::string_view bytes) {
+  std::size_t at = behind_blanks(bytes, 0);
+  if (at < bytes.size() && bytes[at] == ',') at = behind_blanks(bytes, at + 1);
+  if (at >= bytes.size()) return 0;
+  if (bytes[at] == '}') {
+    state_ = State::complete;
+    return at + 1;
+  }
+  if (bytes[at] != '"') {
+    state_ = State::broken;
+    return at + 1;
+  }
+  const std::size_t end = end_of_json_text(bytes, at + 1);
+  if (end == std::string_view::npos) {
+    if (bytes.size() - at > kMostEvent) state_ = State::broken;
+    return 0;
+  }
+  const std::string_view key = bytes.substr(at + 1, end - at - 1);
+  at = behind_blanks(bytes, end + 1);
+  if (at >= bytes.size()) return 0;
+  if (bytes[at] != ':') {
+    state_ = State::broken;
+    return at + 1;
+  }
+  at = behind_blanks(bytes, at + 1);
+  if (at >= bytes.size()) return 0;
+  key_ = key.substr(0, kMostKey);
+  looked_at_ = 0;
+  too_long_ = false;
+  end_ = {};
+  if (key == "traceEvents" && bytes[at] == '[') {
+    state_ = State::events;
+    return at + 1;
+  }
+  state_ = State::value;
+  return at;
+}
+
+std::size_t ChromeTrace::read_value(std::string_view bytes) {
+  const bool nested = too_long_ || bytes.front() == '{' || bytes.front() == '[';
+  if (!nested) {
+    const auto value = json_value_at(bytes, 0);
+    if (!value) {
+      if (bytes.size() > kMostEvent) state_ = State::broken;
+      return 0;
+    }
+    summary_.member(key_, *value);
+    state_ = State::members;
+    return value->size();
+  }
+  looked_at_ += end_.look_at(bytes.substr(looked_at_));
+  if (end_.complete()) {
+    if (!too_long_) summary_.member(key_, bytes.substr(0, looked_at_));
+    state_ = State::members;
+    return looked_at_;
+  }
+  if (bytes.size() <= kTraceFormBytes && !too_long_) return 0;
+  too_long_ = true;
+  looked_at_ = 0;
+  return bytes.size();
+}
+
+std::size_t ChromeTrace::read_between_events(std::string_view bytes) {
+  std::size_t at = behind_blanks(bytes, 0);
+  while (at < bytes.size() && bytes[at] == ',') at = behind_blanks(bytes, at + 1);
+  if (at >= bytes.size()) return bytes.size();
+  if (bytes[at] == ']') {
+    state_ = State::members;
+    return at + 1;
+  }
+  if (bytes[at] != '{') {
+    state_ = State::broken;
+    return at + 1;
+  }
+  state_ = State::event;
+  looked_at_ = 0;
+  too_long_ = false;
+  end_ = {};
+  return at;
+}
+
+std::size_t ChromeTrace::read_event(std::string_view bytes) {
+  looked_at_ += end_.look_at(bytes.substr(looked_at_));
+  if (end_.complete()) {
+    if (!too_long_) summary_.event(bytes.substr(0, looked_at_));
+    state_ = State::events;
+    return looked_at_;
+  }
+  if (bytes.size() <= kMostEvent && !too_long_) return 0;
+  too_long_ = true;
+  looked_at_ = 0;
+  return bytes.size();
+}
+
+std::vector<DumpedFact> ChromeTrace::facts() { return summary_.facts(!complete()); }
+
+}  // namespace faultline

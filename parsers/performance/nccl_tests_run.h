@@ -1,0 +1,62 @@
+// One run of one of nccl-tests' programs, put together from its table, or from its JSON: what of it
+// is kept, and the facts that it becomes.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/facts/part.h"
+#include "parsers/document.h"
+#include "parsers/performance/nccl_tests_table.h"
+
+namespace faultline {
+
+struct NcclTestsRun {
+  // As much of a name as is kept.
+  static constexpr std::size_t kMostWord = 80;
+
+  std::string spoken_host;  // whose lines these are, by their wrapping
+  int spoken_rank = -1;
+
+  std::string program;  // all_reduce_perf
+  std::int64_t ranks = 0;
+  std::vector<std::string> hosts;  // in the order of ranks
+  std::set<std::string, std::less<>> known_hosts;
+  std::string gpu;
+  bool other_gpus = false;
+
+  NcclTestsLayout layout;
+  std::int64_t rows = 0;
+  NcclTestsRow largest;
+  double smallest = 0;
+  double peak = 0;
+  std::uint64_t peak_size = 0;
+  std::int64_t wrong_rows = 0;
+  double wrong_values = 0;
+  std::uint64_t first_wrong = 0;
+  bool checked = false;
+  std::uint64_t stopped_at = 0;
+  std::string out_of_bounds;
+  std::string average;
+  KeptLine largest_line;
+  KeptLine wrong_line;
+  KeptLine device_line;
+
+  bool empty() const { return rows == 0 && average.empty() && out_of_bounds.empty(); }
+  bool heads_only() const { return empty() && stopped_at == 0; }
+
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);
+  std::size_t size() const;
+
+  void add_device(std::string_view host, std::string_view gpu_name);
+  void add(const NcclTestsRow& row, const DocumentLine& line);
+  std::string collective() const;
+  std::vector<NamedValue> names() const;
+  void give(std::vector<DocumentReading>& readings) const;
+};
+
+}  // namespace faultline

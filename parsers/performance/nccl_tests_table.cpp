@@ -1,0 +1,148 @@
+#include "parsers/performance/nccl_tests_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+#include "parsers/tool/tool_text.h"
+
+namespace faultline {
+namespace {
+
+using namespace tool_text;
+
+constexpr std::size_t kMostColumns = 40;
+constexpr int kGuessedColumns = 8;  // time, two bandwidths and a check, twice
+
+std::optional<double> real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
+}
+
+std::optional<std::uint64_t> whole(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+bool is_integer(std::string_view text) {
+  take_front(text, "-");
+  return whole(text).has_value();
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.front() >= 'a' && text.front() <= 'z';
+}
+
+// What NCCL calls its types; others than these begin lines of other tools.
+bool is_type(std::string_view text) {
+  constexpr std::string_view kTypes[] = {
+      "int8",   "uint8",   "char",     "uchar",  "int32",   "uint32",   "int",
+      "uint",   "int64",   "uint64",   "half",   "float16", "float",    "float32",
+      "double", "float64", "bfloat16", "f8e4m3", "f8e5m2",  "fp8_e4m3", "fp8_e5m2"};
+  return std::ranges::find(kTypes, text) != std::end(kTypes);
+}
+
+std::string_view without_hash(std::string_view text) {
+  text = trimmed(text);
+  take_front(text, "#");
+  return trimmed(text);
+}
+
+}  // namespace
+
+void NcclTestsLayout::save(SavedBytesWriter& saved) const {
+  for (const int place : {tokens, leading, size, type, redop, algbw[0], algbw[1], busbw[0],
+                          busbw[1], wrong[0], wrong[1]})
+    saved.number(place);
+}
+
+void NcclTestsLayout::restore(SavedBytesReader& saved) {
+  for (int* place : {&tokens, &leading, &size, &type, &redop, &algbw[0], &algbw[1], &busbw[0],
+                     &busbw[1], &wrong[0], &wrong[1]})
+    *place = std::clamp(saved.small_number(), -1, 2 * static_cast<int>(kMostColumns));
+}
+
+std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head) {
+  head = without_hash(head);
+  if (!head.starts_with("size ") && !head.starts_with("bytes ") && !head.starts_with("timestamp "))
+    return std::nullopt;
+  NcclTestsLayout layout;
+  int groups = 0;
+  for (const std::string_view column : words_of(head, kMostColumns)) {
+    const int at = layout.tokens++;
+    if (column == "timestamp") ++layout.tokens;  // its value is a date and a time
+    if (column == "size" || column == "bytes") layout.size = at;
+    if (column == "type") layout.type = at;
+    if (column == "redop" || column == "op") layout.redop = at;
+    if (column == "time" && ++groups == 1) layout.leading = at;
+    if (groups < 1 || groups > 2) continue;
+    const auto group = static_cast<std::size_t>(groups - 1);
+    if (column == "algbw") layout.algbw[group] = at;
+    if (column == "busbw") layout.busbw[group] = at;
+    if (column == "#wrong") layout.wrong[group] = at;
+  }
+  const bool complete = layout.size >= 0 && layout.type >= 0 && layout.algbw[0] >= 0 &&
+                        layout.busbw[0] >= 0 && layout.algbw[1] >= 0 && layout.busbw[1] >= 0;
+  return complete ? std::optional(layout) : std::nullopt;
+}
+
+std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row) {
+  const auto words = words_of(row, kMostColumns);
+  if (words.size() < 3 || !whole(words[0]) || !whole(words[1]) || !is_type(words[2]))
+    return std::nullopt;
+  NcclTestsLayout layout{.size = 0, .type = 2};
+  std::size_t next = 3;
+  if (next < words.size() && is_word(words[next])) layout.redop = static_cast<int>(next++);
+  const bool rooted = next + kGuessedColumns < words.size() && is_integer(words[next]);
+  if (rooted) ++next;
+  if (words.size() != next + kGuessedColumns) return std::nullopt;
+  layout.leading = static_cast<int>(next);
+  layout.tokens = layout.leading + kGuessedColumns;
+  for (std::size_t group = 0; group < 2; ++group) {
+    const int time = layout.leading + 4 * static_cast<int>(group);
+    layout.algbw[group] = time + 1;
+    layout.busbw[group] = time + 2;
+    // Tables that have both columns count what is wrong; older ones print a deviation.
+    if (rooted && layout.redop >= 0) layout.wrong[group] = time + 3;
+  }
+  return layout;
+}
+
+std::optional<NcclTestsRow> nccl_tests_row(const NcclTestsLayout& layout, std::string_view text) {
+  const auto words = words_of(text, kMostColumns + 2);
+  const auto word = [&](int at) {
+    const auto index = static_cast<std::size_t>(at);
+    return at >= 0 && index < words.size() ? words[index] : std::string_view();
+  };
+  const auto size = whole(word(layout.size));
+  if (!size || !is_type(word(layout.type))) return std::nullopt;
+  NcclTestsRow row{.size = *size, .redop = std::string(word(layout.redop).substr(0, 16))};
+  const int count = static_cast<int>(words.size());
+  if (count <= layout.leading) return row;
+  if (count != layout.tokens) {
+    // What another process printed may stand where the times should; a torn row tells nothing.
+    return real(word(layout.leading)) ? std::nullopt : std::optional(row);
+  }
+  row.measured = true;
+  for (std::size_t group = 0; group < 2; ++group) {
+    const auto algbw = real(word(layout.algbw[group]));
+    const auto busbw = real(word(layout.busbw[group]));
+    if (!algbw || !busbw) {
+      // In place nothing is measured by some; then N/A stands there.
+      if (group == 0) return std::nullopt;
+      continue;
+    }
+    row.algbw[group] = *algbw;
+    row.busbw[group] = *busbw;
+    row.wrong[group] = real(word(layout.wrong[group]));
+  }
+  return row;
+}
+
+}  // namespace faultline

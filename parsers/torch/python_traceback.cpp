@@ -1,0 +1,302 @@
+#include "parsers/torch/python_traceback.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "parsers/pattern.h"
+#include "parsers/tool/tool_text.h"
+#include "parsers/torch/torch_group.h"
+#include "parsers/torch/torch_reports.h"
+#include "parsers/torch/torch_watchdog.h"
+
+namespace faultline {
+
+namespace {
+
+using tool_text::trimmed;
+
+constexpr std::string_view kHead = "Traceback (most recent call last):";
+constexpr std::string_view kOriginal = "Original Traceback (most recent call last):";
+constexpr std::string_view kWhileHandling = "During handling of the above exception";
+constexpr std::string_view kDirectCause = "The above exception was the direct cause";
+
+constexpr std::size_t kMostSpeakers = 4096;
+constexpr std::size_t kMostLastLines = 4;     // of a traceback's end: two frames with their code
+constexpr std::size_t kMostTextBytes = 1024;  // of a line, or a message
+constexpr int kMostForeign = 64;              // lines of others' before its own next line
+
+struct Frame {
+  std::string_view file;
+  std::int64_t line = 0;
+  std::string_view function;
+};
+
+//   File "train.py", line 210, in main
+bool read_frame(std::string_view text, Frame& frame) {
+  if (!tool_text::take_front(text, "File \"") ||
+      !tool_text::take_until(text, "\", line ", frame.file))
+    return false;
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const auto number = number_in<std::int64_t>(text.substr(0, digits));
+  if (!number) return false;
+  frame.line = *number;
+  text.remove_prefix(digits);
+  if (tool_text::take_front(text, ", in ")) frame.function = trimmed(text);
+  return true;
+}
+
+bool is_marker(std::string_view text) {
+  return text.starts_with("[Previous line repeated ") ||
+         text.find_first_not_of("^~- ") == std::string_view::npos;
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.';
+}
+
+// Words that the names of exceptions end with. Others begin with a capital letter, at least.
+bool ends_like_exception(std::string_view name) {
+  for (const std::string_view ending :
+       {"Error", "Exception", "Interrupt", "Exit", "Warning", "Failure", "Timeout", "Abort",
+        "Iteration", "Empty", "Full"})
+    if (name.ends_with(ending)) return true;
+  return false;
+}
+
+// package.Again, BadSample; not "INFO" or "Epoch".
+bool looks_like_class(std::string_view type, std::string_view last) {
+  const auto capitals = std::ranges::count_if(last, [](char c) { return c >= 'A' && c <= 'Z'; });
+  if (last.front() < 'A' || last.front() > 'Z') return false;
+  if (static_cast<std::size_t>(capitals) == last.size()) return false;
+  return type.size() > last.size() || capitals > 1;
+}
+
+struct Raised {
+  std::string_view type;
+  std::string_view message;
+};
+
+// ValueError: sample 17 is truncated
+std::optional<Raised> read_exception(std::string_view text, bool surely) {
+  std::size_t size = 0;
+  while (size < text.size() && is_name_character(text[size])) ++size;
+  const std::string_view type = text.substr(0, size);
+  const std::string_view last = type.substr(type.rfind('.') + 1);
+  const std::string_view rest = text.substr(size);
+  if (last.empty() || !(rest.empty() || rest == ":" || rest.starts_with(": "))) return std::nullopt;
+  if (!ends_like_exception(last) && (surely || !looks_like_class(type, last))) return std::nullopt;
+  return Raised{type, rest.size() > 2 ? rest.substr(2) : std::string_view()};
+}
+
+// Of a line that nothing ends the class is there if something stands behind it; of what is thrown
+// without a word, its name tells.
+bool is_whole(const Raised& raised) {
+  return !raised.message.empty() || raised.type.ends_with("Error") ||
+         raised.type.ends_with("Exception") || raised.type.ends_with("Interrupt");
+}
+
+struct Open {
+  bool in_frames = false;  // its head was read
+  bool after_frame = false;
+  bool follows = false;
+  bool original = false;
+  std::string file;
+  std::int64_t file_line = 0;
+  std::string function;
+  SourceLine head;
+  std::deque<SourceLine> last;
+  int foreign = 0;
+};
+
+SourceLine kept(const DocumentLine& line) {
+  KeptLine whole;
+  whole.keep(line);
+  return {whole.number, whole.offset, std::move(whole.text)};
+}
+
+void save_line(const SourceLine& line, SavedBytesWriter& saved) {
+  saved.number(static_cast<std::int64_t>(line.line));
+  saved.number(static_cast<std::int64_t>(line.offset));
+  saved.text(line.text);
+}
+
+SourceLine restored_line(SavedBytesReader& saved) {
+  SourceLine line;
+  line.line = static_cast<std::uint64_t>(saved.number());
+  line.offset = static_cast<std::uint64_t>(saved.number());
+  line.text = saved.text();
+  return line;
+}
+
+class Tracebacks : public Document {
+ public:
+  Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
+    const std::string_view text = trimmed(line.text);
+    const std::pair key(line.rank, std::string(line.host));
+    if (begins_python_traceback(text)) return begin(key, text, line);
+    const auto known = open_.find(key);
+    if (known == open_.end()) return open_.empty() ? Line::after : Line::foreign;
+    Open& open = known->second;
+    if (!open.in_frames) return wait_for_head(known, text);
+
+    if (Frame frame; read_frame(text, frame)) {
+      open.file = frame.file.substr(0, kMostTextBytes);
+      open.file_line = frame.line;
+      open.function = frame.function.substr(0, kMostTextBytes);
+      open.after_frame = true;
+      keep_last(open, line);
+      return Line::part;
+    }
+    if (text.empty()) return Line::part;
+    if (is_marker(text)) return Line::part;
+    const bool indented =
+        !line.text.empty() && (line.text.front() == ' ' || line.text.front() == '\t');
+    if (open.after_frame && indented) {
+      open.after_frame = false;
+      keep_last(open, line);
+      return Line::part;
+    }
+    // A copy may have lost its indentation: then the line behind a frame's is code.
+    if (const auto raised = read_exception(text, open.after_frame && !open.file.empty())) {
+      if (!line.cut || is_whole(*raised)) give(open, *raised, line, readings);
+      open_.erase(known);
+      return open_.empty() ? Line::last : Line::part;
+    }
+    if (open.after_frame) {
+      open.after_frame = false;
+      if (text.front() != '[') {
+        keep_last(open, line);
+        return Line::part;
+      }
+    }
+    if (indented) return Line::part;  // code over several lines
+    return miss(known);
+  }
+
+  std::string_view dialect() const override { return "python"; }
+
+  std::size_t size() const override {
+    std::size_t bytes = 0;
+    for (const auto& [key, open] : open_) {
+      bytes += sizeof(Open) + key.second.size() + open.file.size() + open.function.size() +
+               open.head.text.size();
+      for (const SourceLine& line : open.last) bytes += sizeof(line) + line.text.size();
+    }
+    return bytes;
+  }
+
+  void save(SavedBytesWriter& saved) const override {
+    saved.number(static_cast<std::int64_t>(open_.size()));
+    for (const auto& [key, open] : open_) {
+      saved.number(key.first);
+      saved.text(key.second);
+      saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
+                   (open.original ? 8 : 0));
+      saved.text(open.file);
+      saved.number(open.file_line);
+      saved.text(open.function);
+      save_line(open.head, saved);
+      saved.number(static_cast<std::int64_t>(open.last.size()));
+      for (const SourceLine& line : open.last) save_line(line, saved);
+      saved.number(open.foreign);
+    }
+  }
+
+  void restore(SavedBytesReader& saved) override {
+    const std::int64_t count = saved.number();
+    for (std::int64_t i = 0; i < count && saved.ok(); ++i) {
+      const int rank = saved.small_number();
+      Open& open = open_[{rank, std::string(saved.text())}];
+      const std::int64_t flags = saved.number();
+      open.in_frames = (flags & 1) != 0;
+      open.after_frame = (flags & 2) != 0;
+      open.follows = (flags & 4) != 0;
+      open.original = (flags & 8) != 0;
+      open.file = saved.text();
+      open.file_line = saved.number();
+      open.function = saved.text();
+      open.head = restored_line(saved);
+      const std::int64_t lines = saved.number();
+      for (std::int64_t n = 0; n < lines && saved.ok(); ++n)
+        open.last.push_back(restored_line(saved));
+      open.foreign = saved.small_number();
+    }
+  }
+
+ private:
+  using Key = std::pair<int, std::string>;
+  using Opens = std::map<Key, Open>;
+
+  Line begin(const Key& key, std::string_view text, const DocumentLine& line) {
+    if (open_.size() == kMostSpeakers && !open_.contains(key)) return Line::foreign;
+    Open& open = open_[key];
+    if (text.find(kHead) == std::string_view::npos) {
+      open = {};
+      open.follows = true;
+      return Line::part;
+    }
+    const bool follows = open.follows && !open.in_frames;
+    open = {};
+    open.follows = follows;
+    open.in_frames = true;
+    open.original = text.ends_with(kOriginal);
+    open.head = kept(line);
+    return Line::part;
+  }
+
+  // Between "During handling of ..." and the head of the next one stands an empty line.
+  Line wait_for_head(Opens::iterator at, std::string_view text) {
+    return text.empty() ? Line::part : miss(at);
+  }
+
+  Line miss(Opens::iterator at) {
+    if (++at->second.foreign > kMostForeign) open_.erase(at);
+    return open_.empty() ? Line::after : Line::foreign;
+  }
+
+  static void keep_last(Open& open, const DocumentLine& line) {
+    open.foreign = 0;
+    open.last.push_back(kept(line));
+    if (open.last.size() > kMostLastLines) open.last.pop_front();
+  }
+
+  static void give(Open& open, const Raised& raised, const DocumentLine& line,
+                   std::vector<DocumentReading>& readings) {
+    PythonException exception{
+        .type = std::string(raised.type.substr(0, kMostTextBytes)),
+        .message = std::string(trimmed(raised.message).substr(0, kMostTextBytes)),
+        .file = std::move(open.file),
+        .file_line = open.file_line,
+        .function = std::move(open.function),
+        .follows = open.follows,
+        .original = open.original};
+    exception.lines.push_back(std::move(open.head));
+    for (SourceLine& last : open.last) exception.lines.push_back(std::move(last));
+    exception.lines.push_back(kept(line));
+    readings.push_back({.reading = {.fact = std::move(exception)}, .line = {}});
+    if (line.cut) return;
+    // What is thrown may be a report of PyTorch's.
+    std::vector<Reading> told;
+    if (!parse_torch_called(raised.message, told) && !parse_torch_barrier(raised.message, told))
+      parse_torch_timeout(raised.message, told);
+    for (Reading& reading : told) readings.push_back({.reading = std::move(reading), .line = {}});
+  }
+
+  Opens open_;
+};
+
+}  // namespace
+
+bool begins_python_traceback(std::string_view text) {
+  text = trimmed(text);
+  return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
+         text.starts_with(kDirectCause);
+}
+
+std::unique_ptr<Document> make_python_traceback() { return std::make_unique<Tracebacks>(); }
+
+}  // namespace faultline

@@ -1,0 +1,169 @@
+#include "parsers/torch/stack_dump.h"
+
+#include <string>
+
+#include "parsers/pattern.h"
+#include "parsers/tool/tool_text.h"
+#include "parsers/torch/torch_group.h"
+
+namespace faultline {
+
+namespace {
+
+using tool_text::trimmed;
+
+constexpr std::size_t kMostFrames = 8;
+constexpr std::size_t kMostFrameBytes = 256;
+constexpr int kMostForeign = 16;
+
+struct Head {
+  std::string tool;
+  std::int64_t pid = 0;
+  std::string thread;
+};
+
+// Process 21737: /usr/bin/python3 train.py
+bool read_process(std::string_view text, std::int64_t& pid) {
+  static const Pattern kProcess(R"(^Process (\d+): \S)");
+  std::string_view digits;
+  if (!kProcess.find(text, &digits)) return false;
+  pid = number_in<std::int64_t>(digits).value_or(0);
+  return true;
+}
+
+bool read_head(std::string_view text, Head& head) {
+  static const Pattern kPySpy(R"re(^Thread (\d+) \((?:idle|active)[^)]*\)(?:: "([^"]*)")?)re");
+  static const Pattern kFaultHandler(
+      R"(^(Current thread|Thread) (0x[0-9a-f]+)(?: \[([^\]]*)\])? \(most recent call first\):)");
+  static const Pattern kGdb(
+      R"re(^Thread \d+ \(Thread 0x[0-9a-f]+ \(LWP (\d+)\)(?: "([^"]*)")?\):)re");
+  std::string_view number;
+  std::string_view name;
+  std::string_view current;
+  if (kPySpy.find(text, &number, &name)) {
+    head.tool = "py-spy";
+    head.thread = name;
+  } else if (kFaultHandler.find(text, &current, &number, &name)) {
+    head.tool = "faulthandler";
+    head.thread = current == "Current thread" ? std::string_view("current") : name;
+  } else if (kGdb.find(text, &number, &name)) {
+    head.tool = "gdb";
+    head.pid = number_in<std::int64_t>(number).value_or(0);
+    head.thread = name;
+  } else {
+    return false;
+  }
+  if (head.thread.empty()) head.thread = number;
+  head.thread.resize(std::min(head.thread.size(), kMostFrameBytes));
+  return true;
+}
+
+// One frame of any of the tools; empty: it is none.
+std::string_view read_frame(std::string_view text) {
+  static const Pattern kPySpy(R"(^[^\s(][^(]* \([^()]+(?::\d+)?\)$)");
+  static const Pattern kFaultHandler(R"re(^File "[^"]*", line \d+ in \S)re");
+  static const Pattern kGdb(R"(^#\d+ +(?:0x[0-9a-f]+ in )?(\S.*)$)");
+  std::string_view frame;
+  if (kGdb.find(text, &frame)) return frame;
+  return kFaultHandler.find(text) || kPySpy.find(text) ? text : std::string_view();
+}
+
+class StackDump : public Document {
+ public:
+  Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
+    const std::string_view text = trimmed(line.text);
+    if (std::int64_t pid = 0; read_process(text, pid)) {
+      give(readings);
+      pid_ = pid;
+      foreign_ = 0;
+      return Line::part;
+    }
+    if (Head head; read_head(text, head)) {
+      give(readings);
+      top_ = {
+          .tool = head.tool, .pid = head.tool == "py-spy" ? pid_ : head.pid, .thread = head.thread};
+      head_.keep(line);
+      open_ = true;
+      foreign_ = 0;
+      return Line::part;
+    }
+    if (text.empty()) return Line::part;
+    if (text.starts_with("Python v")) return Line::part;
+    if (const std::string_view frame = read_frame(text); open_ && !frame.empty()) {
+      if (top_.frames.size() < kMostFrames)
+        top_.frames.emplace_back(frame.substr(0, kMostFrameBytes));
+      foreign_ = 0;
+      return Line::part;
+    }
+    return ++foreign_ > kMostForeign ? Line::after : Line::foreign;
+  }
+
+  void finish(std::vector<DocumentReading>& readings) override { give(readings); }
+  std::string_view dialect() const override { return "stacks"; }
+
+  std::size_t size() const override {
+    std::size_t bytes = top_.thread.size() + head_.text.size();
+    for (const std::string& frame : top_.frames) bytes += frame.size();
+    return bytes;
+  }
+
+  void save(SavedBytesWriter& saved) const override {
+    saved.number(pid_);
+    saved.number(open_ ? 1 : 0);
+    saved.number(foreign_);
+    saved.text(top_.tool);
+    saved.number(top_.pid);
+    saved.text(top_.thread);
+    saved.number(static_cast<std::int64_t>(top_.frames.size()));
+    for (const std::string& frame : top_.frames) saved.text(frame);
+    head_.save(saved);
+  }
+
+  void restore(SavedBytesReader& saved) override {
+    pid_ = saved.number();
+    open_ = saved.number() != 0;
+    foreign_ = saved.small_number();
+    top_.tool = saved.text();
+    top_.pid = saved.number();
+    top_.thread = saved.text();
+    const std::int64_t frames = saved.number();
+    for (std::int64_t i = 0; i < frames && saved.ok(); ++i) top_.frames.emplace_back(saved.text());
+    head_.restore(saved);
+  }
+
+ private:
+  void give(std::vector<DocumentReading>& readings) {
+    if (open_ && !top_.frames.empty()) {
+      DocumentReading told;
+      told.reading.pid = top_.pid;
+      told.reading.fact = std::move(top_);
+      told.line = std::move(head_);
+      readings.push_back(std::move(told));
+    }
+    top_ = {};
+    head_ = {};
+    open_ = false;
+  }
+
+  std::int64_t pid_ = 0;
+  bool open_ = false;
+  int foreign_ = 0;
+  StackTop top_;
+  KeptLine head_;
+};
+
+}  // namespace
+
+bool begins_stack_dump(std::string_view text) {
+  text = trimmed(text);
+  if (!text.starts_with("Thread ") && !text.starts_with("Current thread ") &&
+      !text.starts_with("Process "))
+    return false;
+  Head head;
+  std::int64_t pid = 0;
+  return read_head(text, head) || read_process(text, pid);
+}
+
+std::unique_ptr<Document> make_stack_dump() { return std::make_unique<StackDump>(); }
+
+}  // namespace faultline

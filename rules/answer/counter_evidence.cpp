@@ -1,0 +1,98 @@
+#include "rules/answer/counter_evidence.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+
+#include "rules/answer/coverage_hosts.h"
+#include "rules/detect/parts/facts.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::chrono::seconds kQueuedFor{60};  // calls that were queued are still printed
+constexpr double kNearlyAsSure = 0.8;
+
+bool stops_its_rank(const Finding& finding) {
+  const bool part = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
+  return part && finding.severity == Severity::critical && finding.subject.ranks.size() == 1;
+}
+
+// A rank whose GPU or host is gone makes no calls.
+void rank_went_on(const View& view, Finding& finding) {
+  if (!stops_its_rank(finding) || !finding.first_seen) return;
+  std::optional<Timestamp> last;
+  for (const std::size_t index : view.members) {
+    const Member& member = view.member(index);
+    const auto time = member.last_line.time.wall();
+    if (time && !member.last_line.time.zone_assumed &&
+        view.worker_of(index).rank == finding.subject.ranks.front())
+      last = std::max(last.value_or(*time), *time);
+  }
+  if (!last || *last <= *finding.first_seen + kQueuedFor) return;
+  finding.against.push_back(fmt::format(
+      "rank {} still made calls {} s after it", finding.subject.ranks.front(),
+      std::chrono::duration_cast<std::chrono::seconds>(*last - *finding.first_seen).count()));
+}
+
+// The driver tells the kernel log of what happens to a GPU.
+void kernel_log_is_silent(const View& view, Finding& finding) {
+  if (!finding.cause.starts_with("gpu.") || finding.subject.hosts.size() != 1) return;
+  const auto& sources = view.job.sources();
+  const bool from_driver = std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
+    const SourceState* source = sources.find(line.source);
+    return source != nullptr && !source->dialects.contains("nccl") &&
+           !source->dialects.contains("torch");
+  });
+  const std::string& host = finding.subject.hosts.front();
+  if (from_driver || !hosts_with_kernel_log(view).contains(host)) return;
+  finding.against.push_back(fmt::format("the kernel log of {} says nothing of this GPU", host));
+}
+
+// A connection that gave up over a port whose counters stand still.
+void ports_are_clean(const View& view, Finding& finding) {
+  if (finding.cause != "network.transport_error" && finding.cause != "network.peer_lost") return;
+  const PartFacts facts(view);
+  for (const std::string& host : finding.subject.hosts) {
+    std::size_t read_twice = 0;
+    bool clean = true;
+    for (std::size_t i = 0; i < facts.ports.all().size(); ++i) {
+      if (facts.ports.all()[i].host != host) continue;
+      for (const Movement& movement : facts.moved[i]) {
+        if (movement.counter->of->finding.empty()) continue;
+        clean &= level_of(movement) == Level::nothing && !movement.full_before;
+        ++read_twice;
+      }
+    }
+    if (read_twice > 0 && clean)
+      finding.against.push_back(
+          fmt::format("no error counter of the ports of {} grew between two readings", host));
+  }
+}
+
+void others_account_for_it(const std::vector<Finding>& root_causes, Finding& finding) {
+  for (const Finding& other : root_causes) {
+    if (other.id == finding.id || other.confidence < kNearlyAsSure * finding.confidence) continue;
+    const bool shared = std::ranges::any_of(finding.explains, [&](const std::string& id) {
+      return std::ranges::find(other.explains, id) != other.explains.end();
+    });
+    if (shared)
+      finding.against.push_back(
+          fmt::format("{} accounts for the same symptoms: {}", other.id, other.title));
+  }
+}
+
+}  // namespace
+
+void add_counter_evidence(const View& view, std::vector<Finding>& root_causes) {
+  for (Finding& finding : root_causes) {
+    rank_went_on(view, finding);
+    kernel_log_is_silent(view, finding);
+    ports_are_clean(view, finding);
+    others_account_for_it(root_causes, finding);
+  }
+}
+
+}  // namespace faultline

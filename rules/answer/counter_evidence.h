@@ -1,0 +1,13 @@
+// What speaks against a cause, of all that is known: it is told with the cause.
+#pragma once
+
+#include <vector>
+
+#include "model/finding.h"
+#include "rules/picture/view.h"
+
+namespace faultline {
+
+void add_counter_evidence(const View& view, std::vector<Finding>& root_causes);
+
+}  // namespace faultline

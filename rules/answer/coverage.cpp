@@ -1,0 +1,146 @@
+#include "rules/answer/coverage.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rules/answer/coverage_hosts.h"
+#include "rules/answer/coverage_performance.h"
+#include "rules/answer/coverage_ranks.h"
+
+namespace faultline {
+namespace {
+
+// Once, whoever asks.
+void ask(MissingEvidence wanted, std::vector<MissingEvidence>& missing) {
+  if (std::ranges::find(missing, wanted.what, &MissingEvidence::what) == missing.end())
+    missing.push_back(std::move(wanted));
+}
+
+// What would tell more of an error that names two ends, or none.
+void ask_for_other_side(const View& view, const Finding& finding,
+                        std::vector<MissingEvidence>& missing) {
+  if (finding.cause == "nccl.error" || finding.cause == "process.aborted") {
+    ask({"the NCCL log of every rank, from its start",
+         "the lines at hand only follow from an error elsewhere, or name no cause",
+         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},
+        missing);
+    return;
+  }
+  if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.") ||
+      finding.cause == "launch.rank_missing")
+    return;
+  const std::set<std::string> heard = hosts_heard(view);
+  constexpr std::size_t kMostHosts = 2;
+  for (std::size_t i = 0; i < std::min(finding.subject.hosts.size(), kMostHosts); ++i) {
+    const std::string& host = finding.subject.hosts[i];
+    if (!heard.contains(host))
+      ask({fmt::format("NCCL log of {}", host),
+           "only the other end of a failed connection was heard",
+           "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"},
+          missing);
+  }
+  if (finding.subject.hosts.empty())
+    ask({"the hosts at the ends of the connection that failed", "no line ties them to a name",
+         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"},
+        missing);
+}
+
+// A log that says itself that it lacks lines proves nothing by what is not in it.
+void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& missing) {
+  constexpr std::size_t kMostHosts = 8;
+  std::map<std::string, std::int64_t> lines;
+  for (const LostLines& lost : view.job.hardware().lost_lines()) {
+    std::int64_t& of_host = lines[view.job.host_of(lost.spoken_host, lost.source)];
+    of_host = std::max(of_host, lost.lines);
+  }
+  std::size_t asked = 0;
+  for (const auto& [host, count] : lines) {
+    if (++asked > kMostHosts) return;
+    const std::string whose = host.empty() ? "a host that no line names" : host;
+    missing.push_back({fmt::format("{} kernel messages of {}", count, whose),
+                       "they came faster than they could be logged; what matters may be among them",
+                       host.empty() ? "dmesg -T" : send_command(view, "dmesg -T", {host})});
+  }
+}
+
+}  // namespace
+
+std::set<std::string> job_hosts(const View& view) {
+  std::set<std::string> hosts;
+  for (const Worker& worker : view.workers.all)
+    if (!worker.host.empty()) hosts.insert(worker.host);
+  return hosts;
+}
+
+std::size_t uncompared_members(const View& view) {
+  const std::vector<Member>& members = view.job.progress().members();
+  std::vector<bool> placed(members.size());
+  for (const Communicator& communicator : view.communicators)
+    for (std::size_t member : communicator.members) placed[member] = true;
+  std::size_t count = 0;
+  for (std::size_t i : view.members)
+    if (!placed[i] && members[i].nranks > 1 && members[i].calls > 0) ++count;
+  return count;
+}
+
+std::vector<std::string> broken_off_sources(const View& view) {
+  std::set<std::string> names;
+  for (const Alignment& alignment : view.alignments)
+    for (std::size_t member : alignment.behind)
+      if (view.is_broken_off(member))
+        names.insert(view.job.sources().at(view.member(member).calls_source).source.name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,
+                                                 std::vector<Finding> unexplained,
+                                                 const std::set<std::string>& borne_out) {
+  // What is next to ruled out is not asked about.
+  constexpr double kLeastAskedAbout = 0.1;
+  std::erase_if(unexplained, [](const Finding& it) { return it.confidence < kLeastAskedAbout; });
+  std::vector<MissingEvidence> missing;
+  for (const std::string& source : broken_off_sources(view))
+    missing.push_back({fmt::format("the rest of {}", source),
+                       "it broke off, so where its ranks stand is not known",
+                       "send it again, whole; what is held already is skipped"});
+  const auto add = [&](std::vector<MissingEvidence> more) {
+    for (MissingEvidence& it : more) ask(std::move(it), missing);
+  };
+  add(ask_for_ranks(view, diagnosis, unexplained));
+  for (const Finding& finding : unexplained) ask_for_other_side(view, finding, missing);
+  add(ask_why_it_stands(view, unexplained));
+  add(ask_for_processes(view, unexplained));
+  ask_for_lost_kernel_lines(view, missing);
+  if (diagnosis.root_causes.empty()) {
+    add(ask_for_tests(view));
+    add(ask_what_was_not_looked_at(view, diagnosis.verdict));
+  } else if (!borne_out.contains(diagnosis.root_causes.front().id)) {
+    add(ask_for_second_witness(view, diagnosis.root_causes.front()));
+  }
+  add(ask_for_profiles(view, diagnosis));
+  if (view.lines_are_missing())
+    missing.push_back(
+        {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",
+                     std::max(1.0, view.loss * 100)),
+         "ranks show each other's gaps, and what is missing may be what they wait for",
+         "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p, a file of its own for each process"});
+  if (std::size_t count = uncompared_members(view); count > 0)
+    missing.push_back(
+        {fmt::format("which ranks share a communicator ({} could not be placed)", count),
+         "NCCL before 2.16 prints no commId, and sizes and hosts do not tell",
+         "NCCL 2.16 or newer, or one log for each attempt of the job"});
+  std::set<std::uint32_t> asked;
+  for (const XidIncident& incident : view.job.hardware().xids())
+    if (view.job.host_of(incident.spoken_host, incident.source).empty() &&
+        asked.insert(incident.source).second)
+      missing.push_back(
+          {fmt::format("host of {}", view.job.sources().at(incident.source).source.name),
+           "its lines name no machine, and every machine has a GPU at such an address",
+           "faultline diagnose --host NAME, or &host=NAME when it is sent"});
+  return missing;
+}
+
+}  // namespace faultline

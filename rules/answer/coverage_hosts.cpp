@@ -1,0 +1,212 @@
+#include "rules/answer/coverage_hosts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "rules/knowledge/confidence.h"
+#include "rules/answer/coverage.h"
+
+namespace faultline {
+namespace {
+
+using Hosts = std::vector<std::string>;
+
+constexpr std::size_t kMostHosts = 16;  // named in one gap
+
+// Which of these hosts told nothing of the kind. A report of nobody's host may be any's.
+Hosts lacking(const View& view, const HostEvidence& evidence, const std::set<std::string>& hosts) {
+  std::set<std::string> told;
+  const auto& sources = view.job.sources().all();
+  for (std::uint32_t i = 0; i < sources.size(); ++i)
+    if (std::ranges::any_of(sources[i].dialects,
+                            [&](const auto& it) { return evidence.is_told_by(it.first); }))
+      told.insert(view.job.sources().host_of(i));
+  if (told.contains("")) return {};
+  Hosts lack;
+  std::ranges::set_difference(hosts, told, std::back_inserter(lack));
+  return lack;
+}
+
+// "gpu-node-1, gpu-node-3"; where all of the job's lack it, that they do is shorter.
+std::string named(const Hosts& hosts, std::size_t all) {
+  if (hosts.size() == all && all > 1) return "every host";
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(hosts.size(), kMostHosts));
+  return fmt::format(
+      "{}{}", fmt::join(hosts.begin(), hosts.begin() + shown, ", "),
+      hosts.size() > kMostHosts ? fmt::format(" and {} more", hosts.size() - kMostHosts) : "");
+}
+
+MissingEvidence gap(const View& view, const HostEvidence& evidence, const Hosts& hosts,
+                    std::size_t all, std::string why) {
+  return {fmt::format("{} of {}", evidence.what, named(hosts, all)), std::move(why),
+          send_command(view, evidence.command, hosts)};
+}
+
+// Where ranks, or all, stand.
+struct Standstill {
+  Lacking kind = Lacking::stopped;
+  std::set<std::string> hosts;
+  std::string why;
+};
+
+std::set<std::string> hosts_of(const View& view, const Finding& finding) {
+  const Hosts& hosts = finding.subject.hosts;
+  return hosts.empty() ? hosts_heard(view) : std::set<std::string>(hosts.begin(), hosts.end());
+}
+
+bool came_to_a_halt(const Finding& finding) {
+  return finding.cause == "collective.rank_behind" || finding.cause == "process.silent";
+}
+
+// Where ranks stopped in several places, and none is known to have been the first, whatever stopped
+// them may be between any of them.
+bool is_anybodys(const std::vector<Finding>& unexplained) {
+  return std::ranges::count_if(unexplained, [](const Finding& finding) {
+           return came_to_a_halt(finding) && finding.confidence < kLeastToBlame;
+         }) > 1;
+}
+
+Standstill standstill_of(const View& view, const Finding& finding) {
+  if (finding.cause == "collective.stalled")
+    return {Lacking::stalled, hosts_of(view, finding), "a call does not end and nothing says why"};
+  if (finding.cause == "launch.rank_missing")
+    return {Lacking::stopped, hosts_of(view, finding), "a rank did not come and nothing says why"};
+  if (came_to_a_halt(finding))
+    return {Lacking::stopped,
+            {finding.subject.hosts.begin(), finding.subject.hosts.end()},
+            fmt::format("{} stopped there and nothing says why",
+                        finding.subject.ranks.empty()
+                            ? std::string("a process")
+                            : fmt::format("rank {}", fmt::join(finding.subject.ranks, ", ")))};
+  // Whose the other end is, old versions do not say.
+  const bool one_end =
+      finding.cause == "network.transport_error" && finding.subject.hosts.size() == 1;
+  if (finding.cause.starts_with("network.") || finding.cause == "launch.connect_failed")
+    return {Lacking::stopped,
+            one_end
+                ? hosts_heard(view)
+                : std::set<std::string>(finding.subject.hosts.begin(), finding.subject.hosts.end()),
+            "a connection failed, and nothing says why"};
+  return {};
+}
+
+// It was sent, and what was sent says nothing.
+MissingEvidence more_of(const View& view, const HostEvidence& evidence, const Hosts& hosts,
+                        std::size_t all, const std::string& why) {
+  return {fmt::format("whole {} of {}", evidence.what, named(hosts, all)),
+          fmt::format("what was sent of it may not be all; {}", why),
+          send_command(view, evidence.again, hosts)};
+}
+
+bool rests_on(const View& view, const Finding& finding, const HostEvidence& evidence) {
+  return std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
+    const SourceState* source = view.job.sources().find(line.source);
+    return source != nullptr && std::ranges::any_of(source->dialects, [&](const auto& it) {
+             return evidence.is_told_by(it.first);
+           });
+  });
+}
+
+}  // namespace
+
+std::set<std::string> hosts_heard(const View& view) {
+  std::set<std::string> hosts = job_hosts(view);
+  for (const RemarkingProcess& process : view.job.remarks().processes())
+    if (view.in_attempt(process.process)) hosts.insert(process.host);
+  for (const ProcessSeen& seen : view.job.processes().all())
+    if (view.in_attempt(seen.process)) hosts.insert(seen.host);
+  hosts.erase("");
+  return hosts;
+}
+
+std::set<std::string> hosts_with_kernel_log(const View& view) {
+  std::set<std::string> hosts;
+  const auto& sources = view.job.sources().all();
+  for (std::uint32_t i = 0; i < sources.size(); ++i)
+    if (sources[i].dialects.contains("kernel")) hosts.insert(view.job.sources().host_of(i));
+  return hosts;
+}
+
+std::string send_command(const View& view, std::string_view command, const Hosts& hosts) {
+  const std::string what = command.find(';') == std::string_view::npos
+                               ? std::string(command)
+                               : fmt::format("({})", command);
+  if (hosts.size() == 1)
+    return fmt::format(
+        "{} | curl --data-binary @- 'http://FAULTLINE:8686/api/v1/ingest?job={}&host={}'", what,
+        view.job.name(), hosts.front());
+  return fmt::format(
+      "{} | curl --data-binary @- \"http://FAULTLINE:8686/api/v1/ingest?job={}&host=$(hostname)\"  "
+      "# on each",
+      what, view.job.name());
+}
+
+std::vector<MissingEvidence> ask_why_it_stands(const View& view,
+                                               const std::vector<Finding>& unexplained) {
+  std::vector<MissingEvidence> missing;
+  std::vector<MissingEvidence> more;
+  std::set<std::string> asked;
+  const std::size_t all = hosts_heard(view).size();
+  const bool anybodys = is_anybodys(unexplained);
+  for (const Finding& finding : unexplained) {
+    Standstill stands = standstill_of(view, finding);
+    if (anybodys && came_to_a_halt(finding))
+      stands = {Lacking::stalled, hosts_heard(view),
+                "ranks stopped in several places, and nothing says where it began"};
+    std::erase_if(stands.hosts, [&](const std::string& host) { return asked.contains(host); });
+    if (stands.hosts.empty()) continue;
+    asked.insert(stands.hosts.begin(), stands.hosts.end());
+    for (const HostEvidence& evidence : view.catalog.evidence) {
+      if (!evidence.is_asked(stands.kind) || (evidence.network && all < 2)) continue;
+      if (const Hosts hosts = lacking(view, evidence, stands.hosts); !hosts.empty())
+        missing.push_back(gap(view, evidence, hosts, all,
+                              evidence.is_asked(Lacking::stopped) ? stands.why : evidence.why));
+      else if (!evidence.again.empty())
+        more.push_back(
+            more_of(view, evidence, {stands.hosts.begin(), stands.hosts.end()}, all, stands.why));
+    }
+  }
+  std::ranges::move(more, std::back_inserter(missing));
+  return missing;
+}
+
+std::vector<MissingEvidence> ask_what_was_not_looked_at(const View& view, Verdict verdict) {
+  std::vector<MissingEvidence> missing;
+  const std::set<std::string> heard = hosts_heard(view);
+  if (heard.empty()) return {};
+  const bool healthy = verdict == Verdict::healthy;
+  for (const HostEvidence& evidence : view.catalog.evidence) {
+    if (!evidence.is_asked(healthy ? Lacking::healthy : Lacking::stopped) ||
+        (evidence.network && heard.size() < 2))
+      continue;
+    if (const Hosts hosts = lacking(view, evidence, heard); !hosts.empty())
+      missing.push_back(gap(view, evidence, hosts, heard.size(), evidence.why));
+    else if (!healthy && !evidence.again.empty())
+      missing.push_back(
+          more_of(view, evidence, {heard.begin(), heard.end()}, heard.size(), evidence.why));
+  }
+  return missing;
+}
+
+std::vector<MissingEvidence> ask_for_second_witness(const View& view, const Finding& cause) {
+  constexpr std::size_t kFew = 2;
+  const std::size_t all = hosts_heard(view).size();
+  const Hosts& subject = cause.subject.hosts;
+  if (subject.empty() || subject.size() > kFew) return {};
+  for (const HostEvidence& evidence : view.catalog.evidence) {
+    if (std::ranges::find(evidence.bears_out, cause.cause) == evidence.bears_out.end() ||
+        rests_on(view, cause, evidence))
+      continue;
+    const std::string why = fmt::format("it would bear out {}: {}", cause.cause, evidence.why);
+    if (const Hosts hosts = lacking(view, evidence, {subject.begin(), subject.end()});
+        !hosts.empty())
+      return {gap(view, evidence, hosts, all, why)};
+    if (!evidence.again.empty()) return {more_of(view, evidence, subject, all, why)};
+  }
+  return {};
+}
+
+}  // namespace faultline

@@ -1,0 +1,159 @@
+#include "rules/answer/coverage_performance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "rules/answer/coverage_ranks.h"
+#include "rules/detect/performance/measured.h"
+
+namespace faultline {
+namespace {
+
+bool finds(const std::vector<Suspicion>& found, std::initializer_list<std::string_view> causes) {
+  return std::ranges::any_of(found, [&](const Suspicion& suspicion) {
+    return suspicion.finding.part_of_job &&
+           std::ranges::find(causes, suspicion.finding.cause) != causes.end();
+  });
+}
+
+// Of nccl-tests' tables. Where no reference describes the hardware, nothing says how fast it is.
+void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
+                     std::vector<Check>& checks) {
+  std::size_t tables = 0;
+  std::size_t judged = 0;
+  bool checked = true;
+  std::set<std::string> unknown;
+  for (const PartRecord& record : view.job.parts().records()) {
+    if (record.tool != "nccl-tests" || record.kind != "bandwidth_test") continue;
+    ++tables;
+    checked &= text_in(view, record, "checked") == "yes";
+    const int nodes =
+        static_cast<int>(std::clamp(leading_number(record.name("nodes")).value_or(0), 0.0, 1e6));
+    const int ranks =
+        static_cast<int>(std::clamp(leading_number(record.name("ranks")).value_or(0), 0.0, 1e6));
+    const BandwidthReference* reference = view.catalog.performance.reference_for(
+        record.name("gpu"), record.name("collective"), nodes, ranks);
+    if (reference != nullptr &&
+        leading_number(record.name("largest size")).value_or(0) >= reference->from_size) {
+      ++judged;
+      continue;
+    }
+    unknown.insert(
+        fmt::format("{} of {} x {} on {} hosts",
+                    record.name("collective").empty() ? "a test" : record.name("collective"),
+                    ranks == 0 ? "?" : std::to_string(ranks),
+                    record.name("gpu").empty() ? "an unknown GPU" : record.name("gpu"),
+                    nodes == 0 ? "?" : std::to_string(nodes)));
+  }
+  if (tables == 0) return;
+  Check bandwidth{.check = "expected bandwidth", .status = CheckStatus::unknown};
+  if (finds(found, {"performance.bandwidth_low"}))
+    bandwidth.status = CheckStatus::fail;
+  else if (judged == tables)
+    bandwidth.status = CheckStatus::pass;
+  bandwidth.detail =
+      fmt::format("{} of {} compared with what such hardware reaches", judged, tables);
+  if (!unknown.empty())
+    bandwidth.detail += fmt::format("; not known, or too small to tell: {}", *unknown.begin());
+  if (bandwidth.status == CheckStatus::unknown)
+    bandwidth.command = "all_reduce_perf -b 1G -e 8G -f 2 -g 8";
+  checks.push_back(std::move(bandwidth));
+
+  Check results{.check = "results of nccl-tests", .status = CheckStatus::unknown};
+  if (finds(found, {"corruption.wrong_results"}))
+    results.status = CheckStatus::fail;
+  else if (checked)
+    results.status = CheckStatus::pass;
+  else
+    results.command = "all_reduce_perf -c 1";
+  results.detail = checked ? "checked in every table" : "not checked in every table";
+  checks.push_back(std::move(results));
+}
+
+std::set<int> profiled_ranks(const View& view) {
+  std::set<int> ranks;
+  for (const PartRecord& record : view.job.parts().records())
+    if (record.kind == "trace") ranks.insert(profiled_rank(view, record));
+  return ranks;
+}
+
+void check_profiles(const View& view, const std::vector<Suspicion>& found,
+                    std::vector<Check>& checks) {
+  const std::set<int> ranks = profiled_ranks(view);
+  if (ranks.empty()) return;
+  Check check{.check = "time of profiled ranks", .status = CheckStatus::unknown};
+  if (finds(found, {"software.straggler", "performance.communication_bound"}))
+    check.status = CheckStatus::fail;
+  else if (ranks.size() > 1)
+    check.status = CheckStatus::pass;
+  check.detail = ranks.size() > 1 ? fmt::format("{} ranks compared", ranks.size())
+                                  : "of one rank: whom it waits for only others tell";
+  checks.push_back(std::move(check));
+}
+
+std::string trace_command(const View& view, int rank) {
+  return fmt::format(
+      "curl -T trace_rank{0}.json 'http://FAULTLINE:8686/api/v1/ingest?job={1}&rank={0}'", rank,
+      view.job.name());
+}
+
+}  // namespace
+
+std::vector<Check> checks_of_performance(const View& view) {
+  if (view.job.parts().records().empty()) return {};
+  std::vector<Suspicion> found = suspect_bandwidth_tests(view);
+  std::ranges::move(suspect_profiles(view), std::back_inserter(found));
+  std::vector<Check> checks;
+  check_bandwidth(view, found, checks);
+  check_profiles(view, found, checks);
+  return checks;
+}
+
+std::vector<const PartRecord*> tests_without_rows(const View& view) {
+  std::vector<const PartRecord*> found;
+  for (const PartRecord& record : view.job.parts().records())
+    if (record.tool == "nccl-tests" && record.kind == "test_without_rows") found.push_back(&record);
+  return found;
+}
+
+std::vector<MissingEvidence> ask_for_tests(const View& view) {
+  std::set<std::string> asked;
+  for (const PartRecord* record : tests_without_rows(view)) {
+    const std::string_view collective = record->name("collective");
+    asked.insert(fmt::format("output of nccl-tests{}{} on {} to its end",
+                             collective.empty() ? "" : ", ", collective, record->name("hosts")));
+  }
+  std::vector<MissingEvidence> missing;
+  for (const std::string& what : asked)
+    missing.push_back({what, "it began and printed no row: a test that stands looks the same", ""});
+  return missing;
+}
+
+std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis& diagnosis) {
+  const bool bound = !diagnosis.root_causes.empty() &&
+                     diagnosis.root_causes.front().cause == "performance.communication_bound";
+  const bool healthy = diagnosis.root_causes.empty() && diagnosis.verdict == Verdict::healthy;
+  const std::set<int> profiled = profiled_ranks(view);
+  if (profiled.contains(-1) || (!bound && !healthy) || view.roll.expected < 2) return {};
+  if (profiled.empty()) {
+    const bool reported = std::ranges::any_of(
+        view.job.parts().records(),
+        [](const PartRecord& record) { return record.tool == "straggler-report"; });
+    if (reported) return {};
+    return {{"profile of every rank, or its times to a barrier",
+             "a rank that comes late each time, and communication that nothing hides, stand in no "
+             "log",
+             trace_command(view, 0)}};
+  }
+  std::vector<int> others;
+  for (int rank = 0; rank < view.roll.expected; ++rank)
+    if (!profiled.contains(rank)) others.push_back(rank);
+  if (others.empty()) return {};
+  return {{fmt::format("profile of rank {}", ranges(others)),
+           "whom the profiled ranks wait for is told by the one that communicates least",
+           trace_command(view, others.front())}};
+}
+
+}  // namespace faultline

@@ -1,0 +1,244 @@
+#include "rules/answer/coverage_ranks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rules/knowledge/confidence.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kCalls = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+constexpr std::string_view kStart = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET";
+constexpr std::string_view kStack = "py-spy dump --pid <pid>";
+constexpr std::string_view kRecorder =
+    "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1";
+
+// Ranks that have sent nothing at all, though somebody says that they are of the job.
+void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missing) {
+  const std::vector<int> unheard = view.roll.unheard();
+  if (unheard.empty() || !view.workers.all.empty()) return;  // of NCCL's lines, see unseen_ranks()
+  const std::size_t readable = view.job.flight().latest().size();
+  const bool by_dumps = readable > 0 && view.job.torch().empty();
+  const std::string_view kind = by_dumps                             ? "Flight Recorder dump"
+                                : view.job.processes().all().empty() ? "log"
+                                                                     : "NCCL log";
+  missing.push_back(
+      {fmt::format("the {} of rank {}", kind, ranges(unheard)),
+       fmt::format("{} of {} ranks were seen; what the {} did nothing tells", view.roll.seen,
+                   view.roll.expected, unheard.size() == 1 ? "other one" : "others"),
+       by_dumps
+           ? fmt::format("curl -T nccl_trace_rank_{0} "
+                         "'http://FAULTLINE:8686/api/v1/ingest?job={1}&source=nccl_trace_rank_{0}'",
+                         unheard.front(), view.job.name())
+           : fmt::format("curl -T LOG 'http://FAULTLINE:8686/api/v1/ingest?job={}&rank={}'",
+                         view.job.name(), unheard.front())});
+}
+
+// A dump that was not read says nothing, and its sender ought to know why.
+void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missing) {
+  constexpr std::size_t kMostNamed = 4;
+  std::map<std::string, std::vector<std::string>> sources;  // by the reason
+  for (const auto& [source, why] : view.job.flight().refusals())
+    sources[why].push_back(view.job.sources().at(source).source.name);
+  for (const auto& [why, names] : sources) {
+    const std::vector<std::string> some(
+        names.begin(),
+        names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed)));
+    missing.push_back({fmt::format("what {}{} {}", fmt::join(some, ", "),
+                                   names.size() > some.size()
+                                       ? fmt::format(" and {} more", names.size() - some.size())
+                                       : "",
+                                   names.size() == 1 ? "holds" : "hold"),
+                       fmt::format("it was not read: {}", why),
+                       "send what the Flight Recorder wrote itself: nccl_trace_rank_*"});
+  }
+}
+
+// Other ranks' dumps are there, or were written.
+void ask_for_dumps(const View& view, std::vector<MissingEvidence>& missing) {
+  const auto dumped = view.job.flight().latest();
+  if (dumped.empty()) {
+    if (dumps_are_written(view))
+      missing.push_back(
+          {"the Flight Recorder dump of every rank",
+           "PyTorch says that it records and dumps: they tell what was started and completed",
+           fmt::format("curl -T nccl_trace_rank_0 "
+                       "'http://FAULTLINE:8686/api/v1/ingest?job={}&source=nccl_trace_rank_0'",
+                       view.job.name())});
+    return;
+  }
+  std::set<int> without;
+  for (const Worker& worker : view.workers.all)
+    if (!dumped.contains(worker.rank)) without.insert(worker.rank);
+  without.erase(-1);
+  if (!without.empty())
+    missing.push_back({fmt::format("Flight Recorder dump of rank {}", ranges(without)),
+                       "other ranks' dumps are there, and it tells what this one has completed",
+                       std::string(kRecorder)});
+}
+
+// NCCL was heard, and no line tells which ranks there are.
+bool ranks_are_unknown(const View& view) {
+  const auto& processes = view.job.processes().all();
+  const bool heard = !view.members.empty() || std::ranges::any_of(processes, [&](const auto& it) {
+    return view.in_attempt(it.process);
+  });
+  return heard &&
+         (view.workers.expected == 0 ||
+          std::ranges::find(view.workers.all, -1, &Worker::rank) != view.workers.all.end());
+}
+
+void ask_for_start(const View& view, std::vector<MissingEvidence>& missing) {
+  std::set<int> unfinished;
+  for (const std::size_t index : view.members)
+    if (began_and_never_finished(view.member(index))) unfinished.insert(view.worker_of(index).rank);
+  if (unfinished.contains(-1) || (unfinished.empty() && ranks_are_unknown(view)))
+    missing.push_back({"NCCL log of every rank, from its start",
+                       "no line tells which ranks the job has, and how far each one came",
+                       std::string(kStart)});
+  else if (!unfinished.empty())
+    missing.push_back(
+        {fmt::format("whole NCCL log of rank {}, and all else that its process printed",
+                     ranges(unfinished)),
+         "it began to set up a communicator, and no line says what became of it",
+         std::string(kStart)});
+}
+
+// Where ranks stand, if their logs do not tell: as long as the processes live, NCCL itself does.
+void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
+                 std::vector<MissingEvidence>& missing) {
+  const bool hangs = std::ranges::any_of(unexplained, [](const Finding& finding) {
+    return finding.cause.starts_with("collective.") || finding.cause == "process.silent";
+  });
+  const bool calls_tell = std::ranges::any_of(
+      view.alignments, [](const Alignment& a) { return a.members.size() > 1 && a.furthest > 0; });
+  if (!hangs || calls_tell || view.job.reports().before() != nullptr) return;
+  const bool once = view.job.reports().latest() != nullptr;
+  missing.push_back({once ? "a second report of ncclras" : "a report of ncclras",
+                     once ? "ranks that stand still between two reports are stuck; in one they may "
+                            "only be a little late"
+                          : "no log shows the calls of two ranks of one communicator",
+                     "ncclras -v  # on any host of the job while it runs; NCCL 2.24 and later"});
+}
+
+// Others wait for it, or its host is where it ought to be.
+bool stands_itself(const Finding& finding) {
+  if (finding.cause == "launch.rank_missing")
+    return !finding.subject.ranks.empty() || !finding.subject.hosts.empty();
+  return finding.cause == "collective.rank_behind" || finding.cause == "process.silent";
+}
+
+}  // namespace
+
+bool dumps_are_written(const View& view) {
+  const Setup& setup = view.job.setup();
+  const auto is_on = [&](const ProcessSetup& process, std::string_view question) {
+    const std::string* value = setup.answer(process, question);
+    return value != nullptr && *value != "0";
+  };
+  return std::ranges::any_of(setup.processes(), [&](const ProcessSetup& process) {
+    return view.in_attempt(process.process) &&
+           (is_on(process, "torch TORCH_NCCL_TRACE_BUFFER_SIZE") ||
+            is_on(process, "torch TORCH_FR_BUFFER_SIZE")) &&
+           (is_on(process, "torch TORCH_NCCL_DUMP_ON_TIMEOUT") ||
+            is_on(process, "torch TORCH_FR_DUMP_ON_TIMEOUT"));
+  });
+}
+
+std::string ranges(const std::vector<int>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last == i ? fmt::format("{}", numbers[i])
+                      : fmt::format("{} to {}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::string ranges(const std::set<int>& numbers) {
+  return ranges(std::vector(numbers.begin(), numbers.end()));
+}
+
+std::vector<int> unseen_ranks(const View& view) {
+  std::set<int> seen;
+  for (const Worker& worker : view.workers.all) seen.insert(worker.rank);
+  if (seen.contains(-1)) return {};  // those whose rank is not known may be any
+  std::vector<int> unseen;
+  for (int rank = 0; rank < view.workers.expected; ++rank)
+    if (!seen.contains(rank)) unseen.push_back(rank);
+  return unseen;
+}
+
+bool began_and_never_finished(const Member& member) {
+  return member.init && !member.complete && !member.first_op_count;
+}
+
+bool not_seen_at_work(const View& view) {
+  return view.members.size() > 1 && std::ranges::none_of(view.members, [&](std::size_t index) {
+           return view.member(index).calls > 1 || view.member(index).ending;
+         });
+}
+
+std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& diagnosis,
+                                           const std::vector<Finding>& unexplained) {
+  std::vector<MissingEvidence> missing;
+  if (const std::vector<int> unseen = unseen_ranks(view); !unseen.empty())
+    missing.push_back({fmt::format("NCCL log of rank {}", ranges(unseen)),
+                       "the job has these ranks and no line of theirs was seen",
+                       std::string(kCalls)});
+  ask_for_unheard_ranks(view, missing);
+  ask_for_refused_dumps(view, missing);
+  if (!unexplained.empty()) ask_for_dumps(view, missing);
+  const bool suspected_at_most = diagnosis.root_causes.empty()
+                                     ? diagnosis.verdict == Verdict::unknown
+                                     : diagnosis.root_causes.front().confidence < kLeastToBlame;
+  if (suspected_at_most) ask_for_start(view, missing);
+  if (diagnosis.root_causes.empty() && not_seen_at_work(view))
+    missing.push_back({"NCCL log of every rank, with its calls and to its end",
+                       "no rank was seen past its first call: a job that stands looks the same",
+                       std::string(kCalls)});
+  std::set<int> cut;
+  for (const Alignment& alignment : view.alignments)
+    for (const std::size_t member : alignment.unaligned) cut.insert(view.worker_of(member).rank);
+  cut.erase(-1);
+  if (!cut.empty())
+    missing.push_back({fmt::format("whole NCCL log of rank {}", ranges(cut)),
+                       "it begins in mid-run or in parts, so where the rank stands is not known",
+                       std::string(kCalls)});
+  return missing;
+}
+
+std::vector<MissingEvidence> ask_for_processes(const View& view,
+                                               const std::vector<Finding>& unexplained) {
+  constexpr std::size_t kMostNamed = 4;  // findings
+  std::vector<MissingEvidence> missing;
+  for (const Finding& finding : unexplained) {
+    if (missing.size() == kMostNamed) break;
+    if (finding.cause == "collective.stalled")
+      missing.push_back(
+          {"stack of every rank, and all that its process printed (NCCL log and stderr)",
+           "all entered the call, and nothing says why none came out", std::string(kStack)});
+    if (!stands_itself(finding)) continue;
+    const std::vector<int>& ranks = finding.subject.ranks;
+    missing.push_back(
+        {fmt::format("stack of {}{}, and all that its process printed (NCCL log and stderr)",
+                     ranks.empty() ? std::string("the stopped process")
+                                   : fmt::format("rank {}", fmt::join(ranks, ", ")),
+                     finding.subject.hosts.empty()
+                         ? std::string()
+                         : fmt::format(" on {}", fmt::join(finding.subject.hosts, ", "))),
+         "it stopped there and nothing says why", std::string(kStack)});
+  }
+  ask_ncclras(view, unexplained, missing);
+  return missing;
+}
+
+}  // namespace faultline

@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rules/answer/diagnosis_forms.h"
+#include "rules/answer/shown_text.h"
+
+namespace faultline {
+namespace {
+
+constexpr int kCell = 26;
+constexpr int kGap = 4;
+constexpr std::size_t kMostColumns = 32;
+constexpr std::size_t kMostSymptoms = 40;
+
+constexpr std::string_view kStyle = R"(
+:root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#2f8f5b;--dim:#7a8496;--wait:#cfe3d7}
+@media(prefers-color-scheme:dark){:root{--ink:#e7eaf0;--paper:#14171d;--soft:#1d222b;--line:#39414f;--bad:#f0636d;--odd:#e89a4f;--ok:#58c08a;--dim:#97a1b3;--wait:#2b4436}}
+body{margin:0 auto;max-width:62rem;padding:1.5rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
+h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0 0 .3rem}
+.verdict{display:inline-block;padding:.1rem .6rem;border-radius:.3rem;color:#fff;background:var(--dim)}
+.hang,.failed,.corrupt{background:var(--bad)}.slow{background:var(--odd)}.healthy{background:var(--ok)}
+.card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:.8rem 0}
+.meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;overflow-x:auto;font-size:.82rem;margin:.5rem 0}
+table{border-collapse:collapse;width:100%;font-size:.9rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;text-align:left;vertical-align:top}
+.fail{color:var(--bad)}.pass{color:var(--ok)}.unknown{color:var(--dim)}
+.picture{overflow-x:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}
+rect.in_step{fill:var(--wait)}rect.behind{fill:var(--bad)}rect.diverged{fill:var(--odd)}rect.unknown{fill:var(--soft);stroke:var(--line)}
+rect.unseen{fill:none;stroke:var(--dim);stroke-dasharray:3 2}rect.blamed{stroke:var(--bad);stroke-width:3}
+)";
+
+template <class Enum>
+std::string_view name_of(Enum value) {
+  return boost::describe::enum_to_string(value, "?");
+}
+
+std::string time_text(const std::optional<Timestamp>& time) {
+  return time ? to_rfc3339(*time) : std::string();
+}
+
+struct Cell {
+  int rank = -1;
+  std::string state;
+  std::string tooltip;
+};
+
+std::string tooltip_of(const RankView& rank) {
+  std::string text = fmt::format("rank {} {} {}", rank.rank, rank.gpu, rank.state);
+  constexpr std::size_t kMostStandings = 4;
+  for (std::size_t i = 0; i < std::min(rank.standings.size(), kMostStandings); ++i) {
+    const StandingView& standing = rank.standings[i];
+    text += fmt::format("; {}: {} calls, last {}{}", standing.communicator, standing.position,
+                        standing.last_call,
+                        standing.behind > 0 ? fmt::format(", {} behind", standing.behind) : "");
+  }
+  return text;
+}
+
+// By host, in the order of ranks; those that were never seen come last.
+std::vector<std::pair<std::string, std::vector<Cell>>> rows_of(const Diagnosis& diagnosis,
+                                                               const std::vector<RankView>& ranks) {
+  std::vector<std::pair<std::string, std::vector<Cell>>> rows;
+  std::map<std::string, std::size_t> row_of;
+  std::set<int> seen;
+  for (const RankView& rank : ranks) {
+    const auto [row, is_new] = row_of.try_emplace(rank.host, rows.size());
+    if (is_new) rows.push_back({rank.host, {}});
+    rows[row->second].second.push_back({rank.rank, rank.state, tooltip_of(rank)});
+    seen.insert(rank.rank);
+  }
+  std::vector<Cell> unseen;
+  if (!seen.contains(-1))
+    for (int rank = 0; rank < diagnosis.ranks.expected; ++rank)
+      if (!seen.contains(rank)) unseen.push_back({rank, "unseen", "no line of this rank was seen"});
+  if (!unseen.empty()) rows.push_back({"not seen", std::move(unseen)});
+  return rows;
+}
+
+std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+  const auto rows = rows_of(diagnosis, ranks);
+  if (rows.empty()) return {};
+  std::set<int> blamed;
+  if (!diagnosis.root_causes.empty())
+    blamed.insert(diagnosis.root_causes.front().subject.ranks.begin(),
+                  diagnosis.root_causes.front().subject.ranks.end());
+  constexpr int kLabel = 170;
+  std::string cells;
+  int y = 0;
+  std::size_t widest = 0;
+  for (const auto& [host, row] : rows) {
+    cells += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y + 17, shown_in_html(host, 26));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::size_t column = i % kMostColumns;
+      if (i > 0 && column == 0) y += kCell + kGap;
+      widest = std::max(widest, column + 1);
+      const int x = kLabel + static_cast<int>(column) * (kCell + kGap);
+      cells += fmt::format(
+          "<g><title>{}</title><rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+          "rx=\"3\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>\n",
+          shown_in_html(row[i].tooltip), row[i].state,
+          blamed.contains(row[i].rank) ? " blamed" : "", x, y, kCell, kCell, x + kCell / 2, y + 17,
+          row[i].rank < 0 ? std::string("?") : std::to_string(row[i].rank));
+    }
+    y += kCell + kGap;
+  }
+  const int width = kLabel + static_cast<int>(widest) * (kCell + kGap);
+  return fmt::format(
+      "<h2>Ranks</h2>\n<p class=\"meta\">green: waits where its peers wait · red: others wait for "
+      "it · orange: called something else · dashed: never seen · outlined: named by the first "
+      "cause</p>\n<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" "
+      "width=\"{}\" height=\"{}\">\n{}</svg></div>\n",
+      width, y + 2, cells);
+}
+
+std::string cause_card(const Finding& finding) {
+  std::string out = fmt::format(
+      "<div class=\"card\"><h3>{}</h3>\n<p class=\"meta\">{} · {} · <b>{:.0f} % sure</b> · {} · "
+      "{}{}</p>\n",
+      shown_in_html(finding.title), finding.cause, name_of(finding.severity),
+      finding.confidence * 100, finding.id, time_text(finding.first_seen),
+      finding.count > 1 ? fmt::format(" · {} times", finding.count) : "");
+  for (const Evidence& line : finding.evidence)
+    out += fmt::format("<pre>{}:{}\n{}</pre>\n", shown_in_html(line.source), line.line,
+                       shown_in_html(line.text));
+  for (const std::string& objection : finding.against)
+    out += fmt::format("<p><b>Against it:</b> {}</p>\n", shown_in_html(objection));
+  if (!finding.actions.empty()) out += "<ol>\n";
+  for (const Action& action : finding.actions)
+    out += fmt::format(
+        "<li>{}{}{}</li>\n", shown_in_html(action.what),
+        action.where.empty() ? "" : fmt::format(" <i>({})</i>", shown_in_html(action.where)),
+        action.command.empty() ? "" : fmt::format("<pre>{}</pre>", shown_in_html(action.command)));
+  if (!finding.actions.empty()) out += "</ol>\n";
+  return out + "</div>\n";
+}
+
+std::string list(std::string_view heading, const std::vector<Finding>& findings) {
+  if (findings.empty()) return {};
+  std::string out = fmt::format("<h2>{}</h2>\n<ul>\n", heading);
+  for (std::size_t i = 0; i < std::min(findings.size(), kMostSymptoms); ++i)
+    out += fmt::format("<li>{} <span class=\"meta\">{} {}</span></li>\n",
+                       shown_in_html(findings[i].title), findings[i].cause,
+                       time_text(findings[i].first_seen));
+  if (findings.size() > kMostSymptoms)
+    out += fmt::format("<li>and {} more</li>\n", findings.size() - kMostSymptoms);
+  return out + "</ul>\n";
+}
+
+std::string asked(const Diagnosis& diagnosis) {
+  std::string out;
+  if (!diagnosis.missing_evidence.empty()) out += "<h2>Missing</h2>\n<ul>\n";
+  for (const MissingEvidence& missing : diagnosis.missing_evidence)
+    out += fmt::format("<li><b>{}</b>: {}<pre>{}</pre></li>\n", shown_in_html(missing.what),
+                       shown_in_html(missing.why), shown_in_html(missing.command));
+  if (!diagnosis.missing_evidence.empty()) out += "</ul>\n";
+  if (!diagnosis.next_time.empty()) out += "<h2>For the next run</h2>\n<ul>\n";
+  for (const NextTime& next : diagnosis.next_time)
+    out +=
+        fmt::format("<li>{}<pre>{}</pre></li>\n", shown_in_html(next.why), shown_in_html(next.set));
+  if (!diagnosis.next_time.empty()) out += "</ul>\n";
+  return out;
+}
+
+std::string tables(const Diagnosis& diagnosis) {
+  std::string out = "<h2>Checked</h2>\n<table>\n";
+  for (const Check& check : diagnosis.checklist)
+    out += fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
+                       shown_in_html(check.check), name_of(check.status), name_of(check.status),
+                       shown_in_html(check.detail));
+  out += "</table>\n";
+  if (diagnosis.timeline.empty()) return out;
+  out += "<h2>Timeline</h2>\n<table>\n";
+  for (const TimelineEntry& entry : diagnosis.timeline)
+    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                       entry.time ? to_rfc3339(*entry.time) : std::string("no time"),
+                       shown_in_html(entry.host), shown_in_html(entry.what));
+  out += "</table>\n";
+  for (const ClockOffset& offset : diagnosis.clock_offsets)
+    out += fmt::format(
+        "<p class=\"meta\">The clock of {} is {:+.1f} s off ({}); the times above "
+        "are corrected.</p>\n",
+        shown_in_html(offset.host), offset.seconds, shown_in_html(offset.basis));
+  return out;
+}
+
+}  // namespace
+
+std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+  const std::string job = shown_in_html(diagnosis.job);
+  std::string out = fmt::format(
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width\"><title>{}: {}</title><style>{}</style></head><body>\n"
+      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p>{}</p>\n<p class=\"meta\">attempt {} "
+      "of {} · as of {} · {} of {} ranks seen</p>\n",
+      job, name_of(diagnosis.verdict), kStyle, job, name_of(diagnosis.verdict),
+      name_of(diagnosis.verdict), shown_in_html(diagnosis.summary, 2000), diagnosis.attempt,
+      diagnosis.attempts, time_text(diagnosis.as_of), diagnosis.ranks.seen,
+      diagnosis.ranks.expected);
+  if (!diagnosis.exclude.hosts.empty())
+    out += fmt::format("<p>Restart without <b>{}</b>: <code>{}</code> or <code>{}</code></p>\n",
+                       shown_in_html(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),
+                       shown_in_html(diagnosis.exclude.slurm),
+                       shown_in_html(diagnosis.exclude.kubernetes));
+  out += picture(diagnosis, ranks);
+  if (!diagnosis.root_causes.empty()) out += "<h2>Causes</h2>\n";
+  for (const Finding& cause : diagnosis.root_causes) out += cause_card(cause);
+  out += list("What followed", diagnosis.symptoms);
+  out += list("Also seen, and not blamed", diagnosis.observations);
+  out += asked(diagnosis);
+  out += tables(diagnosis);
+  return out + "</body></html>\n";
+}
+
+}  // namespace faultline

@@ -1,0 +1,117 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "model/ranks.h"
+#include "rules/answer/diagnosis_forms.h"
+#include "rules/answer/shown_text.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostSymptoms = 10;
+constexpr std::size_t kMostCodeBytes = 400;
+
+template <class Enum>
+std::string_view name_of(Enum value) {
+  return boost::describe::enum_to_string(value, "?");
+}
+
+std::string time_text(const std::optional<Timestamp>& time) {
+  return time ? to_rfc3339(*time) : std::string("no time");
+}
+
+// A block of code that no line of a log can end.
+std::string code(const std::vector<std::string>& lines) {
+  std::string out = "~~~~text\n";
+  for (const std::string& line : lines) {
+    const std::string text = shown(line, kMostCodeBytes);
+    out += (text.starts_with("~~~") ? " " : "") + text + "\n";
+  }
+  return out + "~~~~\n";
+}
+
+std::string cause_text(std::size_t number, const Finding& finding) {
+  std::string out =
+      fmt::format("### {}. {}\n\n`{}` · {} · **{:.0f} % sure** · {} · seen {}{}\n\n", number,
+                  shown_in_markdown(finding.title), finding.cause, name_of(finding.severity),
+                  finding.confidence * 100, finding.id, time_text(finding.first_seen),
+                  finding.count > 1 ? fmt::format(", {} times", finding.count) : "");
+  std::vector<std::string> lines;
+  for (const Evidence& line : finding.evidence)
+    lines.push_back(fmt::format("{}:{}  {}", line.source, line.line, line.text));
+  if (!lines.empty()) out += code(lines) + "\n";
+  for (const std::string& objection : finding.against)
+    out += fmt::format("- against it: {}\n", shown_in_markdown(objection));
+  for (const Action& action : finding.actions) {
+    out += fmt::format(
+        "- [ ] {}{}\n", shown_in_markdown(action.what),
+        action.where.empty() ? "" : fmt::format(" (on {})", shown_in_markdown(action.where)));
+    if (!action.command.empty())
+      out += fmt::format("\n      {}\n\n", shown(action.command, kMostCodeBytes));
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string to_markdown(const Diagnosis& diagnosis) {
+  std::string out =
+      fmt::format("# {}: {}\n\n{}\n\nAttempt {} of {}; as of {}.", shown_in_markdown(diagnosis.job),
+                  name_of(diagnosis.verdict), shown_in_markdown(diagnosis.summary, 2000),
+                  diagnosis.attempt, diagnosis.attempts, time_text(diagnosis.as_of));
+  const RankTally& ranks = diagnosis.ranks;
+  if (ranks.expected > 0)
+    out += fmt::format(" Ranks: {} of {} seen{}.", ranks.seen, ranks.expected,
+                       ranks.behind.empty() ? "" : ", waited for: " + to_text(ranks.behind));
+  out += "\n\n";
+  if (!diagnosis.exclude.hosts.empty())
+    out +=
+        fmt::format("Restart without **{}**: `{}`, or `{}`.\n\n",
+                    shown_in_markdown(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),
+                    diagnosis.exclude.slurm, diagnosis.exclude.kubernetes);
+
+  if (!diagnosis.root_causes.empty()) out += "## Causes\n\n";
+  for (std::size_t i = 0; i < diagnosis.root_causes.size(); ++i)
+    out += cause_text(i + 1, diagnosis.root_causes[i]);
+
+  if (!diagnosis.symptoms.empty()) out += "## What followed\n\n";
+  for (std::size_t i = 0; i < std::min(diagnosis.symptoms.size(), kMostSymptoms); ++i) {
+    const Finding& symptom = diagnosis.symptoms[i];
+    out += fmt::format("- {} (`{}`, {})\n", shown_in_markdown(symptom.title), symptom.cause,
+                       time_text(symptom.first_seen));
+  }
+  if (diagnosis.symptoms.size() > kMostSymptoms)
+    out += fmt::format("- and {} more\n", diagnosis.symptoms.size() - kMostSymptoms);
+  if (!diagnosis.symptoms.empty()) out += "\n";
+
+  if (!diagnosis.observations.empty()) out += "## Also seen, and not blamed\n\n";
+  for (const Finding& observation : diagnosis.observations)
+    out += fmt::format("- {} (`{}`)\n", shown_in_markdown(observation.title), observation.cause);
+  if (!diagnosis.observations.empty()) out += "\n";
+
+  if (!diagnosis.missing_evidence.empty()) out += "## Missing\n\n";
+  for (const MissingEvidence& missing : diagnosis.missing_evidence)
+    out += fmt::format("- **{}**: {}\n\n      {}\n\n", shown_in_markdown(missing.what),
+                       shown_in_markdown(missing.why), shown(missing.command, kMostCodeBytes));
+  if (!diagnosis.next_time.empty()) out += "## For the next run\n\n";
+  for (const NextTime& next : diagnosis.next_time)
+    out += fmt::format("- {}\n\n      {}\n\n", shown_in_markdown(next.why),
+                       shown(next.set, kMostCodeBytes));
+
+  out += "## Checked\n\n| check | | |\n|---|---|---|\n";
+  for (const Check& check : diagnosis.checklist)
+    out += fmt::format("| {} | {} | {} |\n", shown_in_markdown(check.check), name_of(check.status),
+                       shown_in_markdown(check.detail));
+  if (!diagnosis.timeline.empty()) out += "\n## Timeline\n\n| time | host | |\n|---|---|---|\n";
+  for (const TimelineEntry& entry : diagnosis.timeline)
+    out += fmt::format("| {} | {} | {} |\n", time_text(entry.time), shown_in_markdown(entry.host),
+                       shown_in_markdown(entry.what));
+  for (const ClockOffset& offset : diagnosis.clock_offsets)
+    out += fmt::format("\nThe clock of {} is {:+.1f} s off ({}); times above are corrected.\n",
+                       shown_in_markdown(offset.host), offset.seconds, offset.basis);
+  return out;
+}
+
+}  // namespace faultline

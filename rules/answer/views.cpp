@@ -1,0 +1,141 @@
+#include "model/views.h"
+
+#include <algorithm>
+#include <set>
+
+#include "rules/picture/view.h"
+#include "rules/answer/diagnosis.h"
+#include "rules/answer/start_views.h"
+
+namespace faultline {
+namespace {
+
+// Views are read without a catalog: what the hardware reported is in the diagnosis.
+struct Standings {
+  Standings(const JobState& job, int attempt) : view(job, catalog, moment, attempt) {}
+  Catalog catalog;
+  Moment moment{};
+  View view;
+};
+
+// By member; nullptr where a member cannot be compared with others.
+std::vector<const Alignment*> alignments_by_member(const View& view) {
+  std::vector<const Alignment*> by_member(view.job.progress().members().size());
+  for (const Alignment& alignment : view.alignments)
+    for (std::size_t member : alignment.members) by_member[member] = &alignment;
+  return by_member;
+}
+
+std::string last_call_of(const View& view, const Member& member) {
+  if (member.place.position == 0) return {};
+  const Progress& progress = view.job.progress();
+  return to_text(
+      progress.signature(progress.history().call_at(member.place, member.place.position - 1)));
+}
+
+StandingView standing_of(const View& view, std::size_t index, const Alignment* alignment) {
+  const Member& member = view.member(index);
+  StandingView standing;
+  if (alignment != nullptr) {
+    standing.communicator = view.communicators[alignment->communicator].id;
+    standing.behind = alignment->furthest - alignment->position_of(index);
+  }
+  standing.rank = member.init ? member.init->rank : -1;
+  standing.position = member.place.position;
+  standing.point_to_point = member.point_to_point;
+  if (member.first_op_count) standing.op_count = member.last_op_count;
+  standing.last_call = last_call_of(view, member);
+  if (member.last_line.known()) standing.last_line = view.evidence(member.last_line);
+  return standing;
+}
+
+bool diverged(const Alignment& alignment, std::size_t member) {
+  if (!alignment.divergence) return false;
+  std::size_t largest = 0;
+  for (const auto& [call, camp] : alignment.divergence->camps)
+    largest = std::max(largest, camp.size());
+  for (const auto& [call, camp] : alignment.divergence->camps)
+    if (std::ranges::find(camp, member) != camp.end()) return camp.size() < largest;
+  return false;
+}
+
+}  // namespace
+
+JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis) {
+  return {.job = job.name(),
+          .verdict = diagnosis.verdict,
+          .ranks_expected = diagnosis.ranks.expected,
+          .ranks_seen = diagnosis.ranks.seen,
+          .attempts = diagnosis.attempts,
+          .last_activity = job.last_activity()};
+}
+
+JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {
+  Standings standings(job, diagnosis.attempt);
+  const View& view = standings.view;
+  JobDetail detail;
+  detail.overview = overview_of(job, diagnosis);
+  detail.hosts = {job.sources().hosts().begin(), job.sources().hosts().end()};
+  std::set<std::pair<std::string, std::string>> listed;
+  auto uuid_of = [&](const std::string& host, const std::string& gpu) {
+    for (const Hardware::Gpu& known : job.hardware().gpus())
+      if (known.gpu == gpu && !known.uuid.empty() &&
+          job.host_of(known.spoken_host, known.source) == host)
+        return known.uuid;
+    return std::string();
+  };
+  for (const Worker& worker : view.workers.all) {
+    if (worker.gpu.empty() || !listed.emplace(worker.host, worker.gpu).second) continue;
+    detail.gpus.push_back({worker.host, worker.gpu, uuid_of(worker.host, worker.gpu),
+                           worker.rank >= 0 ? std::optional(worker.rank) : std::nullopt});
+  }
+  for (const XidIncident& incident : job.hardware().xids()) {
+    std::string host = job.host_of(incident.spoken_host, incident.source);
+    if (listed.emplace(host, incident.gpu).second)
+      detail.gpus.push_back({host, incident.gpu, uuid_of(host, incident.gpu), std::nullopt});
+  }
+  for (const Alignment& alignment : view.alignments) {
+    const Communicator& communicator = view.communicators[alignment.communicator];
+    detail.communicators.push_back({communicator.id, communicator.nranks,
+                                    static_cast<int>(communicator.members.size()),
+                                    alignment.furthest, alignment.slowest, communicator.matched});
+  }
+  for (std::uint32_t i = 0; i < job.sources().all().size(); ++i) {
+    const SourceState& source = job.sources().at(i);
+    detail.sources.push_back({source.source.name, job.sources().host_of(i), source.bytes,
+                              source.lines, source.recognized});
+  }
+  describe_start(view, detail);
+  return detail;
+}
+
+std::vector<RankView> ranks_of(const JobState& job, const Diagnosis& diagnosis) {
+  Standings standings(job, diagnosis.attempt);
+  const View& view = standings.view;
+  const std::vector<const Alignment*> alignments = alignments_by_member(view);
+  std::vector<RankView> ranks;
+  for (const Worker& worker : view.workers.all) {
+    RankView& rank = ranks.emplace_back();
+    rank.rank = worker.rank;
+    rank.host = worker.host;
+    rank.pid = worker.pid;
+    rank.gpu = worker.gpu;
+    bool comparable = false;
+    bool odd = false;
+    for (std::size_t member : worker.members) {
+      const Alignment* alignment = alignments[member];
+      comparable |= alignment != nullptr && alignment->members.size() > 1;
+      odd |= alignment != nullptr && diverged(*alignment, member);
+      rank.standings.push_back(standing_of(view, member, alignment));
+    }
+    bool waited_for =
+        std::ranges::find(diagnosis.ranks.behind, worker.rank) != diagnosis.ranks.behind.end();
+    rank.state = odd                              ? "diverged"
+                 : waited_for && worker.rank >= 0 ? "behind"
+                 : comparable                     ? "in_step"
+                                                  : "unknown";
+  }
+  return ranks;
+}
+
+}  // namespace faultline

@@ -1,0 +1,204 @@
+#include "rules/detect/behind_despite_gaps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "rules/picture/calls/program_order.h"
+
+namespace faultline {
+namespace {
+
+// Where lines are missing, every rank seems to be behind somewhere: the lines that would show it
+// further on are lost. So two stories are weighed against each other: one rank stopped and all
+// others went on from there, or all stopped at the same call and chance took different lines.
+constexpr double kMostConfidence = 0.85;
+constexpr double kLeastProbability = 0.6;
+constexpr double kHealthyJobs = 20;  // for one in which a rank stopped and says nothing
+constexpr std::size_t kMostLines = 2;
+constexpr int kRounds = 4;         // of learning where ranks usually stopped
+constexpr double kUnusual = 0.05;  // that it was somewhere else
+// Half of the ranks left their communicators in good order: the job was over.
+constexpr std::size_t kOverIfOneOf = 2;
+
+struct Suspect {
+  std::size_t place = 0;     // index into the program's places
+  double probability = 0;    // that it stopped alone
+  std::size_t made = 0;      // calls of the program
+  std::size_t short_by = 0;  // of what half of the others made
+};
+
+double log_of(double value) {
+  return value > 0 ? std::log(value) : -std::numeric_limits<double>::max() / 1e6;
+}
+
+// Where the workers of this job stopped, as a whole: what is to be expected of one of them.
+std::vector<double> usual_ends(const ProgramOrder& program) {
+  const std::size_t size = program.calls.size() + 1;
+  std::vector<double> usual(size, 1.0 / static_cast<double>(size));
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<double> next(size, kUnusual / static_cast<double>(size));
+    for (const ProgramPlace& place : program.places) {
+      double sum = 0;
+      for (std::size_t k = 0; k < size; ++k) sum += place.likelihood[k] * usual[k];
+      if (sum <= 0) continue;
+      const double share = (1 - kUnusual) / (sum * static_cast<double>(program.places.size()));
+      for (std::size_t k = 0; k < size; ++k) next[k] += place.likelihood[k] * usual[k] * share;
+    }
+    usual = std::move(next);
+  }
+  return usual;
+}
+
+// By k: log of the likelihood of having gone further than k.
+std::vector<double> went_further(const std::vector<double>& likelihood,
+                                 const std::vector<double>& usual) {
+  std::vector<double> logs(likelihood.size());
+  double sum = 0;
+  for (std::size_t k = likelihood.size(); k-- > 0;) {
+    logs[k] = log_of(sum);
+    sum += likelihood[k] * usual[k];
+  }
+  return logs;
+}
+
+std::size_t likeliest(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::ranges::max_element(values) - values.begin());
+}
+
+std::size_t short_of_half_the_others(const ProgramOrder& program, std::size_t place,
+                                     std::size_t made) {
+  std::vector<std::size_t> others;
+  for (std::size_t i = 0; i < program.places.size(); ++i)
+    if (i != place) others.push_back(likeliest(program.places[i].likelihood));
+  std::ranges::nth_element(others, others.begin() + static_cast<std::ptrdiff_t>(others.size() / 2));
+  const std::size_t middle = others[others.size() / 2];
+  return middle > made ? middle - made : 0;
+}
+
+std::optional<Suspect> who_stopped(const ProgramOrder& program) {
+  const std::size_t size = program.calls.size() + 1;
+  const std::size_t workers = program.places.size();
+  std::vector<std::vector<double>> further;
+  std::vector<double> all_further(size, 0);
+  std::vector<double> together(size, 0);
+  const std::vector<double> usual = usual_ends(program);
+  for (const ProgramPlace& place : program.places) {
+    further.push_back(went_further(place.likelihood, usual));
+    for (std::size_t k = 0; k < size; ++k) {
+      all_further[k] += further.back()[k];
+      together[k] += log_of(place.likelihood[k]);
+    }
+  }
+  auto alone = [&](std::size_t which, std::size_t k) {
+    return log_of(program.places[which].likelihood[k]) + all_further[k] - further[which][k];
+  };
+  double most = *std::ranges::max_element(together);
+  for (std::size_t which = 0; which < workers; ++which)
+    for (std::size_t k = 0; k + 1 < size; ++k) most = std::max(most, alone(which, k));
+
+  double in_step = 0;
+  for (double value : together) in_step += std::exp(value - most);
+  double sum = in_step;
+  Suspect suspect;
+  for (std::size_t which = 0; which < workers; ++which) {
+    double stopped = 0;
+    double best = 0;
+    std::size_t made = 0;
+    for (std::size_t k = 0; k + 1 < size; ++k) {
+      const double value = std::exp(alone(which, k) - most) / static_cast<double>(workers);
+      stopped += value;
+      if (value > best) best = value, made = k;
+    }
+    sum += stopped;
+    if (stopped > suspect.probability) suspect = {which, stopped, made};
+  }
+  if (sum <= 0) return std::nullopt;
+  suspect.probability /= sum;
+  suspect.short_by = short_of_half_the_others(program, suspect.place, suspect.made);
+  // How many ranks would fall so short because nothing but their last lines were lost.
+  const double by_chance =
+      static_cast<double>(workers) * std::pow(program.loss, static_cast<double>(suspect.short_by));
+  suspect.probability /= 1 + kHealthyJobs * by_chance;
+  return suspect;
+}
+
+bool is_over(const View& view) {
+  std::size_t left = 0;
+  for (const Worker& worker : view.workers.all)
+    left += std::ranges::any_of(worker.members, [&](std::size_t index) {
+      return view.member(index).ending == CommunicatorEnding::destroyed;
+    });
+  return left * kOverIfOneOf > view.workers.all.size();
+}
+
+Suspicion describe(const View& view, const ProgramOrder& program, const Suspect& suspect) {
+  const Worker& worker = view.workers.all[program.places[suspect.place].worker];
+  const ProgramCall& next = program.calls[suspect.made];
+  // Its last line, and the communicator in which it is waited for.
+  std::size_t last = worker.members.front();
+  std::string communicator;
+  for (std::size_t index : worker.members) {
+    const Member& member = view.member(index);
+    if (member.last_line.known() && (!view.member(last).last_line.known() ||
+                                     member.last_line.line > view.member(last).last_line.line))
+      last = index;
+    if (member.nranks == next.nranks && view.communicator_of[index] != kNoCommunicator)
+      communicator = view.communicators[view.communicator_of[index]].id;
+  }
+
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = view.member(last).last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.rank_behind";
+  finding.title = fmt::format(
+      "{} stopped about {} call{} before half of its peers, and next would come {}{}{}; about "
+      "{:.0f} "
+      "% of the lines are missing",
+      people_of(view, {last}), suspect.short_by, suspect.short_by == 1 ? "" : "s",
+      view.job.progress().signature(next.symbol).function,
+      communicator.empty() ? "" : " of communicator ", communicator,
+      std::max(1.0, program.loss * 100));
+  finding.severity = Severity::critical;
+  finding.confidence =
+      std::round(kMostConfidence * (1 - program.loss / 2) * suspect.probability * 100) / 100;
+  finding.subject = subject_of(view, {last});
+  finding.subject.communicators.clear();
+  if (!communicator.empty()) finding.subject.communicators = {communicator};
+  if (view.member(last).last_line.known())
+    finding.evidence.push_back(view.evidence(view.member(last).last_line));
+  // And of one who went on.
+  std::size_t furthest = suspect.place;
+  for (std::size_t i = 0; i < program.places.size(); ++i)
+    if (likeliest(program.places[i].likelihood) > likeliest(program.places[furthest].likelihood))
+      furthest = i;
+  const LineRef* witness = nullptr;
+  for (std::size_t index : view.workers.all[program.places[furthest].worker].members)
+    if (const LineRef& line = view.member(index).last_line;
+        line.known() && (witness == nullptr || line.line > witness->line))
+      witness = &line;
+  if (witness != nullptr && finding.evidence.size() < kMostLines)
+    finding.evidence.push_back(view.evidence(*witness));
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_ranks_behind_despite_gaps(const View& view) {
+  if (is_over(view)) return {};
+  const auto program = program_order_of(view);
+  if (!program) return {};
+  const auto suspect = who_stopped(*program);
+  if (!suspect || suspect->probability < kLeastProbability || suspect->short_by == 0) return {};
+  const Worker& worker = view.workers.all[program->places[suspect->place].worker];
+  if (std::ranges::any_of(worker.members, [&](std::size_t m) { return view.is_live(m); }))
+    return {};
+  return {describe(view, *program, *suspect)};
+}
+
+}  // namespace faultline

@@ -1,0 +1,69 @@
+#include "rules/detect/collective_stalled.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+constexpr double kSure = 0.85;
+constexpr std::size_t kMostLines = 3;
+
+// A log that shows no end of any call says nothing about the end of this one.
+bool unfinished(const Member& member) {
+  return member.done_op_count && *member.done_op_count < member.last_op_count && !member.ending;
+}
+
+bool stalled(const View& view, const Alignment& alignment) {
+  const Communicator& communicator = view.communicators[alignment.communicator];
+  return alignment.basis == Basis::counted && alignment.in_step() && alignment.furthest > 0 &&
+         alignment.members.size() == static_cast<std::size_t>(communicator.nranks) &&
+         std::ranges::all_of(alignment.members, [&](std::size_t m) {
+           return unfinished(view.member(m)) && !view.is_live(m);
+         });
+}
+
+}  // namespace
+
+Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
+                   const std::string& communicator, std::string title, double confidence) {
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = view.member(members.front()).last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = std::move(title);
+  finding.severity = Severity::critical;
+  finding.confidence = confidence;
+  finding.subject = subject_of(view, members);
+  finding.subject.communicators = {communicator};
+  for (std::size_t i = 0; i < members.size() && finding.evidence.size() < kMostLines; ++i) {
+    const Member& member = view.member(members[i]);
+    const LineRef& line = member.last_line.known() ? member.last_line : member.init_line;
+    if (line.known()) finding.evidence.push_back(view.evidence(line));
+  }
+  return suspicion;
+}
+
+std::vector<Suspicion> find_stalled_collectives(const View& view) {
+  std::vector<Suspicion> found;
+  for (const Alignment& alignment : view.alignments) {
+    if (!stalled(view, alignment)) continue;
+    const Communicator& communicator = view.communicators[alignment.communicator];
+    const Progress& progress = view.job.progress();
+    const Member& any = view.member(alignment.members.front());
+    const Signature& call =
+        progress.signature(progress.history().call_at(any.place, alignment.furthest - 1));
+    found.push_back(stall_of(
+        view, alignment.members, communicator.id,
+        fmt::format("All {} ranks entered {} #{} of communicator {} and none finished it",
+                    communicator.nranks, call.function, alignment.furthest, communicator.id),
+        kSure));
+  }
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,72 @@
+#include "rules/detect/configuration.h"
+
+#include <algorithm>
+
+#include "rules/detect/configuration/faults.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostLines = 6;
+constexpr std::size_t kMostTitles = 6;
+
+using Look = std::vector<Suspicion> (*)(const View&, const Crew&);
+
+// In the order in which their titles are put together.
+constexpr Look kLooks[] = {find_network_fallback,   find_gdr_disabled,
+                           find_p2p_disabled,       find_differing_devices,
+                           find_differing_settings, find_suspicious_settings};
+
+// What can be known is more than what is only worth noting.
+void join(Suspicion& into, Suspicion&& other, std::size_t& titles) {
+  if (other.finding.severity > into.finding.severity) std::swap(into, other);
+  Finding& finding = into.finding;
+  if (other.finding.severity < finding.severity) return;
+  if (++titles <= kMostTitles) finding.title += "; " + other.finding.title;
+  finding.confidence = std::max(finding.confidence, other.finding.confidence);
+  for (Evidence& line : other.finding.evidence)
+    if (finding.evidence.size() < kMostLines &&
+        std::ranges::find(finding.evidence, line) == finding.evidence.end())
+      finding.evidence.push_back(std::move(line));
+}
+
+// Calls of all ranks of a communicator; ranks queue some before the first one ends.
+bool got_to_work(const View& view) {
+  constexpr std::uint64_t kQueued = 16;
+  return std::ranges::any_of(view.alignments, [](const Alignment& alignment) {
+    return alignment.members.size() > 1 && alignment.slowest > kQueued;
+  });
+}
+
+}  // namespace
+
+std::vector<Suspicion> joined(std::vector<Suspicion> found) {
+  std::vector<Suspicion> all;
+  std::vector<std::size_t> titles;
+  for (Suspicion& suspicion : found) {
+    const auto same = std::ranges::find_if(all, [&](const Suspicion& known) {
+      return known.finding.cause == suspicion.finding.cause &&
+             known.finding.subject == suspicion.finding.subject;
+    });
+    if (same == all.end()) {
+      all.push_back(std::move(suspicion));
+      titles.push_back(1);
+    } else {
+      join(*same, std::move(suspicion), titles[static_cast<std::size_t>(same - all.begin())]);
+    }
+  }
+  return all;
+}
+
+std::vector<Suspicion> find_configuration_faults(const View& view) {
+  std::vector<Suspicion> found;
+  for (const Crew& crew : crews_of(view))
+    for (const Look look : kLooks) std::ranges::move(look(view, crew), std::back_inserter(found));
+  std::ranges::move(find_misunderstood_variables(view), std::back_inserter(found));
+  std::ranges::move(find_changes_since_last_start(view), std::back_inserter(found));
+  const bool ran = got_to_work(view);
+  for (Suspicion& suspicion : found) suspicion.job_ran_with_it = ran;
+  return joined(std::move(found));
+}
+
+}  // namespace faultline

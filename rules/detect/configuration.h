@@ -1,0 +1,16 @@
+// What is configured wrongly: ranks that are set up unlike their peers, and settings that defeat
+// their purpose.
+#pragma once
+
+#include <vector>
+
+#include "rules/detect/detector.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_configuration_faults(const View& view);
+
+// One for each cause and subject, whatever number of looks found it.
+std::vector<Suspicion> joined(std::vector<Suspicion> found);
+
+}  // namespace faultline

@@ -1,0 +1,40 @@
+// The families of configuration faults. Each looks at one crew, but for the last.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "rules/detect/configuration/crew.h"
+#include "rules/picture/read/fingerprint.h"
+
+namespace faultline {
+
+// Times: what is lacking is known, and as many hosts lack it as have it.
+inline constexpr double kAsMany = 0.85;
+
+// Settings in which processes differ that should agree (settings.yaml), versions among them.
+std::vector<Suspicion> find_differing_settings(const View& view, const Crew& crew);
+
+// Values that defeat their purpose (settings.yaml).
+std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& crew);
+
+// The same, and variables that are not what people take them for, in scripts and commands.
+std::vector<Suspicion> find_misunderstood_variables(const View& view);
+
+// Hosts that have other NICs than their peers.
+std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew);
+
+// Sockets where RDMA is there or was meant.
+std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew);
+
+// RDMA that goes through the host's memory.
+std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew);
+
+// GPUs of one host that do not reach each other directly.
+std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew);
+
+// What is worse than at the last start of the job that got to work, or only other.
+std::vector<Suspicion> find_changes_since_last_start(const View& view);
+std::optional<StartFingerprint> last_start_that_worked(const View& view);
+
+}  // namespace faultline

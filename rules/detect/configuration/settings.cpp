@@ -1,0 +1,220 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "rules/detect/configuration/faults.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kEnvironment = "environment ";
+constexpr std::string_view kNotSet = "not set";
+constexpr double kByAbsence = 0.85;  // times: that a line is not there is weaker than a line
+constexpr std::size_t kLongestValue = 60;
+
+double rounded(double confidence) { return std::round(confidence * 100) / 100; }
+
+std::string name_of(std::string_view question, const ComparedSetting& setting) {
+  if (!setting.name.empty()) return setting.name;
+  if (question.starts_with(kEnvironment)) question.remove_prefix(kEnvironment.size());
+  return std::string(question);
+}
+
+std::string shown(std::string_view value) {
+  if (value.empty()) return "empty";
+  if (value.size() <= kLongestValue) return std::string(value);
+  return std::string(value.substr(0, kLongestValue)) + "…";
+}
+
+bool tells_environment(const Setup& setup, const ProcessSetup& process) {
+  return std::ranges::any_of(process.answers, [&](const AnswerGiven& answer) {
+    return setup.text(answer.question).starts_with(kEnvironment);
+  });
+}
+
+const std::string* answer_of(const Setup& setup, const CrewMate& mate, std::string_view question) {
+  if (question.starts_with("channels "))
+    return mate.communicator == nullptr ? nullptr : setup.answer(*mate.communicator, question);
+  return setup.answer(*mate.process, question);
+}
+
+// What each mate says, and nothing of those that cannot be known.
+std::vector<Unit> units_of_ranks(const Setup& setup, const Crew& crew, std::string_view question,
+                                 Absence absence) {
+  std::vector<Unit> units;
+  std::set<std::string> hosts_that_tell;
+  for (std::size_t i = 0; i < crew.mates.size(); ++i) {
+    const std::string* value = answer_of(setup, crew.mates[i], question);
+    if (value == nullptr || is_cut(*value)) continue;
+    units.push_back({*value, {i}});
+    hosts_that_tell.insert(crew.mates[i].process->host);
+  }
+  if (units.empty() || absence == Absence::unknown) return units;
+  // One process may have lost a line; a whole host that prints others has none to print.
+  for (const auto& [host, mates] : crew.by_host) {
+    if (hosts_that_tell.contains(host)) continue;
+    for (std::size_t i : mates)
+      if (crew.mates[i].started && tells_environment(setup, *crew.mates[i].process))
+        units.push_back({std::string(kNotSet), {i}});
+  }
+  return units;
+}
+
+// Ranks of a host may differ among themselves, if all hosts have it so.
+std::vector<Unit> units_of_hosts(const Setup& setup, const Crew& crew, std::string_view question) {
+  std::vector<Unit> units;
+  for (const auto& [host, mates] : crew.by_host) {
+    std::set<std::string> values;
+    Unit unit;
+    for (std::size_t i : mates)
+      if (const std::string* value = answer_of(setup, crew.mates[i], question);
+          value != nullptr && !is_cut(*value)) {
+        values.insert(*value);
+        unit.mates.push_back(i);
+      }
+    if (values.empty()) continue;
+    unit.said = fmt::format("{}", fmt::join(values, " and "));
+    units.push_back(std::move(unit));
+  }
+  return units;
+}
+
+std::set<std::string> questions_of(const Setup& setup, const Crew& crew) {
+  std::set<Word> words;
+  for (const CrewMate& mate : crew.mates) {
+    for (const AnswerGiven& answer : mate.process->answers) words.insert(answer.question);
+    if (mate.communicator != nullptr)
+      for (const AnswerGiven& answer : mate.communicator->answers) words.insert(answer.question);
+  }
+  std::set<std::string> questions;
+  for (Word word : words) questions.insert(setup.text(word));
+  return questions;
+}
+
+// Sockets against RDMA have a family of their own.
+bool is_about_sockets(std::string_view question, const std::vector<Unit>& units) {
+  return (question == "network used" || question == "environment NCCL_NET") &&
+         std::ranges::any_of(units, [](const Unit& unit) {
+           return unit.said == "Socket" || unit.said == "socket" || unit.said == "SOCKET";
+         });
+}
+
+// What the odd ones say, each once.
+std::string values_of(const Setup& setup, const Crew& crew, const Mates& mates,
+                      std::string_view question) {
+  std::set<std::string> values;
+  for (std::size_t i : mates) {
+    const std::string* value = answer_of(setup, crew.mates[i], question);
+    values.insert(shown(value == nullptr ? kNotSet : std::string_view(*value)));
+  }
+  constexpr std::size_t kMost = 3;
+  if (values.size() > kMost) return fmt::format("{} different values", values.size());
+  return fmt::format("{}", fmt::join(values, " or "));
+}
+
+Suspicion difference(const View& view, const Crew& crew, std::string_view question,
+                     const ComparedSetting& setting, const Division& division) {
+  const Setup& setup = view.job.setup();
+  bool by_absence = division.reference == kNotSet;
+  bool never_started = false;
+  for (std::size_t i : division.odd) {
+    by_absence |= answer_of(setup, crew.mates[i], question) == nullptr;
+    never_started |= !crew.mates[i].started;
+  }
+  const Severity severity =
+      never_started ? setting.if_not_started.value_or(setting.severity) : setting.severity;
+  Suspicion suspicion = configuration_fault(
+      setting.cause, severity,
+      rounded(setting.confidence * division.clarity * (by_absence ? kByAbsence : 1)));
+  Finding& finding = suspicion.finding;
+  finding.subject = setting.cause.starts_with("software.") ? hosts_of(crew, division.odd)
+                                                           : subject_of(view, crew, division.odd);
+  finding.title = fmt::format("{} is {} on {}", name_of(question, setting),
+                              values_of(setup, crew, division.odd, question),
+                              people_of(view, crew, division.odd));
+  if (!division.everybody)
+    finding.title += fmt::format(", {} on its peers", shown(division.reference));
+  if (!setting.why.empty()) finding.title += fmt::format(" ({})", setting.why);
+  std::set<std::string> shown_values;
+  for (std::size_t i : division.odd)
+    if (const std::string* value = answer_of(setup, crew.mates[i], question))
+      if (shown_values.insert(*value).second)
+        add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value),
+                 suspicion);
+  for (std::size_t i = 0; i < crew.mates.size() && !division.everybody; ++i) {
+    const std::string* value = answer_of(setup, crew.mates[i], question);
+    if (value == nullptr || *value != division.reference) continue;
+    add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value), suspicion);
+    break;
+  }
+  return suspicion;
+}
+
+bool applies(const View& view, Where where, const Crew& crew, const Mates& mates) {
+  if (where == Where::several_hosts) return crew.several_hosts();
+  if (where == Where::anywhere) return true;
+  return std::ranges::any_of(mates, [&](std::size_t i) {
+    const auto host = crew.by_host.find(crew.mates[i].process->host);
+    return (host != crew.by_host.end() && host->second.size() > 1) ||
+           view.workers_in(crew.mates[i].process->process).size() > 1;
+  });
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_differing_settings(const View& view, const Crew& crew) {
+  const Setup& setup = view.job.setup();
+  std::vector<Suspicion> found;
+  for (const std::string& question : questions_of(setup, crew)) {
+    const ComparedSetting* setting = view.catalog.settings.find(question);
+    if (setting == nullptr || setting->between == Between::nobody) continue;
+    const bool by_host = setting->between == Between::hosts;
+    const std::vector<Unit> units = by_host
+                                        ? units_of_hosts(setup, crew, question)
+                                        : units_of_ranks(setup, crew, question, setting->absent);
+    const Division division = divide(units, by_host ? 0 : crew.unheard);
+    if (division.odd.empty() || is_about_sockets(question, units)) continue;
+    // Where every host has its own, that is how it was meant.
+    if (by_host && division.everybody && units.size() > 2) continue;
+    found.push_back(difference(view, crew, question, *setting, division));
+  }
+  return found;
+}
+
+std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& crew) {
+  const Setup& setup = view.job.setup();
+  std::vector<Suspicion> found;
+  for (const std::string& question : questions_of(setup, crew)) {
+    for (const SuspiciousValue& suspicious : view.catalog.settings.suspicious) {
+      if (!suspicious.is_about(question) || !suspicious.without.empty()) continue;
+      Mates mates;
+      std::string example;
+      for (std::size_t i = 0; i < crew.mates.size(); ++i) {
+        const std::string* value = answer_of(setup, crew.mates[i], question);
+        if (value == nullptr || !suspicious.matches(question, *value)) continue;
+        mates.push_back(i);
+        example = *value;
+      }
+      if (mates.empty() || !applies(view, suspicious.where, crew, mates)) continue;
+      const bool all = mates.size() == crew.mates.size();
+      const bool harmless = suspicious.cause == "config.environment_mismatch";
+      Suspicion& suspicion = found.emplace_back(configuration_fault(
+          suspicious.cause, all || harmless ? suspicious.severity : Severity::warning,
+          suspicious.confidence));
+      Finding& finding = suspicion.finding;
+      finding.subject = harmless && !all ? subject_of(view, crew, mates) : hosts_of(crew, mates);
+      std::string_view name = question;
+      name.remove_prefix(name.find(' ') + 1);
+      finding.title = fmt::format("{} is {} on {}: {}", name, shown(example),
+                                  all ? "all ranks" : people_of(view, crew, mates), suspicious.why);
+      add_line(view,
+               setup.line_of_answer(crew.mates[mates.front()].process->host, question, example),
+               suspicion);
+    }
+  }
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,24 @@
+// A detector looks at the picture of a job and says what it finds. It is a function: it keeps
+// nothing between calls and reads no clock. Which finding explains which is decided later, in
+// rules/story/.
+//
+// To add one: write it in a file of its own, add it to all_detectors.cpp.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "rules/knowledge/suspicion.h"
+#include "rules/picture/view.h"
+
+namespace faultline {
+
+struct Detector {
+  std::string_view name;
+  std::vector<Suspicion> (*look)(const View& view);
+};
+
+std::span<const Detector> all_detectors();
+
+}  // namespace faultline

@@ -1,0 +1,65 @@
+#include "rules/detect/duplicate_gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+
+namespace faultline {
+namespace {
+
+// Machines may bear one name, and then ranks of two of them look like this.
+constexpr double kSure = 0.75;
+constexpr std::size_t kMostLines = 4;
+
+// Where a communicator was set up, or used, NCCL did not refuse it.
+bool was_set_up(const Member& member) {
+  return member.complete || member.first_op_count || member.ending == CommunicatorEnding::destroyed;
+}
+
+Suspicion describe(const View& view, const Communicator& communicator,
+                   const std::vector<std::size_t>& members) {
+  const Member& any = view.member(members.front());
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::failed;
+  suspicion.since = any.init_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "software.invalid_usage";
+  finding.title =
+      fmt::format("{} of communicator {} use one GPU, {}: NCCL takes each GPU once",
+                  people_of(view, members), communicator.id, gpu_name(any.host, any.init->gpu));
+  finding.severity = Severity::critical;
+  finding.confidence = kSure;
+  finding.subject = subject_of(view, members);
+  finding.subject.communicators = {communicator.id};
+  for (std::size_t member : members)
+    if (finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(view.member(member).init_line));
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_duplicate_gpus(const View& view) {
+  std::vector<Suspicion> found;
+  for (const Communicator& communicator : view.communicators) {
+    if (!communicator.matched || communicator.nranks < 2) continue;
+    if (std::ranges::any_of(communicator.members,
+                            [&](std::size_t index) { return was_set_up(view.member(index)); }))
+      continue;
+    std::map<std::tuple<std::string, std::string, std::string>, std::vector<std::size_t>> by_gpu;
+    for (std::size_t index : communicator.members) {
+      const Member& member = view.member(index);
+      if (member.init && !member.init->gpu.empty() && !member.host.empty() &&
+          view.in_attempt(member.process))
+        by_gpu[{member.host, member.sender_host, member.init->gpu}].push_back(index);
+    }
+    for (const auto& [gpu, members] : by_gpu)
+      if (members.size() > 1) found.push_back(describe(view, communicator, members));
+  }
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,435 @@
+#include "rules/detect/flight.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "rules/picture/calls/flight_steps.h"
+#include "rules/picture/calls/flight_alignment.h"
+
+namespace faultline {
+namespace {
+
+// How sure it is, by what the dumps show.
+constexpr double kNeverEntered = 0.85;
+constexpr double kGpuDidNotFinish = 0.6;  // dumps are not taken at one moment
+constexpr double kNoDump = 0.5;           // others wait, and it is the one that told nothing
+constexpr double kAllEntered = 0.75;
+constexpr double kMismatch = 0.85;
+constexpr double kSkipped = 0.8;
+constexpr double kOmitted = 0.75;
+constexpr double kEvenCamps = 0.7;   // as many on one side as on the other
+constexpr double kLikeGroups = 0.7;  // so, and groups of the same kind side with one of them
+constexpr double kClash = 0.85;
+constexpr double kGpuDidNotBegin = 0.75;
+constexpr double kPeersWait = 0.7;
+constexpr double kCircle = 0.5;  // everybody who is waited for waits
+
+constexpr std::size_t kMostLines = 4;
+constexpr std::size_t kMostRanksNamed = 16;
+constexpr std::size_t kMostSilent = 2;             // more ranks without a dump are a job half sent
+constexpr std::uint32_t kLeastAgreeing = 1;        // of the calls after the odd one
+constexpr std::uint32_t kLeastAgreeingBefore = 2;  // with what earlier steps called
+
+std::string listed(const std::vector<int>& ranks) {
+  const std::vector<int> named(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                                  ranks.size(), kMostRanksNamed)));
+  return fmt::format("{} {}{}", ranks.size() == 1 ? "Rank" : "Ranks", fmt::join(named, ", "),
+                     ranks.size() > named.size() ? ", …" : "");
+}
+
+// Within a sentence.
+std::string lowered(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+  return text;
+}
+
+// nccl:all_reduce, and what it moves.
+std::string call_text(const FlightSignature& signature) {
+  std::string_view name = signature.operation;
+  if (name.starts_with("nccl:")) name.remove_prefix(5);
+  return fmt::format("{} {} {}", name, signature.input_sizes, signature.input_dtypes);
+}
+
+// The first frame that is not the framework's own.
+std::string place_in_program(std::string_view stack) {
+  while (!stack.empty()) {
+    const std::size_t end = stack.find('\n');
+    const std::string_view frame = stack.substr(0, end);
+    if (frame.find("/torch/") == std::string_view::npos && !frame.empty())
+      return std::string(frame);
+    if (end == std::string_view::npos) break;
+    stack.remove_prefix(end + 1);
+  }
+  return {};
+}
+
+class Findings {
+ public:
+  explicit Findings(const View& view)
+      : view_(view), flight_(view.job.flight()), latest_(flight_.latest()) {}
+
+  std::vector<Suspicion> run() {
+    if (flight_.dumps().empty()) return {};
+    const FlightAlignment alignment = align(flight_);
+    // Who called something else has not called what the others wait in; what comes after the first
+    // difference follows from it.
+    if (!alignment.mismatches.empty()) differ(alignment.mismatches.front());
+    if (found_.empty()) clash(alignment);
+    if (found_.empty()) left_out(alignment);
+    if (found_.empty() && !alignment.never_entered.empty()) never_entered(alignment);
+    if (found_.empty()) deadlock(alignment);
+    if (found_.empty() && !alignment.unfinished.empty()) unfinished(alignment);
+    if (found_.empty()) stands_still(alignment);
+    if (found_.empty()) peers_wait(alignment);
+    if (found_.empty()) nobody_stands_out(alignment);
+    return std::move(found_);
+  }
+
+ private:
+  const FlightDump* dump_of(int rank) const {
+    const auto known = latest_.find(rank);
+    return known == latest_.end() ? nullptr : &flight_.dumps()[known->second];
+  }
+
+  std::string group_text(std::uint32_t index) const {
+    const FlightGroup& group = flight_.groups()[index];
+    const std::string name = group.name.empty() ? fmt::format("#{}", group.local_id) : group.name;
+    return group.description.empty() || group.description == name
+               ? name
+               : fmt::format("{} ({})", name, group.description);
+  }
+
+  Subject subject(const std::vector<int>& ranks) const {
+    Subject subject;
+    std::set<std::string> hosts;
+    for (int rank : ranks) {
+      subject.ranks.push_back(rank);
+      if (const FlightDump* dump = dump_of(rank); dump != nullptr && !dump->host.empty())
+        hosts.insert(dump->host);
+      for (const Worker& worker : view_.workers.all)
+        if (worker.rank == rank && !worker.host.empty()) hosts.insert(worker.host);
+    }
+    subject.hosts.assign(hosts.begin(), hosts.end());
+    return subject;
+  }
+
+  void add_line(Finding& finding, int rank, std::uint32_t group) const {
+    const FlightDump* dump = dump_of(rank);
+    if (dump == nullptr || finding.evidence.size() >= kMostLines) return;
+    const FlightPosition* position = dump->position(group);
+    finding.evidence.push_back(view_.evidence(position == nullptr ? dump->line : position->line));
+  }
+
+  Suspicion& suspect(std::string cause, double confidence, const std::vector<int>& ranks,
+                     std::string title) {
+    Suspicion& suspicion = found_.emplace_back();
+    suspicion.stops_job = true;
+    suspicion.verdict = Verdict::hang;
+    Finding& finding = suspicion.finding;
+    finding.cause = std::move(cause);
+    finding.title = std::move(title);
+    finding.severity = Severity::critical;
+    finding.confidence = confidence;
+    finding.subject = subject(ranks);
+    return suspicion;
+  }
+
+  // Where in the program the stall's operation was called.
+  std::string called_at(const FlightStall& stall) const {
+    for (const FlightStall::Rank& rank : stall.ranks) {
+      if (rank.dump == SIZE_MAX) continue;
+      const FlightPosition* position = flight_.dumps()[rank.dump].position(stall.group);
+      if (position == nullptr) continue;
+      for (std::size_t i = 0; i < position->entries.size(); ++i) {
+        if (position->entries[i].sequence != stall.sequence) continue;
+        const FlightOperation* operation = position->operation(i);
+        if (operation == nullptr) continue;
+        if (std::string place = place_in_program(flight_.stack(operation->stack)); !place.empty())
+          return place;
+      }
+    }
+    return {};
+  }
+
+  void add_call_place(Finding& finding, const FlightStall& stall) const {
+    if (const std::string place = called_at(stall); !place.empty())
+      finding.actions.push_back(
+          {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
+                       place),
+           "", ""});
+  }
+
+  static std::vector<int> waiting_in(const FlightStall& stall) {
+    std::vector<int> waiting = stall.with(FlightStanding::entered);
+    const std::vector<int> started = stall.with(FlightStanding::started);
+    waiting.insert(waiting.end(), started.begin(), started.end());
+    return waiting;
+  }
+
+  void never_entered(const FlightAlignment& alignment) {
+    // The stall that shows most of them at once.
+    const FlightStall* telling = nullptr;
+    std::size_t most = 0;
+    for (const FlightStall& stall : alignment.stalls) {
+      const std::vector<int> absent = stall.with(FlightStanding::not_entered);
+      const auto shown =
+          static_cast<std::size_t>(std::ranges::count_if(alignment.never_entered, [&](int rank) {
+            return std::ranges::find(absent, rank) != absent.end();
+          }));
+      if (shown > most) most = shown, telling = &stall;
+    }
+    if (telling == nullptr) return;
+    std::set<int> waiting;
+    for (const FlightStall& stall : alignment.stalls)
+      for (int rank : waiting_in(stall)) waiting.insert(rank);
+    const double confidence = alignment.circular ? kCircle : kNeverEntered;
+    Suspicion& suspicion =
+        suspect("collective.rank_behind", confidence, alignment.never_entered,
+                fmt::format("{} never entered {}, #{} of process group {}; {} rank{} wait{}",
+                            listed(alignment.never_entered),
+                            call_text(flight_.signature(telling->signature)), telling->sequence,
+                            group_text(telling->group), waiting.size(),
+                            waiting.size() == 1 ? "" : "s", waiting.size() == 1 ? "s" : ""));
+    for (int rank : alignment.never_entered) add_line(suspicion.finding, rank, telling->group);
+    if (!waiting.empty()) add_line(suspicion.finding, *waiting.begin(), telling->group);
+    add_call_place(suspicion.finding, *telling);
+  }
+
+  void unfinished(const FlightAlignment& alignment) {
+    const FlightStall* telling = alignment.stalls.empty() ? nullptr : &alignment.stalls.front();
+    Suspicion& suspicion = suspect(
+        "collective.rank_behind", kGpuDidNotFinish, alignment.unfinished,
+        fmt::format("{} called everything, but their GPUs did not finish what those of their peers "
+                    "did",
+                    listed(alignment.unfinished)));
+    for (int rank : alignment.unfinished)
+      add_line(suspicion.finding, rank, telling == nullptr ? 0 : telling->group);
+    add_gpu_action(suspicion.finding);
+  }
+
+  // By number, how the rank called the collectives of the group.
+  Calls calls_of(int rank, std::uint32_t group) const {
+    Calls calls;
+    const FlightDump* dump = dump_of(rank);
+    const FlightPosition* position = dump == nullptr ? nullptr : dump->position(group);
+    if (position == nullptr) return calls;
+    for (const FlightEntry& entry : position->entries)
+      if (entry.role == FlightRole::collective) calls[entry.sequence] = entry.signature;
+    return calls;
+  }
+
+  void differ(const FlightMismatch& mismatch) {
+    const FlightMismatch::Camp& most = mismatch.camps.front();
+    const FlightMismatch::Camp& odd = mismatch.camps[1];
+    const bool even = most.ranks.size() == odd.ranks.size() && !mismatch.told_by_like_groups;
+    std::vector<int> culprits = odd.ranks;
+    if (even) culprits.insert(culprits.end(), most.ranks.begin(), most.ranks.end());
+    std::ranges::sort(culprits);
+    const std::string usual = call_text(flight_.signature(most.signature));
+    const std::string other = call_text(flight_.signature(odd.signature));
+    const auto odd_calls = calls_of(odd.ranks.front(), mismatch.group);
+    const auto usual_calls = calls_of(most.ranks.front(), mismatch.group);
+    // Those who wait may have called nothing more; then earlier steps tell what would follow.
+    const Calls as_before = as_in_steps_before(usual_calls, mismatch.sequence);
+    const auto shifted_by = [&](const Calls& usual_one, std::uint32_t by_odd,
+                                std::uint32_t by_usual, std::uint32_t least) {
+      return !even && is_shifted(odd_calls, usual_one, mismatch.sequence, by_odd, by_usual, least);
+    };
+    const bool left_out = shifted_by(usual_calls, 0, 1, kLeastAgreeing) ||
+                          shifted_by(as_before, 0, 1, kLeastAgreeingBefore);
+    const bool one_more = !left_out && shifted_by(usual_calls, 1, 0, kLeastAgreeing);
+
+    std::string title;
+    if (left_out)
+      title = fmt::format(
+          "{} left out {}, #{} of process group {}: what follows is the others' "
+          "next call",
+          listed(odd.ranks), usual, mismatch.sequence, group_text(mismatch.group));
+    else if (one_more)
+      title = fmt::format(
+          "{} called {} as #{} of process group {}, which the others do not call: "
+          "one more",
+          listed(odd.ranks), other, mismatch.sequence, group_text(mismatch.group));
+    else
+      title = fmt::format("{} called {} as #{} of process group {}, where {} other{} called {}",
+                          listed(odd.ranks), other, mismatch.sequence, group_text(mismatch.group),
+                          most.ranks.size(), most.ranks.size() == 1 ? "" : "s", usual);
+    const bool shifted = left_out || one_more;
+    if (mismatch.told_by_like_groups) title += ", as groups of the same kind did";
+    Suspicion& suspicion =
+        suspect(shifted ? "software.collective_skipped" : "software.collective_mismatch",
+                shifted                        ? kSkipped
+                : even                         ? kEvenCamps
+                : mismatch.told_by_like_groups ? kLikeGroups
+                                               : kMismatch,
+                culprits, std::move(title));
+    add_line(suspicion.finding, odd.ranks.front(), mismatch.group);
+    add_line(suspicion.finding, most.ranks.front(), mismatch.group);
+  }
+
+  // What is sent is not what is to be received.
+  void clash(const FlightAlignment& alignment) {
+    if (alignment.clashes.empty()) return;
+    const FlightPeerClash& first = alignment.clashes.front();
+    const FlightSignature& sent = flight_.signature(first.sent);
+    const FlightSignature& received = flight_.signature(first.received);
+    Suspicion& suspicion =
+        suspect("software.p2p_mismatch", kClash,
+                {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
+                fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
+                            "receive {} {}",
+                            first.sender, sent.input_sizes, sent.input_dtypes, first.receiver,
+                            group_text(first.group), received.input_sizes, received.input_dtypes));
+    add_line(suspicion.finding, first.sender, first.group);
+    add_line(suspicion.finding, first.receiver, first.group);
+  }
+
+  // A collective that a rank went past.
+  void left_out(const FlightAlignment& alignment) {
+    if (alignment.omissions.empty()) return;
+    // That of the earliest stall.
+    const FlightOmission& first = alignment.omissions.front();
+    std::vector<int> ranks;
+    for (const FlightOmission& omission : alignment.omissions)
+      if (omission.group == first.group) ranks.push_back(omission.rank);
+    const auto members = flight_.groups()[first.group].members.size();
+    if (ranks.size() * 2 > members) return;  // then it is not they who are odd
+    Suspicion& suspicion = suspect(
+        "software.collective_skipped", kOmitted, ranks,
+        fmt::format("{} left out {}, #{} of process group {}, and called what others call "
+                    "after it: {}, #{} of {}",
+                    listed(ranks), call_text(flight_.signature(first.signature)), first.sequence,
+                    group_text(first.group), call_text(flight_.signature(first.later_signature)),
+                    first.later_sequence, group_text(first.later_group)));
+    add_line(suspicion.finding, first.rank, first.later_group);
+    add_line(suspicion.finding, first.rank, first.group);
+  }
+
+  // Each sends, or receives, before it comes to what the other waits for.
+  void deadlock(const FlightAlignment& alignment) {
+    if (alignment.deadlock.empty()) return;
+    const FlightFront& front = alignment.fronts.at(alignment.deadlock.front());
+    Suspicion& suspicion = suspect(
+        "software.p2p_mismatch", kPeersWait, alignment.deadlock,
+        fmt::format("{} wait for each other in sends and receives of process group {}: none "
+                    "comes to the other half",
+                    listed(alignment.deadlock), group_text(front.group)));
+    for (const int rank : alignment.deadlock) add_line(suspicion.finding, rank, front.group);
+  }
+
+  // All are in one operation, and stand in nothing before it.
+  void stands_still(const FlightAlignment& alignment) {
+    if (!alignment.standing) return;
+    const FlightStall& stall = alignment.stalls[*alignment.standing];
+    const std::vector<int> scheduled = stall.with(FlightStanding::entered);
+    const std::vector<int> started = stall.with(FlightStanding::started);
+    const bool timed = std::ranges::all_of(scheduled, [&](int rank) {
+      const FlightDump* dump = dump_of(rank);
+      return dump != nullptr && dump->timing;
+    });
+    const std::string what =
+        fmt::format("{}, #{} of process group {}", call_text(flight_.signature(stall.signature)),
+                    stall.sequence, group_text(stall.group));
+    if (!scheduled.empty() && timed && scheduled.size() < started.size() + 1 && !started.empty() &&
+        !(scheduled.size() == 1 && started.size() == 1 && stall.ranks.size() > 2)) {
+      Suspicion& suspicion = suspect(
+          "collective.rank_behind", kGpuDidNotBegin, scheduled,
+          fmt::format("{} called {}, but {} did not come to it, where those of {} other{} "
+                      "wait",
+                      listed(scheduled), what, scheduled.size() == 1 ? "its GPU" : "their GPUs",
+                      started.size(), started.size() == 1 ? "" : "s"));
+      for (const int rank : scheduled) add_line(suspicion.finding, rank, stall.group);
+      add_line(suspicion.finding, started.front(), stall.group);
+      add_gpu_action(suspicion.finding);
+      return;
+    }
+    Suspicion& suspicion = suspect(
+        "collective.stalled", kAllEntered, waiting_in(stall),
+        fmt::format("All {} ranks entered {} and none finished it", stall.ranks.size(), what));
+    suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
+    add_line(suspicion.finding, stall.ranks.front().rank, stall.group);
+  }
+
+  static void add_gpu_action(Finding& finding) {
+    finding.actions.push_back(
+        {"Look at the GPUs of these ranks and the kernel logs of their hosts first: a kernel that "
+         "hangs there stops all others.",
+         "", "nvidia-smi; dmesg -T | grep -E 'Xid|NVRM'"});
+  }
+
+  // Two that wait for each other.
+  void peers_wait(const FlightAlignment& alignment) {
+    for (const FlightPeerWait& wait : alignment.peer_waits) {
+      if (wait.peer_posted || !wait.peer_has_dump) continue;
+      const bool mutual = std::ranges::any_of(alignment.peer_waits, [&](const FlightPeerWait& o) {
+        return o.group == wait.group && o.rank == wait.peer && o.peer == wait.rank &&
+               !o.peer_posted;
+      });
+      if (!mutual) continue;
+      Suspicion& suspicion =
+          suspect("software.p2p_mismatch", kPeersWait,
+                  {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
+                  fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
+                              "called the other half and waits the same way",
+                              wait.rank, wait.sends ? "send" : "recv", wait.sends ? "to" : "from",
+                              wait.peer, group_text(wait.group)));
+      add_line(suspicion.finding, wait.rank, wait.group);
+      add_line(suspicion.finding, wait.peer, wait.group);
+      return;
+    }
+  }
+
+  // Everybody who has a dump stands where only ranks are missing that have none.
+  void nobody_stands_out(const FlightAlignment& alignment) {
+    std::set<int> all_silent;
+    for (const FlightStall& stall : alignment.stalls)
+      for (const int rank : stall.with(FlightStanding::no_dump)) all_silent.insert(rank);
+    for (const FlightStall& stall : alignment.stalls) {
+      const std::vector<int> waiting = waiting_in(stall);
+      const std::vector<int> silent = stall.with(FlightStanding::no_dump);
+      if (waiting.empty() || silent.empty() || silent.size() > kMostSilent ||
+          waiting.size() + silent.size() != stall.ranks.size())
+        continue;
+      const bool all_of_them = silent.size() == all_silent.size() && latest_.size() > silent.size();
+      if (silent.size() >= waiting.size() && !all_of_them) continue;
+      if (!std::ranges::all_of(waiting, [&](int rank) { return alignment.stands_in(rank, stall); }))
+        continue;
+      const std::string who =
+          fmt::format("{} of the group wait{} in {}, #{} of process group {}",
+                      waiting.size() == 1 ? std::string("the other one")
+                                          : fmt::format("all {} others", waiting.size()),
+                      waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
+                      stall.sequence, group_text(stall.group));
+      // Whoever has sent nothing else either may wait as all others do.
+      const bool heard =
+          std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });
+      Suspicion& suspicion =
+          heard ? suspect("collective.rank_behind", kNoDump, silent,
+                          fmt::format("{} left no dump, and {}", listed(silent), who))
+                : suspect(
+                      "collective.stalled", kNoDump, {},
+                      fmt::format("Of {} nothing was sent, and {}", lowered(listed(silent)), who));
+      if (!heard) suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
+      add_line(suspicion.finding, waiting.front(), stall.group);
+      add_call_place(suspicion.finding, stall);
+      return;
+    }
+  }
+
+  const View& view_;
+  const Flight& flight_;
+  std::multimap<int, std::size_t> latest_;
+  std::vector<Suspicion> found_;
+};
+
+}  // namespace
+
+std::vector<Suspicion> find_flight_faults(const View& view) { return Findings(view).run(); }
+
+}  // namespace faultline

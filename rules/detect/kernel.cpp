@@ -1,0 +1,139 @@
+#include "rules/detect/kernel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <tuple>
+
+#include "rules/detect/kernel/judgement.h"
+#include "rules/detect/kernel/reboots.h"
+#include "rules/detect/outlived.h"
+#include "rules/detect/past_offences.h"
+#include "rules/detect/remarks/wording.h"
+
+namespace faultline {
+namespace {
+
+// Of one class and fate: more of them are told as one.
+constexpr std::size_t kMostAlike = 4;
+constexpr std::int64_t kTogetherUs = 120'000'000;
+
+// Whose machine it is: by name, or by the source that does not tell.
+std::string machine_of(const KernelSighting& sighting) {
+  return sighting.host.empty() ? fmt::format("#{}", sighting.log->source) : sighting.host;
+}
+
+// A task that hangs in storage which came back hung no longer than that.
+bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSighting>& all) {
+  if (sighting.signature->cause != "host.cpu_hang") return false;
+  return std::ranges::any_of(all, [&](const KernelSighting& storage) {
+    return storage.log == sighting.log && storage.signature->cause == "host.storage_stall" &&
+           storage.recovery != nullptr && storage.first->order < sighting.first->order &&
+           sighting.last->order < storage.recovery->order;
+  });
+}
+
+std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sightings) {
+  std::map<std::string, std::size_t> known;
+  std::vector<KernelGroup> groups;
+  for (const KernelSighting& sighting : sightings.all) {
+    if (sighting.signature->weight != Weight::cause || !sighting.counts() ||
+        was_held_up(sighting, sightings.all))
+      continue;
+    KernelPart part = part_of(view, sightings.devices, sighting);
+    std::string key =
+        fmt::format("{}\n{}\n{}", sighting.signature->cause, machine_of(sighting), part.key);
+    const auto [at, is_new] = known.try_emplace(std::move(key), groups.size());
+    if (is_new) groups.push_back({.part = std::move(part)});
+    groups[at->second].causes.push_back(&sighting);
+  }
+  return groups;
+}
+
+// Whether NCCL told of a network that failed.
+bool network_failed(const View& view) {
+  for (const RemarkingProcess& process : view.job.remarks().processes())
+    for (const SaidRemark& said : process.said) {
+      if (!said.warns() || !view.in_attempt(process.process)) continue;
+      const auto match = view.catalog.signatures->match(said.remark);
+      if (match && match->signature->cause.starts_with("network.") &&
+          match->signature->weight != Weight::harmless)
+        return true;
+    }
+  return false;
+}
+
+void tell_of_the_network(const View& view, const KernelSightings& sightings,
+                         std::vector<KernelGroup>& groups) {
+  const bool asked = std::ranges::any_of(sightings.all, [](const KernelSighting& sighting) {
+    return sighting.recovery != nullptr && sighting.signature->cause.starts_with("network.");
+  });
+  if (!asked || !network_failed(view)) return;
+  for (KernelGroup& group : groups) group.network_failed = true;
+}
+
+bool near(const KernelSighting& echo, const KernelSighting& cause) {
+  if (echo.log != cause.log || echo.signature->cause != cause.signature->cause) return false;
+  const auto passed = microseconds_between(cause.first->line.time, echo.first->line.time);
+  return passed && *passed > -kTogetherUs && *passed < kTogetherUs;
+}
+
+void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& groups) {
+  for (const KernelSighting& sighting : sightings.all) {
+    if (sighting.signature->weight != Weight::echo || !sighting.counts()) continue;
+    for (KernelGroup& group : groups)
+      if (std::ranges::any_of(group.causes,
+                              [&](const KernelSighting* c) { return near(sighting, *c); }))
+        group.echoes.push_back(&sighting);
+  }
+}
+
+// Many parts with the same trouble: the surest is described, the others are named with it.
+std::vector<Suspicion> joined(std::vector<Suspicion> all) {
+  std::map<std::tuple<std::string, bool, Verdict>, std::vector<Suspicion>> alike;
+  for (Suspicion& suspicion : all) {
+    const Finding& finding = suspicion.finding;
+    alike[{finding.cause, finding.part_of_job, suspicion.verdict}].push_back(std::move(suspicion));
+  }
+  std::vector<Suspicion> found;
+  for (auto& [key, same] : alike) {
+    if (same.size() <= kMostAlike) {
+      std::ranges::move(same, std::back_inserter(found));
+      continue;
+    }
+    const auto surest =
+        std::ranges::max_element(same, {}, [](const Suspicion& s) { return s.finding.confidence; });
+    Suspicion one = *surest;
+    one.finding.title += fmt::format(", and {} others like it", same.size() - 1);
+    one.finding.count = 0;
+    for (const Suspicion& other : same) {
+      add_to(one.finding.subject, other.finding.subject);
+      one.finding.count += other.finding.count;
+      one.needs_effect &= other.needs_effect;
+      if (order_of(other.since, one.since, true) == Order::before) one.since = other.since;
+    }
+    found.push_back(std::move(one));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_kernel_faults(const View& view) {
+  const KernelSightings sightings = kernel_sightings_of(view);
+  std::vector<KernelGroup> groups = groups_of(view, sightings);
+  add_echoes(sightings, groups);
+  tell_of_the_network(view, sightings, groups);
+  const DatedCalls calls(view);
+  std::vector<Suspicion> found;
+  for (const KernelGroup& group : groups)
+    if (auto suspicion = judge(view, calls, group)) found.push_back(std::move(*suspicion));
+  std::ranges::move(find_reboots(view, sightings), std::back_inserter(found));
+  spare_what_was_outlived(view, found);
+  tell_past_offences(view, found);
+  return joined(std::move(found));
+}
+
+}  // namespace faultline

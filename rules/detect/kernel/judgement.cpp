@@ -1,0 +1,303 @@
+#include "rules/detect/kernel/judgement.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/cause.h"
+#include "rules/knowledge/advice.h"
+#include "rules/detect/dated_calls.h"
+#include "rules/knowledge/placeholders.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostLines = 5;
+constexpr double kRebootedSince = 0.2;  // taken off: the machine was started anew since
+constexpr double kCameBack = 0.6;       // times: the part works again
+constexpr double kMostAfterReboot = 0.1;
+
+constexpr std::int64_t kSecondUs = 1'000'000;
+// RDMA tries again for about half a minute before it gives up.
+constexpr std::int64_t kShortOutageUs = 15 * kSecondUs;
+// Nobody starts a job on a host that has hung for so long, as far as that may last unsaid.
+constexpr std::int64_t kLongestUnsaidUs = 3600 * kSecondUs;
+
+enum class Fate {
+  open,
+  came_back,  // after a time in which something may have failed
+  brief,      // it came back before anything could fail
+  too_few,    // a storm that is none
+  went_on,    // the job went on for long after it
+  before_job,
+};
+
+// Whether it was before anything that the job did, as far as clocks tell.
+bool before_the_job(const View& view, const std::string& host, const EventTime& time) {
+  std::optional<bool> before;
+  // Processes start some time before they have a communicator.
+  for (const ProcessSeen& process : view.job.processes().all())
+    if (view.in_attempt(process.process) &&
+        order_of(time, process.first.time, !host.empty() && process.host == host) == Order::after)
+      return false;
+  for (std::size_t index : view.members) {
+    const Member& member = view.member(index);
+    const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
+    const Order order = order_of(time, first.time, !host.empty() && member.host == host);
+    if (order == Order::cannot_tell) continue;
+    before = before.value_or(true) && order == Order::before;
+  }
+  return view.members.empty() ? is_long_before_processes(view, time) : before.value_or(false);
+}
+
+EventTime later(EventTime time, std::int64_t us) {
+  if (time.wall_us) *time.wall_us += us;
+  if (time.uptime_us) *time.uptime_us += us;
+  return time;
+}
+
+std::uint64_t busiest(const KernelGroup& group, const MessageSignature& signature) {
+  std::uint64_t most = 0;
+  for (const KernelSighting* sighting : group.causes)
+    if (sighting->signature == &signature)
+      most += sighting->text->busiest[static_cast<std::size_t>(signature.storm.within)].most;
+  return most;
+}
+
+bool is_enough(const KernelGroup& group, const KernelSighting& sighting) {
+  const Storm& storm = sighting.signature->storm;
+  return storm.count == 0 || busiest(group, *sighting.signature) >= storm.count;
+}
+
+std::string_view word_of(Span span) {
+  return span == Span::minute ? "minute" : span == Span::hour ? "hour" : "day";
+}
+
+std::string duration(std::int64_t us) {
+  const std::int64_t seconds = (us + kSecondUs / 2) / kSecondUs;
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  return fmt::format("{} min", (seconds + 30) / 60);
+}
+
+// "a GPU" where the line names none.
+std::string unnamed(std::string_view placeholder) {
+  if (placeholder == "host") return "a host that no line names";
+  if (placeholder == "rank") return "unknown";
+  if (placeholder == "device" || placeholder == "netdev") return "a NIC";
+  if (placeholder == "process") return "a process";
+  if (placeholder == "server") return "a server";
+  return "?";
+}
+
+std::string title_of(const KernelPart& part, const KernelSighting& sighting) {
+  std::string title;
+  take_apart(
+      sighting.signature->title, [&](std::string_view plain) { title += plain; },
+      [&](std::string_view name) {
+        std::string value(sighting.field(name));
+        if (name == "host" && !part.subject.hosts.empty()) value = part.subject.hosts.front();
+        if (name == "part") value = part.name;
+        if (name == "gpu") value = part.gpu;
+        if (name == "rank" && part.subject.ranks.size() == 1)
+          value = std::to_string(part.subject.ranks.front());
+        title += value.empty() ? unnamed(name) : value;
+      });
+  const bool tells_rank = sighting.signature->title.find("{rank}") != std::string::npos;
+  if (part.subject.ranks.size() == 1 && !tells_rank)
+    title += fmt::format(" (rank {})", part.subject.ranks.front());
+  if (title.starts_with("the ")) title.front() = 'T';  // a part without a name of its own
+  return title;
+}
+
+// The one that says most.
+const KernelSighting* spokesman(const KernelGroup& group,
+                                const std::vector<const KernelSighting*>& counting) {
+  const KernelSighting* best = nullptr;
+  for (const KernelSighting* sighting : counting) {
+    const auto weight = [&](const KernelSighting& s) {
+      return std::make_tuple(is_enough(group, s), static_cast<int>(s.signature->severity),
+                             s.signature->confidence);
+    };
+    if (best == nullptr || weight(*sighting) > weight(*best)) best = sighting;
+  }
+  return best;
+}
+
+struct Outage {
+  const KernelSaying* end = nullptr;
+  std::optional<std::int64_t> lasted_us;
+};
+
+// When all of it was over. Nothing: some of it is not.
+std::optional<Outage> outage_of(const std::vector<const KernelSighting*>& counting) {
+  Outage outage;
+  const KernelSaying* begin = nullptr;
+  for (const KernelSighting* sighting : counting) {
+    if (sighting->recovery == nullptr) return std::nullopt;
+    if (outage.end == nullptr || sighting->recovery->order > outage.end->order) {
+      outage.end = sighting->recovery;
+      begin = sighting->last;
+    }
+  }
+  if (outage.end == nullptr) return std::nullopt;
+  outage.lasted_us = microseconds_between(begin->line.time, outage.end->line.time);
+  return outage;
+}
+
+Fate fate_of(const View& view, const DatedCalls& calls, const KernelGroup& group,
+             const KernelSighting& first, const std::vector<const KernelSighting*>& counting,
+             const std::optional<Outage>& outage, const EventTime& last) {
+  const bool lasts =
+      std::ranges::any_of(counting, [](const KernelSighting* s) { return s->signature->lasts; });
+  if (std::ranges::none_of(counting, [&](const KernelSighting* s) { return is_enough(group, *s); }))
+    return Fate::too_few;
+  const bool stops = std::ranges::any_of(
+      counting, [](const KernelSighting* s) { return s->signature->severity >= Severity::error; });
+  // What a boot tells of the one before it was over when it told.
+  const bool is_over = std::ranges::all_of(
+      counting, [](const KernelSighting* s) { return s->signature->marks == Marks::past_boot; });
+  const bool goes_on = lasts && !is_over;
+  if ((!goes_on || stops) &&
+      before_the_job(view, first.host, goes_on ? later(last, kLongestUnsaidUs) : last))
+    return Fate::before_job;
+  if (outage) {
+    const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
+    // A rank that waits for storage or for its host goes on once it is back; a connection that was
+    // given up does not come back.
+    const bool gave_up = first.signature->cause.starts_with("network.") && group.network_failed;
+    if (brief || !gave_up) return Fate::brief;
+  }
+  if (!lasts && calls.went_on_after(first.host, group.part.subject, last)) return Fate::went_on;
+  return outage ? Fate::came_back : Fate::open;
+}
+
+void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional<Outage>& outage,
+                   Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  const auto demote = [&](Severity most) {
+    suspicion.verdict = Verdict::healthy;
+    finding.severity = std::min(finding.severity, most);
+  };
+  switch (fate) {
+    case Fate::open:
+      break;
+    case Fate::came_back:
+      finding.title += fmt::format(", and came back after {}", duration(*outage->lasted_us));
+      finding.confidence *= kCameBack;
+      suspicion.needs_effect = true;
+      break;
+    case Fate::brief:
+      finding.title += outage->lasted_us
+                           ? fmt::format(", and came back after {}", duration(*outage->lasted_us))
+                           : std::string(", and came back");
+      demote(Severity::warning);
+      break;
+    case Fate::too_few:
+      finding.title += fmt::format(", which is normal below {}", speaker.signature->storm.count);
+      demote(Severity::info);
+      break;
+    case Fate::went_on:
+      say_that_the_job_went_on(suspicion);
+      break;
+    case Fate::before_job:
+      finding.title += ", before the job began";
+      finding.part_of_job = false;
+      break;
+  }
+}
+
+void add_lines(const View& view, const KernelGroup& group,
+               const std::vector<const KernelSighting*>& counting,
+               const std::optional<Outage>& outage, Finding& finding) {
+  const auto add = [&](const LineRef& line) {
+    Evidence evidence = view.evidence(line);
+    if (std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
+      finding.evidence.push_back(std::move(evidence));
+  };
+  for (const KernelSighting* sighting : counting)
+    if (finding.evidence.size() < kMostLines) add(sighting->first->line);
+  for (const KernelSighting* echo : group.echoes)
+    if (finding.evidence.size() < kMostLines) add(echo->first->line);
+  if (outage) add(outage->end->line);
+  if (group.part.tie != nullptr) add(*group.part.tie);
+}
+
+// A line that names no cause accuses nobody. But nobody who cannot read it can say that all is
+// well.
+Verdict verdict_of(const MessageSignature& signature) {
+  const Severity severity = signature.severity;
+  if (severity == Severity::info) return Verdict::healthy;
+  if (is_symptom(signature.cause)) return Verdict::unknown;
+  return severity == Severity::warning ? Verdict::slow : Verdict::failed;
+}
+
+}  // namespace
+
+std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
+                               const KernelGroup& group) {
+  std::vector<const KernelSighting*> counting;
+  for (const KernelSighting* sighting : group.causes)
+    if (sighting->counts()) counting.push_back(sighting);
+  if (counting.empty()) return std::nullopt;
+  const KernelSighting& speaker = *spokesman(group, counting);
+  const MessageSignature& signature = *speaker.signature;
+  // What is too little to be a fault does not speak for what is one.
+  if (is_enough(group, speaker))
+    std::erase_if(counting, [&](const KernelSighting* s) { return !is_enough(group, *s); });
+  const auto outage = outage_of(counting);
+
+  const KernelSaying* first = counting.front()->first;
+  const KernelSaying* last = counting.front()->last;
+  std::uint64_t count = 0;
+  bool rebooted_since = false;
+  for (const KernelSighting* sighting : counting) {
+    count += sighting->text->count;
+    rebooted_since |= sighting->text->boot < sighting->log->boot;
+    if (sighting->log != counting.front()->log) continue;
+    if (sighting->first->order < first->order) first = sighting->first;
+    if (sighting->last->order > last->order) last = sighting->last;
+  }
+
+  const EventTime begun = view.job.dated(first->line);
+  const EventTime ended = view.job.dated(last->line);
+
+  Suspicion suspicion;
+  // When it was in the boot before, no line tells.
+  if (signature.marks != Marks::past_boot) suspicion.since = begun;
+  suspicion.verdict = verdict_of(signature);
+  Finding& finding = suspicion.finding;
+  finding.cause = signature.cause;
+  finding.severity = signature.severity;
+  finding.title = title_of(group.part, speaker);
+  if (signature.storm.count > 0)
+    finding.title +=
+        fmt::format(": up to {} a {}", busiest(group, signature), word_of(signature.storm.within));
+  finding.subject = group.part.subject;
+  finding.count = count;
+  finding.last_seen = ended.wall();
+  finding.confidence = signature.confidence * group.part.confidence;
+  if (rebooted_since && finding.cause != "host.down")
+    finding.confidence = std::max(finding.confidence - kRebootedSince, kMostAfterReboot);
+  finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
+  if (!finding.part_of_job) finding.title += ", which the job does not use";
+  // Where no line tells of any rank, the host is all that is looked at.
+  suspicion.needs_effect =
+      is_symptom(signature.cause) ||
+      (view.workers.all.empty() ? signature.severity < Severity::error
+                                : signature.severity != Severity::critical ||
+                                      group.part.standing != KernelPart::Standing::of_the_job);
+  // What only slows a job does not stop it.
+  suspicion.job_ran_with_it = signature.severity <= Severity::warning;
+  describe_fate(fate_of(view, calls, group, *counting.front(), counting, outage, ended), speaker,
+                outage, suspicion);
+  add_lines(view, group, counting, outage, finding);
+  AdviceSubject about;
+  if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();
+  about.gpu = group.part.gpu;
+  if (group.part.subject.ranks.size() == 1) about.rank = group.part.subject.ranks.front();
+  for (const Action& action : signature.actions) finding.actions.push_back(fill_in(action, about));
+  return suspicion;
+}
+
+}  // namespace faultline

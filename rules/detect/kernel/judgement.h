@@ -1,0 +1,22 @@
+// Lines of one class about one part of a machine become one suspicion.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "rules/detect/dated_calls.h"
+#include "rules/picture/who/kernel_part.h"
+
+namespace faultline {
+
+struct KernelGroup {
+  KernelPart part;
+  std::vector<const KernelSighting*> causes;  // in the order of the log
+  std::vector<const KernelSighting*> echoes;  // of the same host and class: evidence, no more
+  bool network_failed = false;                // NCCL told that it did
+};
+
+// nullopt: none of the lines counts, as the host was starting or being taken down.
+std::optional<Suspicion> judge(const View& view, const DatedCalls& calls, const KernelGroup& group);
+
+}  // namespace faultline

@@ -1,0 +1,159 @@
+// Measured bandwidths that are far under what the link is rated at.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "rules/detect/parts/facts.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kFarUnder = 0.8;     // of the rate, of one adapter's test
+constexpr double kFarUnderTcp = 0.5;  // of the rate: TCP has costs of its own
+constexpr double kOneStream = 25;     // Gbit/s: more than that one core does not always carry
+constexpr double kSmallMessage = 65536;
+constexpr double kSure = 0.65;
+constexpr double kSureOfTcp = 0.45;
+constexpr double kMiB = 8.0 * 1024 * 1024 / 1e9;  // MB/sec of perftest in Gbit/s
+
+struct Measured {
+  const PartRecord* record = nullptr;
+  const LineRef* line = nullptr;
+  std::string host;
+  double gbits = 0;
+};
+
+std::optional<double> number_in(const PartFacts& facts, const PartRecord& record,
+                                std::string_view name) {
+  const PartSeries* series = facts.parts().find(record, name);
+  if (series == nullptr) return std::nullopt;
+  double value = 0;
+  const std::string& text = series->last().value;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+    return std::nullopt;
+  return value;
+}
+
+// "400", "400 Gb/sec (4X NDR)", "100000Mb/s"
+double gbits_in(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc()) return 0;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  return unit.find('M') != std::string_view::npos && unit.find("Gb") == std::string_view::npos
+             ? value / 1000
+             : value;
+}
+
+double rate_of(const PartFacts& facts, const NetworkPort& port, const NamePatterns& fields) {
+  for (const PartRecord* record : port.records)
+    for (const PartSeries& series : record->values)
+      if (matches_any(fields, normalised_field(facts.parts().text(series.name))))
+        return gbits_in(series.last().value);
+  return 0;
+}
+
+std::string host_of(const PartFacts& facts, const PartRecord& record) {
+  const std::string ran_on = facts.view.job.host_of(record.spoken_host, record.source);
+  if (!ran_on.empty()) return ran_on;
+  const std::string from = short_host(record.name("from"));
+  const std::string by_address = facts.view.job.addresses().host_of_address(from);
+  return by_address.empty() ? from : by_address;
+}
+
+Suspicion describe(const PartFacts& facts, const Measured& measured, std::string what, double rate,
+                   double confidence) {
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::slow;
+  suspicion.job_ran_with_it = true;
+  suspicion.since = measured.line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "performance.bandwidth_low";
+  finding.severity = Severity::warning;
+  finding.confidence = confidence;
+  finding.title =
+      fmt::format("{} measured {:.1f} Gb/s over a link of {:.0f} Gb/s", what, measured.gbits, rate);
+  add_line(facts.view, measured.line, finding);
+  finding.actions.push_back(
+      {.what =
+           "Measure other pairs, too, to tell which end is slow; then compare its PCIe link, its "
+           "port's rate and its error counters with those of the others.",
+       .where = measured.host,
+       .command = "ib_write_bw -d <device> --report_gbits <host>; ibstat; perfquery -x"});
+  return suspicion;
+}
+
+// ib_write_bw and its kin. Latencies and small messages tell nothing of the link.
+void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  const auto bytes = number_in(facts, record, "#bytes");
+  const auto gbits = number_in(facts, record, "BW average[Gb/sec]");
+  const auto mebi = number_in(facts, record, "BW average[MB/sec]");
+  if (!bytes || *bytes < kSmallMessage || (!gbits && !mebi)) return;
+  const Measured measured{.record = &record,
+                          .line = record.last.get(),
+                          .host = host_of(facts, record),
+                          .gbits = gbits ? *gbits : *mebi * kMiB};
+  const NetworkPort* port = facts.ports.find_by_device(measured.host, record.name("device"));
+  if (port == nullptr) return;
+  const double rate = rate_of(facts, *port, facts.view.catalog.conditions.ports.rate);
+  if (rate <= 0 || measured.gbits <= 0 || measured.gbits >= kFarUnder * rate) return;
+  Suspicion suspicion = describe(facts, measured, port->label(), rate, kSure);
+  lay_on_ports(facts, {port}, suspicion);
+  found.push_back(std::move(suspicion));
+}
+
+// The one speed of the host's interfaces that are up; 0: there are several.
+double speed_of_host(const PartFacts& facts, const std::string& host) {
+  static const NamePatterns kSpeed{"speed"};
+  std::set<double> speeds;
+  for (const NetworkPort& port : facts.ports.all())
+    if (port.host == host && !port.netdev.empty())
+      if (const double speed = rate_of(facts, port, kSpeed); speed > 0) speeds.insert(speed);
+  return speeds.size() == 1 ? *speeds.begin() : 0;
+}
+
+std::optional<double> tcp_gbits(const PartFacts& facts, const PartRecord& record) {
+  if (const auto bits = number_in(facts, record, "end / sum_received / bits_per_second"))
+    return *bits / 1e9;
+  const PartSeries* text = facts.parts().find(record, "receiver / Bitrate");
+  if (text == nullptr) return std::nullopt;
+  const std::string& value = text->last().value;
+  double number = 0;
+  if (std::from_chars(value.data(), value.data() + value.size(), number).ec != std::errc())
+    return std::nullopt;
+  if (value.find("Gbits") != std::string::npos) return number;
+  if (value.find("Mbits") != std::string::npos) return number / 1e3;
+  return value.find("Kbits") != std::string::npos ? std::optional(number / 1e6) : std::nullopt;
+}
+
+void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  const auto gbits = tcp_gbits(facts, record);
+  const std::string host = host_of(facts, record);
+  const double rate = speed_of_host(facts, host);
+  if (!gbits || *gbits <= 0 || rate <= 0) return;
+  const double expected = std::min(rate * kFarUnderTcp, kOneStream * kFarUnderTcp);
+  if (*gbits >= expected) return;
+  const Measured measured{
+      .record = &record, .line = record.last.get(), .host = host, .gbits = *gbits};
+  const std::string what = fmt::format("iperf3 from {} to {}", host, record.name("to"));
+  Suspicion suspicion = describe(facts, measured, what, rate, kSureOfTcp);
+  const Ownership ownership = owner_of_host(facts.view, host);
+  add_owner(facts.view, ownership, host, suspicion.finding.subject);
+  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+  found.push_back(std::move(suspicion));
+}
+
+}  // namespace
+
+Suspicions suspect_bandwidth(const PartFacts& facts) {
+  Suspicions found;
+  for (const PartRecord& record : facts.parts().records()) {
+    if (record.tool == "perftest") suspect_rdma(facts, record, found);
+    if (record.tool == "iperf3") suspect_tcp(facts, record, found);
+  }
+  return found;
+}
+
+}  // namespace faultline

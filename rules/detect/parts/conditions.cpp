@@ -1,0 +1,419 @@
+// Words and levels that mean something by themselves: conditions.yaml tells which.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "rules/knowledge/advice.h"
+#include "rules/detect/parts/facts.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kAtWork = 10;       // percent
+constexpr double kSawItCome = 0.15;  // added: an earlier sample shows that it was not so
+constexpr double kMostConfidence = 0.95;
+constexpr double kLoadUnknown = 0.6;  // times
+constexpr double kNoSiblings = 0.7;   // times
+constexpr double kSoBefore = 0.5;     // times: it was so before the job, which ran with it
+constexpr double kLeastHours = 1.0 / 6;
+constexpr double kHoursIfUnknown = 24;
+
+std::optional<double> number_in(std::string_view text) {
+  const std::size_t begin = text.find_first_of("0123456789");
+  if (begin == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(begin > 0 && text[begin - 1] == '-' ? begin - 1 : begin);
+  double value = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+    return std::nullopt;
+  return value;
+}
+
+std::uint64_t mask_in(std::string_view text) {
+  if (text.starts_with("0x")) text.remove_prefix(2);
+  std::uint64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value, 16);
+  return value;
+}
+
+bool contains_any(const std::vector<std::string>& words, const std::string& value) {
+  return std::ranges::any_of(
+      words, [&](const std::string& word) { return value.find(word) != std::string::npos; });
+}
+
+bool is_one_of(const std::vector<std::string>& words, const std::string& value) {
+  return std::ranges::find(words, value) != words.end();
+}
+
+// One condition that one value of one report meets.
+struct Hit {
+  const PartCondition* condition = nullptr;
+  const PartRecord* record = nullptr;
+  const PartSeries* series = nullptr;
+  std::string field;
+  std::string value;
+  std::string max;
+  double confidence = 0;
+  bool before_job = false;     // its latest sample is
+  bool so_before_job = false;  // an earlier sample said the same before the job
+};
+
+class Conditions {
+ public:
+  explicit Conditions(const PartFacts& facts)
+      : facts_(facts), catalog_(facts.view.catalog.conditions) {}
+
+  // All that this record meets; `beside`: others of its kind on the same host.
+  std::vector<Hit> met_by(const PartRecord& record,
+                          const std::vector<const PartRecord*>& beside) const {
+    std::vector<Hit> hits;
+    for (const PartSeries& series : record.values) {
+      const std::string& name = facts_.parts().text(series.name);
+      const std::string field = normalised_field(name);
+      for (const PartCondition& condition : catalog_.conditions) {
+        if (!is_about(condition, record, field)) continue;
+        Hit hit{.condition = &condition, .record = &record, .series = &series, .field = name};
+        if (holds(hit, beside)) hits.push_back(std::move(hit));
+      }
+    }
+    return hits;
+  }
+
+ private:
+  static bool is_about(const PartCondition& condition, const PartRecord& record,
+                       const std::string& field) {
+    return condition.kind == record.kind &&
+           (condition.tools.empty() || is_one_of(condition.tools, record.tool)) &&
+           std::ranges::all_of(
+               condition.named,
+               [&](const auto& name) { return record.name(name.first) == name.second; }) &&
+           matches_any(condition.fields, field);
+  }
+
+  bool job_got_to_work() const {
+    return std::ranges::any_of(facts_.view.members, [&](std::size_t index) {
+      return facts_.view.member(index).calls > 0;
+    });
+  }
+
+  bool holds(Hit& hit, const std::vector<const PartRecord*>& beside) const {
+    const PartCondition& condition = *hit.condition;
+    const std::vector<PartSample>& samples = hit.series->samples;
+    const PartSample& last = samples.back();
+    hit.confidence = condition.confidence;
+    hit.value = last.value;
+    if (condition.grows_per_hour ? !grows(condition, samples) : !is_met_last(hit, samples))
+      return false;
+    if (condition.under_load && !works(hit)) return false;
+    if (condition.before_start && job_got_to_work()) return false;
+    if (condition.siblings && !siblings_differ(hit, beside)) return false;
+    hit.before_job = facts_.span.is_before(last.line->time);
+    for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
+      const bool met = !condition.grows_per_hour && is_met(hit, samples[i].value);
+      if (met && samples[i].value == last.value && facts_.span.is_before(samples[i].line->time))
+        hit.so_before_job = true;
+    }
+    if (!condition.grows_per_hour && samples.size() > 1 && !is_met(hit, samples.front().value))
+      hit.confidence = std::min(hit.confidence + kSawItCome, kMostConfidence);
+    if (hit.so_before_job) hit.confidence *= kSoBefore;
+    return true;
+  }
+
+  // By any value of the latest report: some tools name several of one kind.
+  bool is_met_last(Hit& hit, const std::vector<PartSample>& samples) const {
+    for (auto sample = samples.rbegin();
+         sample != samples.rend() && sample->line == samples.back().line; ++sample) {
+      hit.value = sample->value;
+      if (is_met(hit, hit.value)) return true;
+    }
+    return false;
+  }
+
+  bool is_met(Hit& hit, const std::string& value) const {
+    const PartCondition& condition = *hit.condition;
+    if (catalog_.says_nothing(value)) return false;
+    const std::string letters = CountersCatalog::normalised(value);
+    if (!condition.is.empty()) return is_one_of(condition.is, letters);
+    if (!condition.is_not.empty()) return !is_one_of(condition.is_not, letters);
+    if (!condition.contains.empty()) return contains_any(condition.contains, letters);
+    if (condition.bits != 0) return (mask_in(value) & condition.bits) != 0;
+    const auto number = number_in(value);
+    if (!number) return false;
+    if (condition.below_max) return is_below_max(hit, *number);
+    return condition.above ? *number > *condition.above
+                           : condition.below && *number < *condition.below;
+  }
+
+  bool is_below_max(Hit& hit, double number) const {
+    std::string other = normalised_field(hit.field);
+    const std::size_t at = other.rfind("current");
+    if (at == std::string::npos) return false;
+    other.replace(at, std::string_view("current").size(), "max");
+    for (const PartSeries& series : hit.record->values) {
+      if (normalised_field(facts_.parts().text(series.name)) != other) continue;
+      hit.max = series.last().value;
+      const auto max = number_in(hit.max);
+      return max && number > 0 && number < *max;
+    }
+    return false;
+  }
+
+  // The growth of the samples since the job began.
+  bool grows(const PartCondition& condition, const std::vector<PartSample>& samples) const {
+    std::size_t first = 0;
+    while (first + 2 < samples.size() && facts_.span.is_before(samples[first + 1].line->time))
+      ++first;
+    const auto from = number_in(samples[first].value);
+    const auto to = number_in(samples.back().value);
+    if (!from || !to || *to <= *from) return false;
+    const EventTime& begin = samples[first].line->time;
+    const EventTime& end = samples.back().line->time;
+    double hours = kHoursIfUnknown;
+    if (begin.known() && end.known())
+      hours = std::max(static_cast<double>(*end.wall_us - *begin.wall_us) / 3.6e9, kLeastHours);
+    return (*to - *from) / hours > *condition.grows_per_hour;
+  }
+
+  bool works(Hit& hit) const {
+    for (const PartSeries& series : hit.record->values) {
+      if (!matches_any(catalog_.load, normalised_field(facts_.parts().text(series.name)))) continue;
+      if (const auto percent = number_in(series.last().value)) return *percent > kAtWork;
+    }
+    hit.confidence *= kLoadUnknown;
+    return true;
+  }
+
+  // The same field of the same link elsewhere; where there is only one GPU, of its other links.
+  bool siblings_differ(Hit& hit, const std::vector<const PartRecord*>& beside) const {
+    const std::string_view link = hit.record->name("link");
+    int fine = 0;
+    int alike = 0;
+    int fine_here = 0;
+    int alike_here = 0;
+    for (const PartRecord* other : beside) {
+      const PartSeries* series = facts_.parts().find(*other, hit.field);
+      if (other == hit.record || series == nullptr || other->tool != hit.record->tool) continue;
+      const bool met = is_met(hit, series->last().value);
+      const bool same_gpu = other->name("index") == hit.record->name("index") &&
+                            other->name("uuid") == hit.record->name("uuid");
+      if (same_gpu)
+        ++(met ? alike_here : fine_here);
+      else if (other->name("link") == link)
+        ++(met ? alike : fine);
+    }
+    if (fine + alike > 0) return fine > alike;
+    hit.confidence *= kNoSiblings;
+    return fine_here > alike_here;
+  }
+
+  const PartFacts& facts_;
+  const ConditionsCatalog& catalog_;
+};
+
+// --- What is said of a part
+// --------------------------------------------------------------------------
+
+struct About {
+  std::string part;
+  std::string host;
+  std::string gpu;
+};
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+  for (std::size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+}
+
+std::string title_of(const Hit& hit, const About& about) {
+  std::string text = hit.condition->title;
+  const std::string host = about.host.empty() ? "a host that no line names" : about.host;
+  const std::pair<std::string_view, std::string_view> words[] = {
+      {"{part}", about.part},
+      {"{host}", host},
+      {"{gpu}", about.gpu},
+      {"{field}", hit.field},
+      {"{value}", hit.value},
+      {"{max}", hit.max},
+      {"{link}", hit.record->name("link")}};
+  for (const auto& [what, by] : words) replace_all(text, what, by);
+  return text;
+}
+
+bool is_graver(const Hit& a, const Hit& b) {
+  return std::make_pair(a.condition->severity, a.confidence) >
+         std::make_pair(b.condition->severity, b.confidence);
+}
+
+// The finding without its subject.
+Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const About& about) {
+  const Hit& first = hits.front();
+  const PartCondition& condition = *first.condition;
+  Suspicion suspicion;
+  suspicion.since = first.series->last().line->time;
+  suspicion.verdict = condition.impact;
+  Finding& finding = suspicion.finding;
+  finding.cause = condition.finding;
+  finding.severity = condition.severity;
+  finding.confidence = first.confidence;
+  finding.title = title_of(first, about);
+  std::set<std::string> others;
+  for (const Hit& hit : hits) {
+    if (const std::string title = title_of(hit, about); title != finding.title)
+      others.insert(title);
+    add_line(facts.view, hit.series->last().line.get(), finding);
+  }
+  if (!others.empty())
+    finding.title += others.size() == 1 ? fmt::format("; {}", *others.begin())
+                                        : fmt::format("; and {} more like it", others.size());
+  finding.count = hits.size();
+  add_actions(condition.actions, about.host, finding);
+  const bool past = std::ranges::all_of(hits, &Hit::before_job);
+  if (past) {
+    finding.part_of_job = false;
+    finding.title += ", before the job began";
+  }
+  // What only slows a job, or was so before it began, is not what stops it.
+  suspicion.job_ran_with_it =
+      condition.impact == Verdict::slow || std::ranges::all_of(hits, &Hit::so_before_job);
+  return suspicion;
+}
+
+std::map<std::string, std::vector<Hit>> by_finding(std::vector<Hit> hits) {
+  std::ranges::stable_sort(hits, is_graver);
+  std::map<std::string, std::vector<Hit>> groups;
+  for (Hit& hit : hits) groups[hit.condition->finding].push_back(std::move(hit));
+  return groups;
+}
+
+std::string name_of(const GpuPart& gpu) {
+  if (!gpu.pci.empty()) return gpu.pci;
+  return gpu.index.empty() ? gpu.uuid : gpu.index;
+}
+
+void lay_on_gpu(const PartFacts& facts, const GpuPart& gpu, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  const Ownership ownership = owner_of_gpu(facts.view, gpu.host, gpu.pci);
+  add_owner(facts.view, ownership, gpu.host, finding.subject);
+  finding.subject.gpus = {gpu_name(gpu.host, name_of(gpu))};
+  finding.confidence *= sureness(ownership);
+  if (!ownership.part_of_job()) finding.part_of_job = false;
+  if (ownership.owner == Owner::ranks)
+    if (const LineRef* line =
+            line_that_ties(facts.view, facts.view.workers.all[ownership.workers.front()]))
+      finding.evidence.push_back(facts.view.evidence(*line));
+}
+
+void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
+  std::map<std::string, std::vector<const PartRecord*>> on_host;
+  for (const GpuPart& gpu : facts.gpus)
+    for (const PartRecord* record : gpu.records) on_host[gpu.host].push_back(record);
+  for (const GpuPart& gpu : facts.gpus) {
+    std::vector<Hit> hits;
+    for (const PartRecord* record : gpu.records)
+      for (Hit& hit : conditions.met_by(*record, on_host[gpu.host])) hits.push_back(std::move(hit));
+    for (const auto& [finding, alike] : by_finding(std::move(hits))) {
+      Suspicion suspicion =
+          begun(facts, alike, {.part = name_of(gpu), .host = gpu.host, .gpu = name_of(gpu)});
+      lay_on_gpu(facts, gpu, suspicion);
+      found.push_back(std::move(suspicion));
+    }
+  }
+}
+
+void suspect_ports(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
+  for (const NetworkPort& port : facts.ports.all()) {
+    std::vector<Hit> hits;
+    for (const PartRecord* record : port.records)
+      for (Hit& hit : conditions.met_by(*record, {})) hits.push_back(std::move(hit));
+    for (const auto& [finding, alike] : by_finding(std::move(hits))) {
+      Suspicion suspicion =
+          begun(facts, alike, {.part = port.label(), .host = port.host, .gpu = ""});
+      lay_on_ports(facts, {&port}, suspicion);
+      found.push_back(std::move(suspicion));
+    }
+  }
+}
+
+std::string path_name(const std::string& host, const PartRecord& record) {
+  const std::string_view to = record.name("to");
+  const std::string_view port = record.name("port");
+  return fmt::format("{} to {}{}{}", host.empty() ? "a host" : host,
+                     to.empty() ? record.name("to_address") : to, port.empty() ? "" : " port ",
+                     port);
+}
+
+void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
+  for (const PartRecord& record : facts.parts().records()) {
+    if (record.kind != "host" && record.kind != "path") continue;
+    const std::string host = facts.view.job.host_of(record.spoken_host, record.source);
+    for (const auto& [finding, alike] : by_finding(conditions.met_by(record, {}))) {
+      const std::string part = record.kind == "path" ? path_name(host, record) : host;
+      Suspicion suspicion = begun(facts, alike, {.part = part, .host = host, .gpu = ""});
+      const Ownership ownership = owner_of_host(facts.view, host);
+      add_owner(facts.view, ownership, host, suspicion.finding.subject);
+      suspicion.finding.confidence *= sureness(ownership);
+      if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+      found.push_back(std::move(suspicion));
+    }
+  }
+}
+
+}  // namespace
+
+Suspicions suspect_conditions(const PartFacts& facts) {
+  const Conditions conditions(facts);
+  Suspicions found;
+  suspect_gpus(facts, conditions, found);
+  suspect_ports(facts, conditions, found);
+  suspect_hosts(facts, conditions, found);
+  return found;
+}
+
+// NVLinks of a GPU by their counters.
+Suspicions suspect_nvlinks(const PartFacts& facts) {
+  constexpr double kFaulty = 0.75;
+  constexpr double kSuspect = 0.5;
+  Suspicions found;
+  for (const GpuPart& gpu : facts.gpus) {
+    const std::vector<Movement> moved =
+        movements_of(facts.parts(), *facts.view.catalog.counters, facts.span, gpu.records);
+    const Movement* worst = nullptr;
+    std::uint64_t links = 0;
+    for (const Movement& movement : moved) {
+      if (level_of(movement) == Level::nothing) continue;
+      ++links;
+      if (worst == nullptr || std::make_pair(level_of(movement), movement.growth) >
+                                  std::make_pair(level_of(*worst), worst->growth))
+        worst = &movement;
+    }
+    if (worst == nullptr) continue;
+    Suspicion suspicion;
+    suspicion.verdict = Verdict::slow;
+    suspicion.since = worst->from->time;
+    Finding& finding = suspicion.finding;
+    finding.cause = "gpu.nvlink_error";
+    const bool faulty = level_of(*worst) == Level::faulty;
+    finding.severity = faulty ? Severity::error : Severity::warning;
+    finding.confidence = faulty ? kFaulty : kSuspect;
+    finding.count = links;
+    finding.title =
+        fmt::format("NVLinks of GPU {} on {} have errors: link {}: {}{}", name_of(gpu),
+                    gpu.host.empty() ? "a host that no line names" : gpu.host, worst->link,
+                    in_words(*worst), links > 1 ? fmt::format("; and {} more", links - 1) : "");
+    add_line(facts.view, worst->from, finding);
+    add_line(facts.view, worst->to, finding);
+    const auto& classes = facts.view.catalog.counters->classes();
+    if (const auto nvlink = classes.find("nvlink"); nvlink != classes.end())
+      add_actions(nvlink->second.actions, gpu.host, finding);
+    suspicion.job_ran_with_it = !faulty;
+    if (worst->before_job) finding.part_of_job = false;
+    lay_on_gpu(facts, gpu, suspicion);
+    found.push_back(std::move(suspicion));
+  }
+  return found;
+}
+
+}  // namespace faultline

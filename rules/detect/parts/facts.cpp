@@ -1,0 +1,70 @@
+#include "rules/detect/parts/facts.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostLines = 4;
+constexpr double kByLidAlone = 0.8;
+constexpr double kOfNoHost = 0.5;  // a link between switches: which hosts need it is not known
+
+// The host that a fault of the port is felt on: its own, or the one at the other end.
+std::string host_served(const PartFacts& facts, const NetworkPort& port) {
+  if (!port.host.empty() || port.peer == kNoPort) return port.host;
+  return facts.ports.all()[port.peer].host;
+}
+
+}  // namespace
+
+PartFacts::PartFacts(const View& the_view)
+    : view(the_view), span(the_view), ports(the_view.job), gpus(gpus_of(the_view.job)) {
+  for (const NetworkPort& port : ports.all())
+    moved.push_back(movements_of(parts(), *view.catalog.counters, span, port.records));
+}
+
+void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,
+                  Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  double sure = 0;
+  bool of_job = false;
+  bool of_bystanders = false;
+  for (const NetworkPort* port : ports) {
+    const std::string host = host_served(facts, *port);
+    const bool switch_of_none = host.empty() && !port->is_host_port();
+    Ownership ownership = owner_of_host(facts.view, host);
+    if (port->is_host_port())
+      ownership = owner_of_port(facts.view, *port);
+    else if (port->peer != kNoPort)
+      ownership = owner_of_port(facts.view, facts.ports.all()[port->peer]);
+    of_job |= ownership.part_of_job();
+    of_bystanders |= !ownership.part_of_job();
+    add_owner(facts.view, ownership, host, finding.subject);
+    finding.subject.nics.push_back(port->label());
+    double here = sureness(ownership);
+    if (port->by_lid_alone) here *= kByLidAlone;
+    if (switch_of_none && !facts.view.workers.all.empty()) here *= kOfNoHost;
+    sure = std::max(sure, here);
+  }
+  finding.confidence *= sure;
+  if (!of_job && of_bystanders) finding.part_of_job = false;
+  std::ranges::sort(finding.subject.hosts);
+}
+
+void add_line(const View& view, const LineRef* line, Finding& finding) {
+  if (line == nullptr || finding.evidence.size() >= kMostLines) return;
+  Evidence evidence = view.evidence(*line);
+  if (std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
+    finding.evidence.push_back(std::move(evidence));
+  if (const auto time = line->time.wall())
+    finding.last_seen = std::max(finding.last_seen.value_or(*time), *time);
+}
+
+void add_actions(const std::vector<Action>& actions, const std::string& host, Finding& finding) {
+  for (Action action : actions) {
+    if (action.where.empty()) action.where = host;
+    finding.actions.push_back(std::move(action));
+  }
+}
+
+}  // namespace faultline

@@ -1,0 +1,137 @@
+// The addresses of RoCE ports, as show_gids lists them, beside the index that NCCL was told to use:
+// one that does not exist, or one of version 1, which no router carries.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include "rules/detect/parts/facts.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kNoSuchIndex = 0.7;
+constexpr double kOldVersion = 0.5;  // within one subnet it works
+constexpr std::string_view kQuestion = "environment NCCL_IB_GID_INDEX";
+
+struct RocePort {
+  const NetworkPort* port = nullptr;
+  std::map<int, std::string> versions;  // v1, v2, by index
+  const LineRef* line = nullptr;
+
+  bool has(std::string_view version) const {
+    return std::ranges::any_of(versions, [&](const auto& gid) { return gid.second == version; });
+  }
+};
+
+std::optional<int> index_in(std::string_view text) {
+  int index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  return error == std::errc() ? std::optional(index) : std::nullopt;
+}
+
+// GID[3]: 0000:…:0a00:0001, 10.0.0.1, v2. InfiniBand's addresses have no version.
+RocePort roce_port(const PartFacts& facts, const NetworkPort& port) {
+  RocePort roce{.port = &port};
+  for (const PartRecord* record : port.records) {
+    if (record->tool != "show_gids") continue;
+    for (const PartSeries& series : record->values) {
+      std::string_view name = facts.parts().text(series.name);
+      const std::string& value = series.last().value;
+      if (!name.starts_with("GID[")) continue;
+      const auto index = index_in(name.substr(4));
+      const std::string_view version = std::string_view(value).substr(value.rfind(' ') + 1);
+      if (!index || (version != "v1" && version != "v2")) continue;
+      roce.versions[*index] = version;
+      roce.line = series.last().line.get();
+    }
+  }
+  return roce;
+}
+
+// What the job's processes on this host that list the port were told.
+struct Told {
+  bool uses_port = false;
+  std::optional<int> index;
+};
+Told told_on(const PartFacts& facts, const NetworkPort& port) {
+  Told told;
+  const View& view = facts.view;
+  for (const Worker& worker : view.workers.all) {
+    if (worker.host != port.host && worker.sender_host != port.host) continue;
+    const auto& listed = view.job.addresses().devices_of(worker.process);
+    if (std::ranges::none_of(listed, [&](const std::string& nic) {
+          return nic.substr(0, nic.find(':')) == port.device;
+        }))
+      continue;
+    told.uses_port = true;
+    const ProcessSetup* setup = view.job.setup().find(worker.process);
+    const std::string* answer =
+        setup == nullptr ? nullptr : view.job.setup().answer(*setup, kQuestion);
+    if (answer == nullptr) continue;
+    const auto index = index_in(*answer);
+    if (index && *index >= 0) told.index = index;  // -1: NCCL chooses
+  }
+  return told;
+}
+
+Suspicion describe(const PartFacts& facts, const RocePort& roce, double confidence,
+                   std::string title) {
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::failed;
+  const bool got_to_work = std::ranges::any_of(
+      facts.view.members, [&](std::size_t index) { return facts.view.member(index).calls > 0; });
+  suspicion.needs_effect = got_to_work || confidence < kNoSuchIndex;
+  suspicion.since = roce.line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "config.environment_mismatch";
+  finding.severity = confidence < kNoSuchIndex ? Severity::warning : Severity::error;
+  finding.confidence = confidence;
+  finding.title = std::move(title);
+  add_line(facts.view, roce.line, finding);
+  lay_on_ports(facts, {roce.port}, suspicion);
+  finding.actions.push_back(
+      {.what = "Use the index whose version is v2 and which has the routable address; newer NCCL "
+               "finds it by itself where NCCL_IB_GID_INDEX is not set.",
+       .where = roce.port->host,
+       .command = "show_gids; env | grep NCCL_IB"});
+  return suspicion;
+}
+
+}  // namespace
+
+Suspicions suspect_gids(const PartFacts& facts) {
+  Suspicions found;
+  for (const NetworkPort& port : facts.ports.all()) {
+    if (!port.is_host_port() || port.device.empty()) continue;
+    const RocePort roce = roce_port(facts, port);
+    if (roce.versions.empty()) continue;
+    const Told told = told_on(facts, port);
+    if (!told.uses_port) continue;
+    if (!told.index) {
+      if (!roce.has("v2"))
+        found.push_back(
+            describe(facts, roce, kOldVersion,
+                     fmt::format("{} has addresses of RoCE v1 alone, which no router carries",
+                                 port.label())));
+      continue;
+    }
+    const auto gid = roce.versions.find(*told.index);
+    if (gid == roce.versions.end())
+      found.push_back(
+          describe(facts, roce, kNoSuchIndex,
+                   fmt::format("NCCL_IB_GID_INDEX is {}, and {} has no address of that index",
+                               *told.index, port.label())));
+    else if (gid->second == "v1")
+      found.push_back(describe(
+          facts, roce, kOldVersion,
+          fmt::format("NCCL_IB_GID_INDEX is {}, and that address of {} is of RoCE v1{}",
+                      *told.index, port.label(), roce.has("v2") ? "; it has others of v2" : "")));
+  }
+  return found;
+}
+
+}  // namespace faultline

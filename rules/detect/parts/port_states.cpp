@@ -1,0 +1,528 @@
+// Ports that are not up, slower than their siblings, or missing. A port that is down on every host
+// is not cabled; one that is down where its siblings are up has lost something.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "rules/detect/parts/facts.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kUsedByJob = 0.85;    // NCCL listed it when the job began
+constexpr double kUpElsewhere = 0.75;  // the same device is up on the job's other hosts
+constexpr double kUpBeside = 0.5;      // the host's other ports of this type are up
+constexpr double kSlowerThanSiblings = 0.65;
+constexpr double kSlowerThanOneHost = 0.5;     // and no third host tells which of the two is odd
+constexpr double kSlowerThanSupported = 0.55;  // the port at the other end may be the older one
+constexpr double kInterfaceDown = 0.5;         // the port below it is active
+constexpr double kCouldBeFaster = 0.65;
+constexpr double kRecovering = 0.7;
+constexpr double kNotListed = 0.6;
+constexpr std::size_t kLeastSiblings = 3;
+constexpr std::size_t kMostAlike = 4;
+
+// What was said last of one quantity of a port.
+struct Reading {
+  std::string value;
+  const LineRef* line = nullptr;
+  bool known() const { return line != nullptr; }
+};
+
+bool is_later(const LineRef& a, const LineRef& b) {
+  return order_of(a.time, b.time, true) != Order::before;
+}
+
+Reading latest(const PartFacts& facts, const NetworkPort& port, std::string_view kind,
+               const NamePatterns& fields) {
+  Reading reading;
+  for (const PartRecord* record : port.records) {
+    const bool of_kind = kind == "netdev" ? record->kind == "netdev" : record->kind != "netdev";
+    if (!of_kind) continue;
+    for (const PartSeries& series : record->values) {
+      if (!matches_any(fields, normalised_field(facts.parts().text(series.name)))) continue;
+      const PartSample& last = series.last();
+      if (!reading.known() || is_later(*last.line, *reading.line))
+        reading = {last.value, last.line.get()};
+    }
+  }
+  return reading;
+}
+
+struct PortState {
+  const NetworkPort* port = nullptr;
+  std::string state;     // active, initialize, armed, down; empty: not told
+  std::string physical;  // polling, disabled, …
+  std::string said;      // the tool's words for both
+  double rate = 0;       // Gbit/s; 0: not told
+  std::string type;      // of the adapter
+  const LineRef* line = nullptr;
+  const LineRef* rate_line = nullptr;
+  Reading could_be;
+
+  bool is_active() const { return state == "active"; }
+};
+
+bool is_of_one_type(const PortState& a, const PortState& b) {
+  return !a.type.empty() && a.type == b.type;
+}
+
+double rate_in(const std::string& text) {
+  double rate = 0;
+  std::from_chars(text.data(), text.data() + text.size(), rate);
+  return rate;
+}
+
+PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_view kind) {
+  const PortWords& words = facts.view.catalog.conditions.ports;
+  PortState state{.port = &port};
+  const Reading logical = latest(facts, port, kind, words.state);
+  const Reading physical = latest(facts, port, kind, words.physical);
+  const Reading rate = latest(facts, port, kind, words.rate);
+  state.could_be = latest(facts, port, kind, words.could_be);
+  state.type = latest(facts, port, kind, words.type).value;
+  state.line = logical.line;
+  state.state = words.state_of(logical.value);
+  state.physical = words.state_of(physical.value);
+  state.said =
+      physical.known() ? fmt::format("{}, {}", logical.value, physical.value) : logical.value;
+  state.rate = rate_in(rate.value);
+  state.rate_line = rate.line;
+  return state;
+}
+
+std::vector<PortState> states_of(const PartFacts& facts, std::string_view kind) {
+  std::vector<PortState> states;
+  for (const NetworkPort& port : facts.ports.all()) {
+    if (!port.is_host_port()) continue;
+    if (PortState state = state_of(facts, port, kind); !state.state.empty() || state.rate > 0)
+      states.push_back(std::move(state));
+  }
+  return states;
+}
+
+bool is_virtual(const PartFacts& facts, const NetworkPort& port) {
+  return !port.netdev.empty() && port.device.empty() &&
+         matches_any(facts.view.catalog.conditions.ports.virtual_interfaces, port.netdev);
+}
+
+// Whether a rank of this host listed the NIC when it started: then it was up.
+bool is_used_by_job(const PartFacts& facts, const NetworkPort& port) {
+  for (const Worker& worker : facts.view.workers.all) {
+    if (worker.host != port.host || port.device.empty()) continue;
+    for (const std::string& nic : facts.view.job.addresses().devices_of(worker.process)) {
+      const std::size_t colon = nic.find(':');
+      if (nic.substr(0, colon) != port.device) continue;
+      if (colon == std::string::npos || port.port.empty() || nic.substr(colon + 1) == port.port)
+        return true;
+    }
+  }
+  return false;
+}
+
+std::string name_on_host(const NetworkPort& port, std::string_view kind) {
+  return kind == "netdev" ? port.netdev : fmt::format("{} {}", port.device, port.port);
+}
+
+// How sure it is that the port should be up; 0: it may well be unused.
+double expectation(const PartFacts& facts, const std::vector<PortState>& states,
+                   const PortState& state, std::string_view kind) {
+  if (is_used_by_job(facts, *state.port)) return kUsedByJob;
+  std::size_t up = 0;
+  std::size_t down = 0;
+  std::size_t up_beside = 0;
+  std::size_t down_beside = 0;
+  for (const PortState& other : states) {
+    if (other.port == state.port || other.state.empty()) continue;
+    if (other.port->host == state.port->host) {
+      const bool of_type = !state.type.empty() && other.type == state.type;
+      if (of_type) ++(other.is_active() ? up_beside : down_beside);
+    } else if (name_on_host(*other.port, kind) == name_on_host(*state.port, kind) &&
+               owner_of_host(facts.view, other.port->host).part_of_job()) {
+      ++(other.is_active() ? up : down);
+    }
+  }
+  if (up > down) return kUpElsewhere;
+  if (up + down > 0) return 0;
+  return down_beside == 0 && up_beside >= kLeastSiblings ? kUpBeside : 0;
+}
+
+std::string why_down(const PortState& state) {
+  if (state.state == "initialize") return "its cable is fine, but no subnet manager has set it up";
+  if (state.state == "armed") return "the subnet manager has not finished setting it up";
+  if (state.physical == "polling") return "nothing answers at the other end of its cable";
+  if (state.physical == "disabled") return "it was switched off";
+  if (state.physical == "training") return "it cannot agree with the other end";
+  return "it is not up";
+}
+
+Suspicion describe_down(const PartFacts& facts, const PortState& state, double confidence) {
+  Suspicion suspicion;
+  suspicion.verdict = confidence > kUpBeside ? Verdict::failed : Verdict::slow;
+  suspicion.since = state.line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "network.link_down";
+  finding.severity = confidence > kUpBeside ? Severity::critical : Severity::warning;
+  finding.confidence = confidence;
+  finding.title =
+      fmt::format("{} is not up ({}): {}", state.port->label(), state.said, why_down(state));
+  add_line(facts.view, state.line, finding);
+  lay_on_ports(facts, {state.port}, suspicion);
+  if (facts.span.is_before(state.line->time)) {
+    finding.part_of_job = false;
+    finding.title += ", before the job began";
+  }
+  return suspicion;
+}
+
+const std::vector<Action>& actions_of(const PartFacts& facts, std::string_view name) {
+  static const std::vector<Action> kNone;
+  const auto& classes = facts.view.catalog.counters->classes();
+  const auto found = classes.find(name);
+  return found == classes.end() ? kNone : found->second.actions;
+}
+
+// Ports of one trouble on many hosts are one trouble of the fabric.
+void join_alike(std::vector<Suspicion>&& alike, std::string_view what, Suspicions& found) {
+  if (alike.size() <= kMostAlike) {
+    std::ranges::move(alike, std::back_inserter(found));
+    return;
+  }
+  Suspicion all = std::move(alike.front());
+  std::set<std::string> hosts(all.finding.subject.hosts.begin(), all.finding.subject.hosts.end());
+  std::set<int> ranks(all.finding.subject.ranks.begin(), all.finding.subject.ranks.end());
+  for (std::size_t i = 1; i < alike.size(); ++i) {
+    const Subject& subject = alike[i].finding.subject;
+    hosts.insert(subject.hosts.begin(), subject.hosts.end());
+    ranks.insert(subject.ranks.begin(), subject.ranks.end());
+    all.finding.subject.nics.insert(all.finding.subject.nics.end(), subject.nics.begin(),
+                                    subject.nics.end());
+  }
+  all.finding.subject.hosts.assign(hosts.begin(), hosts.end());
+  all.finding.subject.ranks.assign(ranks.begin(), ranks.end());
+  all.finding.count = alike.size();
+  all.finding.title += fmt::format("; and {} other ports {}", alike.size() - 1, what);
+  found.push_back(std::move(all));
+}
+
+void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
+                  std::string_view kind, Suspicions& found) {
+  std::map<std::string, std::vector<Suspicion>> by_trouble;
+  const auto initialising =
+      std::ranges::count_if(states, [](const PortState& s) { return s.state == "initialize"; });
+  for (const PortState& state : states) {
+    if (state.state.empty() || state.is_active() || is_virtual(facts, *state.port)) continue;
+    double confidence = expectation(facts, states, state, kind);
+    // A cable that is fine leads somewhere: the port is meant to be used. Where all ports of a
+    // fabric are like that, it is their subnet manager that is missing.
+    if (state.state == "initialize")
+      confidence = std::max(confidence, initialising > 1 ? kUpElsewhere : kUpBeside + 0.1);
+    if (confidence == 0) continue;
+    Suspicion suspicion = describe_down(facts, state, confidence);
+    add_actions(actions_of(facts, "link_down"), state.port->host, suspicion.finding);
+    by_trouble[state.state + state.physical].push_back(std::move(suspicion));
+  }
+  for (auto& [trouble, alike] : by_trouble) join_alike(std::move(alike), "are like it", found);
+}
+
+Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const LineRef* line,
+                        std::string title, double confidence) {
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::slow;
+  suspicion.job_ran_with_it = true;
+  suspicion.since = line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "network.link_errors";
+  finding.severity = Severity::warning;
+  finding.confidence = confidence;
+  finding.title = std::move(title);
+  add_line(facts.view, line, finding);
+  std::vector<const NetworkPort*> ports{&port};
+  if (!port.is_host_port() && port.peer != kNoPort && facts.ports.all()[port.peer].is_host_port())
+    ports = {&facts.ports.all()[port.peer], &port};
+  lay_on_ports(facts, ports, suspicion);
+  add_actions(actions_of(facts, "physical"),
+              finding.subject.hosts.size() == 1 ? finding.subject.hosts.front() : "", finding);
+  return suspicion;
+}
+
+// The rate that most of these have, if it is higher and they are enough.
+double higher_rate_of_most(double rate, const std::map<double, std::size_t>& by_rate,
+                           std::size_t least) {
+  std::size_t all = 0;
+  for (const auto& [other, count] : by_rate) all += count;
+  for (const auto& [other, count] : by_rate)
+    if (other > rate && count * 4 >= all * 3 && count >= least) return other;
+  return 0;
+}
+
+double rate_of_siblings(const std::vector<PortState>& states, const PortState& state) {
+  std::map<double, std::size_t> by_rate;
+  for (const PortState& other : states) {
+    if (other.port == state.port || !other.is_active() || other.rate <= 0) continue;
+    const bool same_name = other.port->host != state.port->host && !state.port->device.empty() &&
+                           other.port->device == state.port->device && other.type == state.type;
+    if (is_of_one_type(state, other) || same_name) ++by_rate[other.rate];
+  }
+  return higher_rate_of_most(state.rate, by_rate, 2);
+}
+
+// What the port of this name runs at on most other hosts of the job.
+struct Elsewhere {
+  double rate = 0;  // 0: not more than here
+  std::size_t hosts = 0;
+};
+Elsewhere rate_elsewhere(const PartFacts& facts, const std::vector<PortState>& states,
+                         const PortState& state) {
+  std::map<double, std::size_t> by_rate;
+  std::set<std::string> hosts;
+  for (const PortState& other : states) {
+    if (!other.is_active() || other.rate <= 0 || other.port->host == state.port->host) continue;
+    if (state.port->device.empty() || other.type != state.type ||
+        name_on_host(*other.port, "port") != name_on_host(*state.port, "port") ||
+        !owner_of_host(facts.view, other.port->host).part_of_job())
+      continue;
+    ++by_rate[other.rate];
+    hosts.insert(other.port->host);
+  }
+  return {higher_rate_of_most(state.rate, by_rate, 1), hosts.size()};
+}
+
+// Ports of a host that are slow one and all have that in common: what they are plugged into, or how
+// the host is set up.
+Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const PortState*>& slow,
+                             const Elsewhere& elsewhere) {
+  const PortState& first = *slow.front();
+  Suspicion suspicion = describe_slow(
+      facts, *first.port, first.rate_line,
+      fmt::format("All {} ports of {} run at {} Gb/s, and those of the job's other hosts at {}",
+                  slow.size(), first.port->host, first.rate, elsewhere.rate),
+      elsewhere.hosts > 1 ? kSlowerThanSiblings : kSlowerThanOneHost);
+  suspicion.finding.count = slow.size();
+  for (std::size_t i = 1; i < slow.size(); ++i)
+    suspicion.finding.subject.nics.push_back(slow[i]->port->label());
+  return suspicion;
+}
+
+// By host, where all active ports are slower than elsewhere, and alike.
+std::set<std::string> suspect_slow_hosts(const PartFacts& facts,
+                                         const std::vector<PortState>& states, Suspicions& found) {
+  std::map<std::string, std::vector<const PortState*>> active;
+  for (const PortState& state : states)
+    if (state.is_active() && state.rate > 0 && state.rate_line != nullptr)
+      active[state.port->host].push_back(&state);
+  std::set<std::string> slow_hosts;
+  std::vector<Suspicion> slow;
+  for (const auto& [host, ports] : active) {
+    if (ports.size() < 2) continue;
+    Elsewhere elsewhere;
+    const bool all = std::ranges::all_of(ports, [&](const PortState* port) {
+      elsewhere = rate_elsewhere(facts, states, *port);
+      return elsewhere.rate > 0 && port->rate == ports.front()->rate;
+    });
+    if (!all) continue;
+    slow_hosts.insert(host);
+    slow.push_back(describe_slow_host(facts, ports, elsewhere));
+  }
+  join_alike(std::move(slow), "are like it", found);
+  return slow_hosts;
+}
+
+void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states, Suspicions& found) {
+  const std::set<std::string> slow_hosts = suspect_slow_hosts(facts, states, found);
+  std::vector<Suspicion> slow;
+  for (const PortState& state : states) {
+    if (!state.is_active() || state.rate <= 0 || state.rate_line == nullptr ||
+        slow_hosts.contains(state.port->host))
+      continue;
+    const double siblings = rate_of_siblings(states, state);
+    const Elsewhere elsewhere = rate_elsewhere(facts, states, state);
+    if (siblings == 0 && elsewhere.rate == 0) continue;
+    slow.push_back(describe_slow(
+        facts, *state.port, state.rate_line,
+        siblings > 0 ? fmt::format("{} runs at {} Gb/s, and its siblings at {}",
+                                   state.port->label(), state.rate, siblings)
+                     : fmt::format("{} runs at {} Gb/s, and on other hosts at {}",
+                                   state.port->label(), state.rate, elsewhere.rate),
+        siblings > 0 || elsewhere.hosts > 1 ? kSlowerThanSiblings : kSlowerThanOneHost));
+  }
+  join_alike(std::move(slow), "are like it", found);
+}
+
+// The last of the catalog's speeds, which are in ascending order, that the text names.
+std::size_t fastest_in(const std::vector<std::string>& speeds, std::string_view text) {
+  std::size_t fastest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(" ,()-/"), text.size());
+    const auto speed = std::ranges::find(speeds, CountersCatalog::normalised(text.substr(0, end)));
+    if (speed != speeds.end())
+      fastest = std::max(fastest, static_cast<std::size_t>(speed - speeds.begin()) + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return fastest;
+}
+
+// mlxlink says what the port is allowed to do and what its cable can.
+void suspect_below_supported(const PartFacts& facts, const std::vector<PortState>& states,
+                             Suspicions& found) {
+  const PortWords& words = facts.view.catalog.conditions.ports;
+  std::vector<Suspicion> slow;
+  for (const PortState& state : states) {
+    if (!state.is_active()) continue;
+    const Reading now = latest(facts, *state.port, "port", words.speed);
+    const Reading port = latest(facts, *state.port, "port", words.enabled_speeds);
+    const Reading cable = latest(facts, *state.port, "port", words.cable_speeds);
+    if (!now.known() || !port.known() || !cable.known()) continue;
+    const std::size_t runs_at = fastest_in(words.speeds, now.value);
+    const std::size_t could =
+        std::min(fastest_in(words.speeds, port.value), fastest_in(words.speeds, cable.value));
+    if (runs_at == 0 || could <= runs_at) continue;
+    slow.push_back(
+        describe_slow(facts, *state.port, now.line,
+                      fmt::format("{} runs at {}, and both it and its cable can do {}",
+                                  state.port->label(), now.value, words.speeds[could - 1]),
+                      kSlowerThanSupported));
+  }
+  join_alike(std::move(slow), "are like it", found);
+}
+
+// iblinkinfo says itself which links could be faster; it prints each from both ends.
+void suspect_could_be(const PartFacts& facts, Suspicions& found) {
+  const PortWords& words = facts.view.catalog.conditions.ports;
+  std::set<const NetworkPort*> told;
+  std::vector<Suspicion> slow;
+  for (const NetworkPort& port : facts.ports.all()) {
+    const Reading could_be = latest(facts, port, "link", words.could_be);
+    if (!could_be.known() || told.contains(&port)) continue;
+    if (words.state_of(latest(facts, port, "link", words.state).value) != "active") continue;
+    told.insert(&port);
+    if (port.peer != kNoPort) told.insert(&facts.ports.all()[port.peer]);
+    const std::string other =
+        port.peer == kNoPort ? "" : fmt::format(" to {}", facts.ports.all()[port.peer].label());
+    slow.push_back(describe_slow(facts, port, could_be.line,
+                                 fmt::format("The link of {}{} is slower than both ends can be: "
+                                             "it could be {}",
+                                             port.label(), other, could_be.value),
+                                 kCouldBeFaster));
+  }
+  join_alike(std::move(slow), "are like it", found);
+}
+
+void suspect_recovering(const PartFacts& facts, const std::vector<PortState>& states,
+                        Suspicions& found) {
+  for (const PortState& state : states) {
+    if (state.physical != "recovering" || state.line == nullptr) continue;
+    Suspicion suspicion =
+        describe_slow(facts, *state.port, state.line,
+                      fmt::format("{} was seen in the midst of recovering its link ({})",
+                                  state.port->label(), state.said),
+                      kRecovering);
+    suspicion.finding.severity = Severity::error;
+    suspicion.job_ran_with_it = false;
+    found.push_back(std::move(suspicion));
+  }
+}
+
+// IP over InfiniBand is set up by itself: the port below it may be fine. Then RDMA works, and what
+// goes over sockets does not.
+void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
+  const PortWords& words = facts.view.catalog.conditions.ports;
+  std::map<std::string, std::vector<PortState>> by_host;
+  for (PortState& state : states_of(facts, "netdev")) {
+    const Reading type = latest(facts, *state.port, "netdev", words.interface_type);
+    if (!state.state.empty() && words.infiniband.contains(CountersCatalog::normalised(type.value)))
+      by_host[state.port->host].push_back(std::move(state));
+  }
+  for (const auto& [host, interfaces] : by_host) {
+    const auto up = std::ranges::count_if(interfaces, &PortState::is_active);
+    for (const PortState& state : interfaces) {
+      if (state.is_active() || up * 2 <= std::ssize(interfaces)) continue;
+      const PortState below = state_of(facts, *state.port, "port");
+      if (!below.is_active()) continue;  // then the port is what is told of
+      Suspicion suspicion;
+      suspicion.verdict = Verdict::slow;
+      suspicion.since = state.line->time;
+      suspicion.job_ran_with_it = true;
+      Finding& finding = suspicion.finding;
+      finding.cause = "network.link_down";
+      finding.severity = Severity::warning;
+      finding.confidence = kInterfaceDown;
+      finding.title = fmt::format(
+          "{} of {} is down ({}) though its port {} is active: RDMA works there, sockets do not",
+          state.port->netdev, host.empty() ? "a host that no line names" : host, state.said,
+          state.port->device);
+      add_line(facts.view, state.line, finding);
+      add_line(facts.view, below.line, finding);
+      lay_on_ports(facts, {state.port}, suspicion);
+      finding.actions.push_back(
+          {.what = "Bring the interface up, and see what its driver said when it went down.",
+           .where = host,
+           .command = fmt::format("ip link set {0} up; ip addr show {0}; dmesg -T | grep {0}",
+                                  state.port->netdev)});
+      found.push_back(std::move(suspicion));
+    }
+  }
+}
+
+// Devices that the job's other hosts list, and this one does not.
+void suspect_missing(const PartFacts& facts, const std::vector<PortState>& states,
+                     Suspicions& found) {
+  std::map<std::string, std::map<std::string, const PortState*>> by_host;
+  std::map<std::string, std::size_t> hosts_with;
+  for (const PortState& state : states) {
+    const NetworkPort& port = *state.port;
+    if (port.device.empty() || owner_of_host(facts.view, port.host).owner != Owner::host) continue;
+    if (by_host[port.host].emplace(port.device, &state).second) ++hosts_with[port.device];
+  }
+  if (by_host.size() < kLeastSiblings) return;
+  for (const auto& [host, devices] : by_host) {
+    std::vector<std::string> missing;
+    for (const auto& [device, hosts] : hosts_with)
+      if (hosts + 1 == by_host.size() && !devices.contains(device)) missing.push_back(device);
+    // Somebody may have asked for a single device.
+    if (missing.empty() || missing.size() > devices.size()) continue;
+    Suspicion suspicion;
+    const LineRef* line = devices.begin()->second->line;
+    suspicion.verdict = Verdict::failed;
+    suspicion.job_ran_with_it = true;
+    if (line != nullptr) suspicion.since = line->time;
+    Finding& finding = suspicion.finding;
+    finding.cause = "network.nic_failure";
+    finding.severity = Severity::error;
+    finding.confidence = kNotListed;
+    finding.title = fmt::format("{} of {} is not listed, though the job's other hosts have it",
+                                fmt::join(missing, ", "), host);
+    add_line(facts.view, line, finding);
+    const Ownership ownership = owner_of_host(facts.view, host);
+    add_owner(facts.view, ownership, host, finding.subject);
+    for (const std::string& device : missing)
+      finding.subject.nics.push_back(gpu_name(host, device));
+    finding.actions.push_back(
+        {.what = "See whether the device is on the bus, and what its driver "
+                 "says.",
+         .where = host,
+         .command = "lspci | grep -i mellanox; dmesg -T | grep mlx5; ibstat"});
+    found.push_back(std::move(suspicion));
+  }
+}
+
+}  // namespace
+
+Suspicions suspect_port_states(const PartFacts& facts) {
+  Suspicions found;
+  const std::vector<PortState> ports = states_of(facts, "port");
+  suspect_down(facts, ports, "port", found);
+  suspect_slow(facts, ports, found);
+  suspect_recovering(facts, ports, found);
+  suspect_missing(facts, ports, found);
+  suspect_could_be(facts, found);
+  suspect_below_supported(facts, ports, found);
+  suspect_interfaces(facts, found);
+  suspect_down(facts, states_of(facts, "netdev"), "netdev", found);
+  return found;
+}
+
+}  // namespace faultline

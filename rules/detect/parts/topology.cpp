@@ -1,0 +1,113 @@
+// What nvidia-smi topo -m tells where one GPU differs from its peers on the same host: no NVLink,
+// or no NIC near it. How a machine is built is nobody's fault; that one GPU alone is built
+// otherwise deserves a look.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "rules/detect/parts/facts.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kNoLinks = 0.45;
+constexpr double kFarFromNics = 0.4;
+constexpr std::size_t kLeastPeers = 3;
+
+// From the nearest on, as nvidia-smi's legend explains them.
+constexpr std::array<std::string_view, 5> kDistances{"PIX", "PXB", "PHB", "NODE", "SYS"};
+constexpr std::size_t kNear = 1;  // behind the same PCIe switch
+constexpr std::size_t kFar = 3;   // over the root complexes of a node, or between sockets
+
+struct Gpu {
+  std::string index;
+  const LineRef* line = nullptr;
+  std::size_t peers = 0;
+  std::size_t linked = 0;  // by NVLink
+  std::size_t nics = 0;
+  std::size_t nearest = kDistances.size();  // NIC
+};
+
+Gpu gpu_of(const PartFacts& facts, const PartRecord& record) {
+  Gpu gpu{.index = std::string(record.name("index"))};
+  for (const PartSeries& series : record.values) {
+    const std::string& name = facts.parts().text(series.name);
+    const std::string& value = series.last().value;
+    const auto distance = std::ranges::find(kDistances, value);
+    gpu.line = series.last().line.get();
+    if (name.starts_with("GPU") && name != "GPU NUMA ID") {
+      ++gpu.peers;
+      if (value.starts_with("NV")) ++gpu.linked;
+    } else if (distance != kDistances.end()) {
+      ++gpu.nics;
+      gpu.nearest = std::min(gpu.nearest, static_cast<std::size_t>(distance - kDistances.begin()));
+    }
+  }
+  return gpu;
+}
+
+Suspicion describe(const PartFacts& facts, const std::string& host, const Gpu& gpu,
+                   std::string_view cause, double confidence, std::string what) {
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::slow;
+  suspicion.job_ran_with_it = true;
+  suspicion.since = gpu.line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = cause;
+  finding.severity = Severity::warning;
+  finding.confidence = confidence;
+  finding.title = fmt::format("GPU {} of {} {}", gpu.index,
+                              host.empty() ? "a host that no line names" : host, what);
+  add_line(facts.view, gpu.line, finding);
+  std::string pci;
+  for (const GpuPart& part : facts.gpus)
+    if (part.host == host && part.index == gpu.index) pci = part.pci;
+  const Ownership ownership = owner_of_gpu(facts.view, host, pci);
+  add_owner(facts.view, ownership, host, finding.subject);
+  finding.subject.gpus = {gpu_name(host, pci.empty() ? gpu.index : pci)};
+  finding.confidence *= sureness(ownership);
+  if (!ownership.part_of_job()) finding.part_of_job = false;
+  finding.actions.push_back(
+      {.what = "Compare with another host of the same kind, and look at what the driver said of "
+               "this GPU's links when it started.",
+       .where = host,
+       .command = "nvidia-smi topo -m; nvidia-smi nvlink -s; dmesg -T | grep -i nvlink"});
+  return suspicion;
+}
+
+}  // namespace
+
+Suspicions suspect_topology(const PartFacts& facts) {
+  std::map<std::string, std::vector<Gpu>> hosts;
+  for (const PartRecord& record : facts.parts().records())
+    if (record.tool == "nvidia-smi-topo" && record.kind == "gpu" && !record.values.empty())
+      hosts[facts.view.job.host_of(record.spoken_host, record.source)].push_back(
+          gpu_of(facts, record));
+  Suspicions found;
+  for (const auto& [host, gpus] : hosts) {
+    for (const Gpu& gpu : gpus) {
+      if (gpus.size() < kLeastPeers + 1) continue;
+      const auto all_others = [&](auto holds) {
+        return std::ranges::all_of(
+            gpus, [&](const Gpu& other) { return &other == &gpu || holds(other); });
+      };
+      // Where all others reach each other: bridges between pairs leave some GPUs out on purpose.
+      if (gpu.peers > 0 && gpu.linked == 0 &&
+          all_others([&](const Gpu& other) { return other.linked + 2 >= gpus.size(); }))
+        found.push_back(describe(facts, host, gpu, "config.p2p_disabled", kNoLinks,
+                                 "has no NVLink to any peer, and all others have"));
+      if (gpu.nics > 0 && gpu.nearest >= kFar &&
+          all_others([](const Gpu& other) { return other.nearest <= kNear; }))
+        found.push_back(describe(
+            facts, host, gpu, "config.gdr_disabled", kFarFromNics,
+            fmt::format("has no NIC near it ({}), and all others have one behind their own PCIe "
+                        "switch",
+                        kDistances[gpu.nearest])));
+    }
+  }
+  return found;
+}
+
+}  // namespace faultline

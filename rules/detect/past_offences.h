@@ -1,0 +1,29 @@
+// What a part of a machine did to other jobs before this one.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/detect/detector.h"
+
+namespace faultline {
+
+// Of the parts that the suspicion is about: those of the same class, before what it is about began.
+std::vector<const PastOffence*> offences_before(const View& view, std::string_view cause,
+                                                const Suspicion& suspicion);
+
+// Their lines, as evidence that names their jobs; the latest first.
+void add_past_lines(const std::vector<const PastOffence*>& before, Finding& finding);
+
+std::set<std::string> jobs_of(const std::vector<const PastOffence*>& offences);
+
+// The program that a kernel's line names: name=python3. Empty: it names none.
+std::string program_in(std::string_view line);
+
+// Says of every fault of a machine that the same part had failed other jobs in the same way: in its
+// title, with a line of each, and first among what is to be done.
+void tell_past_offences(const View& view, std::vector<Suspicion>& found);
+
+}  // namespace faultline

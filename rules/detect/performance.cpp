@@ -1,0 +1,19 @@
+#include "rules/detect/performance.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "rules/detect/performance/measured.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_performance_faults(const View& view) {
+  if (view.job.parts().records().empty()) return {};
+  std::vector<Suspicion> found;
+  for (auto* look : {suspect_bandwidth_tests, suspect_profiles, suspect_barrier_times,
+                     suspect_idle_gpus, suspect_dead_processes})
+    std::ranges::move(look(view), std::back_inserter(found));
+  return found;
+}
+
+}  // namespace faultline

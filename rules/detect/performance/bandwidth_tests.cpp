@@ -1,0 +1,268 @@
+// nccl-tests: results that were checked wrong, and bandwidths that hardware of this kind exceeds,
+// or that the same hosts reached before, or others reach.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "rules/detect/parts/facts.h"
+#include "rules/detect/performance/measured.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kSureOfWrong = 0.95;
+constexpr double kSureOfLow = 0.75;
+constexpr double kSureOfFarLow = 0.85;  // half of what it should be
+constexpr double kSureOfFall = 0.6;
+constexpr double kSureBesideMany = 0.75;
+constexpr double kSureBesideOne = 0.5;  // it may be built otherwise
+constexpr double kSureOfLimit = 0.7;    // the one who ran it said what it should reach
+constexpr double kManyHosts = 0.8;      // which of them it is, is not told
+
+std::vector<std::string> hosts_of(const View& view, const PartRecord& record) {
+  std::vector<std::string> hosts;
+  std::string_view named = record.name("hosts");
+  while (!named.empty()) {
+    const std::size_t comma = std::min(named.find(','), named.size());
+    if (comma > 0) hosts.push_back(short_host(named.substr(0, comma)));
+    named.remove_prefix(std::min(comma + 1, named.size()));
+  }
+  if (hosts.empty())
+    if (std::string host = view.job.host_of(record.spoken_host, record.source); !host.empty())
+      hosts.push_back(std::move(host));
+  return hosts;
+}
+
+std::string where(const std::vector<std::string>& hosts, const PartRecord& record) {
+  if (hosts.empty()) return {};
+  if (hosts.size() == 1) return " on " + hosts.front();
+  const std::string_view nodes = record.name("nodes");
+  return fmt::format(" on {} hosts ({} ...)", nodes.empty() ? "several" : nodes, hosts.front());
+}
+
+std::string test_name(const PartRecord& record) {
+  const std::string_view collective = record.name("collective");
+  return collective.empty() ? std::string("nccl-tests") : std::string(collective);
+}
+
+// A test is run for the job's sake on its hosts, so it is about them; not if none of its ranks was
+// seen there.
+void lay_on_hosts(const View& view, const std::vector<std::string>& hosts, Suspicion& suspicion) {
+  bool of_job = hosts.empty();
+  for (const std::string& host : hosts) {
+    suspicion.finding.subject.hosts.push_back(host);
+    of_job |= owner_of_host(view, host).part_of_job();
+  }
+  if (!of_job) suspicion.finding.part_of_job = false;
+  if (hosts.size() > 1) suspicion.finding.confidence *= kManyHosts;
+  std::ranges::sort(suspicion.finding.subject.hosts);
+}
+
+Suspicion wrong_results(const View& view, const PartRecord& record) {
+  const std::vector<std::string> hosts = hosts_of(view, record);
+  Suspicion suspicion = slow_suspicion(view, record, "corruption.wrong_results", kSureOfWrong);
+  suspicion.verdict = Verdict::corrupt;
+  Finding& finding = suspicion.finding;
+  finding.severity = Severity::critical;
+  const std::string first = text_in(view, record, "first wrong size");
+  finding.title =
+      fmt::format("{} computed wrong results{}{}", test_name(record), where(hosts, record),
+                  first.empty() ? ""
+                                : fmt::format(": {} sizes, the first of {} bytes",
+                                              text_in(view, record, "wrong rows"), first));
+  finding.actions = {
+      {.what = hosts.size() > 1 ? "Run the test on each of the hosts alone, then on halves of "
+                                  "them, until one host or one pair remains."
+                                : "Run the test on pairs of its GPUs until one GPU remains.",
+       .where = hosts.size() == 1 ? hosts.front() : "",
+       .command = "all_reduce_perf -b 8 -e 1G -f 2 -g 2 -c 1"},
+      {.what = "Look for memory errors of its GPUs and errors of its NVLinks; take the hardware "
+               "out of use until it is found.",
+       .where = hosts.size() == 1 ? hosts.front() : "",
+       .command = "nvidia-smi -q -d ECC,ROW_REMAPPER; nvidia-smi nvlink -e; dcgmi diag -r 3"}};
+  lay_on_hosts(view, hosts, suspicion);
+  return suspicion;
+}
+
+// Of these hosts, by this run of a test.
+Suspicion low_bandwidth(const View& view, const PartRecord& record,
+                        const std::vector<std::string>& hosts, std::string title,
+                        double confidence) {
+  Suspicion suspicion = slow_suspicion(view, record, "performance.bandwidth_low", confidence);
+  suspicion.finding.title =
+      fmt::format("{}{} {}", test_name(record), where(hosts, record), std::move(title));
+  const std::string host = hosts.size() == 1 ? hosts.front() : "";
+  const bool between_hosts = leading_number(record.name("nodes")).value_or(1) > 1;
+  suspicion.finding.actions = {
+      {.what = between_hosts ? "Run the test on each host alone: where one is slow by itself, "
+                               "its NVLinks are to blame, else the network between them."
+                             : "See whether all NVLinks are up and NCCL uses them: a link "
+                               "that is down, NCCL_P2P_DISABLE, NVLink SHARP off.",
+       .where = host,
+       .command = "nvidia-smi nvlink -s; nvidia-smi topo -m; env | grep NCCL_"}};
+  lay_on_hosts(view, hosts, suspicion);
+  return suspicion;
+}
+
+void suspect_by_reference(const View& view, const PartRecord& record, double busbw, double size,
+                          std::vector<Suspicion>& found) {
+  const auto nodes = leading_number(record.name("nodes"));
+  const auto ranks = leading_number(record.name("ranks"));
+  if (!nodes || !ranks || *nodes > 1e6 || *ranks > 1e6) return;
+  const BandwidthReference* reference =
+      view.catalog.performance.reference_for(record.name("gpu"), record.name("collective"),
+                                             static_cast<int>(*nodes), static_cast<int>(*ranks));
+  if (reference == nullptr || size < reference->from_size || busbw >= reference->low) return;
+  const double confidence = busbw < reference->expected / 2 ? kSureOfFarLow : kSureOfLow;
+  found.push_back(
+      low_bandwidth(view, record, hosts_of(view, record),
+                    fmt::format("reached {:.0f} GB/s of bus bandwidth with {} x {}, "
+                                "which reach {:.0f}",
+                                busbw, reference->ranks, record.name("gpu"), reference->expected),
+                    confidence));
+}
+
+// The latest run beside the best of those before it.
+void suspect_fall(const View& view, const PartRecord& record, std::string_view quantity,
+                  std::vector<Suspicion>& found) {
+  const PartSeries* runs = view.job.parts().find(record, quantity);
+  if (runs == nullptr || runs->samples.size() < 2) return;
+  const auto latest = leading_number(runs->last().value);
+  double best = 0;
+  const LineRef* then = nullptr;
+  for (auto run = runs->samples.begin(); run + 1 != runs->samples.end(); ++run) {
+    const double reached = leading_number(run->value).value_or(0);
+    if (reached <= best) continue;
+    best = reached;
+    then = run->line.get();
+  }
+  if (!latest || *latest <= 0 || *latest >= view.catalog.performance.bandwidth.falls_short * best)
+    return;
+  found.push_back(
+      low_bandwidth(view, record, hosts_of(view, record),
+                    fmt::format("reached {:.0f} GB/s, and {:.0f} in an earlier run", *latest, best),
+                    kSureOfFall));
+  add_line(view, then, found.back().finding);
+}
+
+// "12.3 FAILED": the least that it should reach was told to the test, and it was less.
+void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
+  const std::string average = text_in(view, record, "average busbw");
+  if (average.find("FAILED") == std::string::npos) return;
+  found.push_back(low_bandwidth(view, record, hosts_of(view, record),
+                                fmt::format("reached {:.0f} GB/s on average, less than whoever "
+                                            "ran it asked for (NCCL_TESTS_MIN_BW)",
+                                            leading_number(average).value_or(0)),
+                                kSureOfLimit));
+}
+
+// " AllReduce 100MB: 88.10 GB/s": a script's own line, which no reference describes.
+void suspect_line(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
+  if (leading_number(record.name("size bytes")).value_or(0) >=
+      view.catalog.performance.bandwidth.from_size)
+    suspect_fall(view, record, "bandwidth", found);
+}
+
+// A run whose hosts are all known.
+struct RunOfHosts {
+  const PartRecord* record = nullptr;
+  std::vector<std::string> hosts;
+  double busbw = 0;
+};
+
+// The same test on several sets of equal hosts: where one host is in all the slow ones and in no
+// other, it is that one. Slow ones that share no host, as those that cross a narrow place in the
+// network, accuse nobody.
+void suspect_odd_host(const View& view, const std::vector<RunOfHosts>& runs,
+                      std::vector<Suspicion>& found) {
+  const double best = std::ranges::max(runs, {}, &RunOfHosts::busbw).busbw;
+  std::vector<const RunOfHosts*> slow;
+  std::set<std::string> sound;  // hosts of a run that is not
+  for (const RunOfHosts& run : runs) {
+    if (run.busbw < view.catalog.performance.bandwidth.falls_short * best)
+      slow.push_back(&run);
+    else
+      sound.insert(run.hosts.begin(), run.hosts.end());
+  }
+  if (slow.empty()) return;
+  std::vector<std::string> odd;
+  for (const std::string& host : slow.front()->hosts)
+    if (!sound.contains(host) && std::ranges::all_of(slow, [&](const RunOfHosts* run) {
+          return std::ranges::find(run->hosts, host) != run->hosts.end();
+        }))
+      odd.push_back(host);
+  if (odd.size() != 1) return;
+  const RunOfHosts& worst = **std::ranges::min_element(slow, {}, &RunOfHosts::busbw);
+  const bool alone = worst.hosts.size() == 1;
+  found.push_back(low_bandwidth(view, *worst.record, odd,
+                                fmt::format("{}reached {:.0f} GB/s of bus bandwidth, and {} {:.0f}",
+                                            alone ? "" : "and others ", worst.busbw,
+                                            alone ? "other hosts" : "hosts without it", best),
+                                runs.size() - slow.size() > 1 ? kSureBesideMany : kSureBesideOne));
+  for (const RunOfHosts* run : slow)
+    if (run != &worst && run->record->last != nullptr)
+      add_line(view, run->record->last.get(), found.back().finding);
+}
+
+void suspect_beside_others(const View& view, std::vector<Suspicion>& found) {
+  using Test = std::tuple<std::string_view, std::string_view, std::string_view, std::string_view,
+                          std::string_view>;
+  std::map<Test, std::vector<RunOfHosts>> tests;
+  for (const PartRecord& record : view.job.parts().records()) {
+    if (record.tool != "nccl-tests" || record.kind != "bandwidth_test") continue;
+    const auto busbw = number_in(view, record, "busbw");
+    RunOfHosts run{.record = &record, .hosts = hosts_of(view, record), .busbw = busbw.value_or(0)};
+    const double nodes = leading_number(record.name("nodes")).value_or(0);
+    const double size = leading_number(record.name("largest size")).value_or(0);
+    if (run.busbw <= 0 || record.name("gpu").empty() ||
+        nodes != static_cast<double>(run.hosts.size()) ||
+        size < view.catalog.performance.bandwidth.from_size)
+      continue;
+    tests[{record.name("collective"), record.name("gpu"), record.name("ranks"),
+           record.name("nodes"), record.name("largest size")}]
+        .push_back(std::move(run));
+  }
+  const std::size_t before = found.size();
+  for (const auto& [test, runs] : tests) {
+    const auto is_accused = [&](const RunOfHosts& run) {
+      return std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(before),
+                         [&](const Suspicion& suspicion) {
+                           return suspicion.finding.cause == "performance.bandwidth_low" &&
+                                  suspicion.finding.subject.hosts == run.hosts;
+                         });
+    };
+    if (runs.size() > 1 && std::ranges::none_of(runs, is_accused))
+      suspect_odd_host(view, runs, found);
+  }
+}
+
+void suspect_table(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
+  const std::size_t before = found.size();
+  const auto busbw = number_in(view, record, "busbw");
+  const auto size = leading_number(record.name("largest size"));
+  if (busbw && size && *busbw > 0) {
+    suspect_by_reference(view, record, *busbw, *size, found);
+    if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
+      suspect_fall(view, record, "busbw", found);
+  }
+  if (found.size() == before) suspect_by_limit(view, record, found);
+}
+
+}  // namespace
+
+std::vector<Suspicion> suspect_bandwidth_tests(const View& view) {
+  std::vector<Suspicion> found;
+  for (const PartRecord& record : view.job.parts().records()) {
+    if (record.kind == "results_check") found.push_back(wrong_results(view, record));
+    if (record.kind != "bandwidth_test") continue;
+    if (record.tool == "nccl-tests") suspect_table(view, record, found);
+    if (record.tool == "bandwidth-line") suspect_line(view, record, found);
+  }
+  suspect_beside_others(view, found);
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,69 @@
+#include "rules/detect/performance/measured.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "rules/detect/parts/facts.h"
+#include "rules/state/flight.h"
+
+namespace faultline {
+
+std::optional<double> leading_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+std::optional<double> number_in(const View& view, const PartRecord& record, std::string_view name) {
+  const PartSeries* series = view.job.parts().find(record, name);
+  return series == nullptr ? std::nullopt : leading_number(series->last().value);
+}
+
+std::string text_in(const View& view, const PartRecord& record, std::string_view name) {
+  const PartSeries* series = view.job.parts().find(record, name);
+  return series == nullptr ? std::string() : series->last().value;
+}
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  if (values.size() % 2 == 1) return *middle;
+  return (*middle + *std::max_element(values.begin(), middle)) / 2;
+}
+
+int rank_of(const View& view, const PartRecord& record) {
+  const auto told = leading_number(record.name("rank"));
+  if (told && *told >= 0 && *told < 1e7) return static_cast<int>(*told);
+  return view.job.sources().at(record.source).source.rank;
+}
+
+int profiled_rank(const View& view, const PartRecord& record) {
+  const int rank = rank_of(view, record);
+  return rank >= 0 ? rank : rank_in_name(view.job.sources().at(record.source).source.name);
+}
+
+void lay_on_rank(const View& view, int rank, Finding& finding) {
+  finding.subject.ranks.push_back(rank);
+  for (const Worker& worker : view.workers.all)
+    if (worker.rank == rank && !worker.host.empty() &&
+        std::ranges::find(finding.subject.hosts, worker.host) == finding.subject.hosts.end())
+      finding.subject.hosts.push_back(worker.host);
+}
+
+Suspicion slow_suspicion(const View& view, const PartRecord& record, std::string_view cause,
+                         double confidence) {
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::slow;
+  suspicion.job_ran_with_it = true;
+  suspicion.finding.cause = cause;
+  suspicion.finding.severity = Severity::warning;
+  suspicion.finding.confidence = confidence;
+  if (record.last != nullptr) {
+    suspicion.since = record.last->time;
+    add_line(view, record.last.get(), suspicion.finding);
+  }
+  return suspicion;
+}
+
+}  // namespace faultline

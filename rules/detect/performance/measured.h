@@ -1,0 +1,41 @@
+// What the detectors of performance share: numbers out of reports, and whose they are.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/detect/detector.h"
+
+namespace faultline {
+
+std::vector<Suspicion> suspect_bandwidth_tests(const View& view);  // nccl-tests
+std::vector<Suspicion> suspect_profiles(const View& view);         // torch.profiler
+std::vector<Suspicion> suspect_barrier_times(const View& view);    // home-made reports
+std::vector<Suspicion> suspect_idle_gpus(const View& view);        // samples of GPUs at work
+std::vector<Suspicion> suspect_dead_processes(const View& view);   // ps
+
+// The number that a text begins with.
+std::optional<double> leading_number(std::string_view text);
+
+// The latest that the record says of a quantity.
+std::optional<double> number_in(const View& view, const PartRecord& record, std::string_view name);
+std::string text_in(const View& view, const PartRecord& record, std::string_view name);
+
+double median(std::vector<double> values);  // 0 of none
+
+// The rank that a record names, or that its sender does; -1: neither does.
+int rank_of(const View& view, const PartRecord& record);
+
+// Of a profile, also by the name of its file.
+int profiled_rank(const View& view, const PartRecord& record);
+
+// Lays a finding on a rank, with its host if that is known.
+void lay_on_rank(const View& view, int rank, Finding& finding);
+
+// A finding about the job's speed, resting on the record's line.
+Suspicion slow_suspicion(const View& view, const PartRecord& record, std::string_view cause,
+                         double confidence);
+
+}  // namespace faultline

@@ -1,0 +1,414 @@
+#include "rules/detect/rank_behind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rules/detect/behind_despite_gaps.h"
+#include "rules/detect/collective_stalled.h"
+#include "rules/picture/calls/p2p_waits.h"
+#include "rules/picture/calls/came.h"
+#include "rules/detect/went_past.h"
+#include "rules/picture/calls/queue_replay.h"
+
+namespace faultline {
+namespace {
+
+// How sure it is that these are the ranks others wait for.
+constexpr double kSure = 0.9;
+constexpr double kByOpCount = 0.8;       // logs began late; NCCL's own count places them
+constexpr double kBySequence = 0.55;     // so they did, and only the order of calls places them
+constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
+constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
+constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
+constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
+constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
+constexpr double kDoesNotEnd = 0.75;
+constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
+constexpr double kMayWaitItself = 0.55;  // for a rank of its communicators whose log is missing
+constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
+constexpr double kSomeCallDoesNotEnd = 0.6;
+constexpr double kOneGroupDoesNotEnd = 0.7;
+constexpr std::uint64_t kShortQueue =
+    5;  // calls by which ranks differ without any of them stopping
+constexpr std::size_t kMostLines = 3;
+
+using WorkerSet = std::set<std::size_t>;
+
+bool has_stopped(const View& view, const Alignment& alignment) {
+  return !alignment.behind.empty() &&
+         std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
+}
+
+// Of a call with a root, ranks may be done while the others still wait in it: then most are behind
+// those few, and have not missed what these went on to.
+bool are_held_up(const View& view, const Alignment& alignment) {
+  if (alignment.slowest == 0 || alignment.behind.size() * 2 <= alignment.members.size())
+    return false;
+  return std::ranges::all_of(alignment.behind, [&](std::size_t member) {
+    const RecentCalls& recent = view.member(member).recent;
+    if (recent.empty()) return false;
+    const std::string& call = view.job.progress().signature(recent.back().symbol).function;
+    return call == "Broadcast" || call == "Reduce";
+  });
+}
+
+bool counts(const View& view, const CameByTorch& torch, const Alignment& alignment) {
+  return has_stopped(view, alignment) && !are_held_up(view, alignment) &&
+         !torch.all_came(view, alignment);
+}
+
+bool is_behind(const Alignment& alignment, std::size_t member) {
+  return std::ranges::find(alignment.behind, member) != alignment.behind.end();
+}
+
+WorkerSet workers_behind(const View& view, const Alignment& alignment) {
+  WorkerSet behind;
+  for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
+  return behind;
+}
+
+// Communicators are nested: who is late in one may itself wait in another. Those who are waited for
+// and wait for nobody are where it began.
+struct WaitFor {
+  WorkerSet waited_for;
+  WorkerSet waiting;
+  bool in_p2p = false;    // some of it in Sends and Recvs
+  bool circular = false;  // all who are waited for wait themselves
+
+  bool is_origin(std::size_t worker) const {
+    return waited_for.contains(worker) && (circular || !waiting.contains(worker));
+  }
+};
+
+WaitFor wait_for(const View& view, const CameByTorch& torch) {
+  WaitFor relation;
+  const WorkerSet astray = workers_on_other_paths(view);
+  for (const Alignment& alignment : view.alignments) {
+    if (!counts(view, torch, alignment)) continue;
+    relation.waited_for.merge(workers_behind(view, alignment));
+    for (std::size_t member : alignment.members)
+      if (std::size_t worker = view.workers.of_member[member];
+          !is_behind(alignment, member) && !astray.contains(worker))
+        relation.waiting.insert(worker);
+  }
+  relation.in_p2p = add_p2p_waits(view, relation.waited_for, relation.waiting);
+  relation.circular = std::ranges::includes(relation.waiting, relation.waited_for);
+  return relation;
+}
+
+// The peer that is closest behind the operation the others miss: most likely the one waiting in it.
+std::size_t first_waiting(const Alignment& alignment) {
+  std::size_t best = 0;
+  std::uint64_t best_position = UINT64_MAX;
+  for (std::size_t i = 0; i < alignment.members.size(); ++i)
+    if (alignment.positions[i] > alignment.slowest && alignment.positions[i] < best_position) {
+      best = i;
+      best_position = alignment.positions[i];
+    }
+  return alignment.members[best];
+}
+
+// Where the calls before are all alike, a rank that is one call short may have left out any of
+// them.
+bool calls_are_alike(const View& view, const Alignment& alignment, std::size_t member) {
+  constexpr std::size_t kEnoughAlike = 8;
+  const RecentCalls& recent = view.member(member).recent;
+  if (!alignment.missed || recent.size() < kEnoughAlike) return false;
+  for (std::size_t i = recent.size() - kEnoughAlike; i < recent.size(); ++i)
+    if (recent[i].symbol != *alignment.missed) return false;
+  return true;
+}
+
+double confidence_of(const View& view, const Alignment& alignment, bool circular) {
+  if (circular) return kCircle;
+  if (std::ranges::any_of(alignment.behind, [&](std::size_t m) { return view.is_torn(m); }))
+    return kTorn;
+  if (!view.communicators[alignment.communicator].matched) return kGuessedMembers;
+  switch (alignment.basis) {
+    case Basis::counted:
+      return kSure;
+    case Basis::op_count:
+      return kByOpCount;
+    case Basis::sequence:
+      return kBySequence;
+  }
+  return kBySequence;
+}
+
+Suspicion describe(const View& view, const Alignment& alignment,
+                   const std::vector<std::size_t>& culprits,
+                   const std::vector<std::string>& communicators, const WaitFor& relation) {
+  const std::size_t peer = first_waiting(alignment);
+  const std::string call = alignment.missed
+                               ? view.job.progress().signature(*alignment.missed).function
+                               : std::string("a call");
+  const std::string label = alignment.label(alignment.slowest);
+  const std::size_t waiting = alignment.members.size() - alignment.behind.size();
+  const std::size_t all_waiting = relation.circular ? 0 : relation.waiting.size();
+
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = view.member(culprits.front()).last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.rank_behind";
+  finding.title = fmt::format("{} never entered {}{}{} of communicator {}, in which {} {}",
+                              people_of(view, culprits), call,
+                              label.empty() || label.starts_with("#") ? " " : ", ", label,
+                              view.communicators[alignment.communicator].id, waiting,
+                              waiting == 1 ? "peer waits" : "peers wait");
+  if (all_waiting > waiting) finding.title += fmt::format("; {} ranks wait in all", all_waiting);
+  if (calls_are_alike(view, alignment, culprits.front()))
+    finding.actions.push_back(
+        {"If it did not stop, look for a call that it skipped: those before are all alike, which "
+         "leaves open which one it would be.",
+         "", ""});
+  finding.severity = Severity::critical;
+  finding.confidence = confidence_of(view, alignment, relation.circular);
+  finding.subject = subject_of(view, culprits);
+  finding.subject.communicators = communicators;
+  for (std::size_t member : culprits) {
+    if (finding.evidence.size() == kMostLines) break;
+    const Member& late = view.member(member);
+    const LineRef& line = late.last_line.known() ? late.last_line : late.init_line;
+    if (line.known()) finding.evidence.push_back(view.evidence(line));
+  }
+  finding.evidence.push_back(view.evidence(view.member(peer).last_line));
+  return suspicion;
+}
+
+// Those who are waited for are all ranks of one communicator, and entered the same call there: then
+// none of them stopped, but that call does not end. Within one host, all of them may have stopped
+// together.
+const Alignment* call_that_does_not_end(const View& view, const WorkerSet& origins) {
+  for (const Alignment& alignment : view.alignments) {
+    const Communicator& communicator = view.communicators[alignment.communicator];
+    if (alignment.members.size() != origins.size() || !alignment.in_step() ||
+        alignment.furthest == 0 || alignment.members.size() < 2 ||
+        alignment.members.size() != static_cast<std::size_t>(communicator.nranks))
+      continue;
+    std::set<std::string> hosts;
+    const bool all_are_origins = std::ranges::all_of(alignment.members, [&](std::size_t member) {
+      hosts.insert(view.member(member).host);
+      return origins.contains(view.workers.of_member[member]) && !view.is_torn(member);
+    });
+    if (all_are_origins && hosts.size() > 1) return &alignment;
+  }
+  return nullptr;
+}
+
+Suspicion describe_stall(const View& view, const Alignment& alignment, const WaitFor& relation) {
+  const Communicator& communicator = view.communicators[alignment.communicator];
+  const Member& any = view.member(alignment.members.front());
+  const std::string label = alignment.label(alignment.furthest - 1);
+  return stall_of(
+      view, alignment.members, communicator.id,
+      fmt::format("All {} ranks of communicator {} entered {}{}{} and it seems not to end; {} "
+                  "ranks wait for them",
+                  alignment.members.size(), communicator.id,
+                  any.recent.empty()
+                      ? std::string("the same call")
+                      : view.job.progress().signature(any.recent.back().symbol).function,
+                  label.empty() ? "" : " ", label, relation.waiting.size()),
+      communicator.matched ? kDoesNotEnd : kGuessedMembers);
+}
+
+Suspicion describe_held_up(const View& view, const Alignment& alignment) {
+  const Member& any = view.member(alignment.behind.front());
+  const std::string& communicator = view.communicators[alignment.communicator].id;
+  Suspicion suspicion = stall_of(
+      view, alignment.behind, communicator,
+      fmt::format(
+          "{} of {} ranks of communicator {} do not come out of {} {}, which all have entered",
+          alignment.behind.size(), alignment.members.size(), communicator,
+          view.job.progress().signature(any.recent.back().symbol).function,
+          alignment.label(alignment.slowest - 1)),
+      kDoesNotEnd);
+  suspicion.finding.subject = {.communicators = {communicator}};  // those who left may be to blame
+  return suspicion;
+}
+
+// A rank that stopped is late wherever its peers went on. One that is late in one communicator and
+// in step in all others may only have queued fewer calls than the peers that wait as it does.
+bool in_step_elsewhere(const View& view, std::size_t worker) {
+  std::size_t late = 0;
+  std::size_t compared = 0;
+  for (const Alignment& alignment : view.alignments) {
+    if (alignment.members.size() < 2 || alignment.furthest == 0) continue;
+    auto is_its = [&](std::size_t member) { return view.workers.of_member[member] == worker; };
+    if (std::ranges::none_of(alignment.members, is_its)) continue;
+    ++compared;
+    if (std::ranges::any_of(alignment.behind, is_its)) ++late;
+  }
+  return late == 1 && compared > 1;
+}
+
+// Ranks here and there came to the end of what they had queued, and so did all others but for a
+// few calls: nobody stopped, but a call before does not end.
+Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) {
+  const Alignment* largest = nullptr;
+  for (const Alignment& alignment : view.alignments)
+    if (alignment.furthest > 0 &&
+        (largest == nullptr || alignment.members.size() > largest->members.size()))
+      largest = &alignment;
+  const std::string& communicator = view.communicators[largest->communicator].id;
+  const auto first = std::ranges::find_if(largest->members, [&](std::size_t member) {
+    return std::ranges::find(replay.drained, view.workers.of_member[member]) !=
+           replay.drained.end();
+  });
+  const Member& any =
+      view.member(first == largest->members.end() ? largest->members.front() : *first);
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = any.last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = fmt::format(
+      "All ranks of communicator {} stand still within a few calls of each other after {} "
+      "collectives: one that all entered does not end, and no line says which",
+      communicator, largest->slowest);
+  finding.severity = Severity::critical;
+  finding.confidence = kSomeCallDoesNotEnd;
+  finding.subject.communicators = {communicator};
+  if (any.last_line.known()) finding.evidence.push_back(view.evidence(any.last_line));
+  return suspicion;
+}
+
+// Those that wait are no more than a few calls ahead: who queued least only seems to be late where
+// a call that all had entered does not end.
+void doubt_for_short_queues(const QueueReplay& replay, Finding& finding) {
+  finding.confidence = std::min(finding.confidence, kSomeCallDoesNotEnd);
+  finding.against.push_back(
+      fmt::format("those that wait for it are only {} to {} calls ahead, as when a call that all "
+                  "entered does not end",
+                  replay.least_pending, replay.most_pending));
+}
+
+// The ranks of one communicator queued little, all others wait for them.
+Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t>& groups) {
+  const Communicator& group = view.communicators[groups.front()];
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.stalled";
+  finding.title = fmt::format(
+      "All {} ranks of communicator {} stand within a few calls of each other, and all others wait "
+      "for them: a call that they all entered does not end",
+      group.members.size(), group.id);
+  finding.severity = Severity::critical;
+  finding.confidence = kOneGroupDoesNotEnd;
+  for (const std::size_t which : groups)
+    finding.subject.communicators.push_back(view.communicators[which].id);
+  for (const std::size_t member : group.members) {
+    const Member& it = view.member(member);
+    if (it.last_line.known() && finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(it.last_line));
+    if (!suspicion.since.known()) suspicion.since = it.last_line.time;
+  }
+  return suspicion;
+}
+
+// Whether one of these ranks called on a communicator of which not all ranks were heard.
+bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
+  return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
+    return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
+           std::ranges::any_of(
+               communicator.members,
+               [&](std::size_t member) {
+                 return view.member(member).calls > 0 &&
+                        std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
+               });
+  });
+}
+
+// One rank, or all of one host.
+bool stopped_together(const View& view, const std::vector<std::size_t>& workers) {
+  if (workers.size() <= 1) return workers.size() == 1;
+  const std::string& host = view.workers.all[workers.front()].host;
+  const auto of_host = std::ranges::count(view.workers.all, host, &Worker::host);
+  return !host.empty() && static_cast<std::size_t>(of_host) == workers.size() &&
+         std::ranges::all_of(
+             workers, [&](std::size_t worker) { return view.workers.all[worker].host == host; });
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_ranks_behind(const View& view) {
+  if (view.lines_are_missing()) return find_ranks_behind_despite_gaps(view);
+  const CameByTorch torch(view);
+  WaitFor relation = wait_for(view, torch);
+  const auto replay = relation.waited_for.empty() ? std::nullopt : replay_queues(view);
+  const bool is_told = replay && replay->waiting > 0 && replay->is_clear() &&
+                       stopped_together(view, replay->drained);
+  if (is_told) {
+    relation.circular = relation.in_p2p = false;
+    relation.waiting.clear();
+    for (std::size_t worker = 0; worker < replay->pending.size(); ++worker)
+      if (replay->pending[worker] > 0) relation.waiting.insert(worker);
+  }
+  // The same ranks may be missed in several communicators: one finding.
+  std::map<WorkerSet, std::vector<const Alignment*>> by_culprits;
+  for (const Alignment& alignment : view.alignments) {
+    if (!counts(view, torch, alignment)) continue;
+    WorkerSet culprits;
+    for (std::size_t worker : workers_behind(view, alignment))
+      if (relation.is_origin(worker)) culprits.insert(worker);
+    if (!culprits.empty()) by_culprits[culprits].push_back(&alignment);
+  }
+
+  WorkerSet origins;
+  for (const auto& [workers, alignments] : by_culprits)
+    origins.insert(workers.begin(), workers.end());
+  if (const Alignment* stuck = call_that_does_not_end(view, origins))
+    return {describe_stall(view, *stuck, relation)};
+
+  if (replay && replay->waiting > 0 && !is_told) {
+    const std::vector<std::size_t> groups = groups_with_short_queues(view, *replay);
+    if (!groups.empty()) return {describe_stalled_group(view, groups)};
+  }
+  if (replay && replay->waiting > 0 && !is_told && replay->drained.size() > 1 &&
+      (!replay->is_clear() || replay->drained.size() * kFewStop >= view.workers.all.size()) &&
+      (relation.circular || by_culprits.size() > 1))
+    return {describe_stall_somewhere(view, *replay)};
+
+  std::vector<Suspicion> found;
+  if (by_culprits.empty())
+    for (const Alignment& alignment : view.alignments)
+      if (has_stopped(view, alignment) && are_held_up(view, alignment))
+        found.push_back(describe_held_up(view, alignment));
+  for (const auto& [workers, alignments] : by_culprits) {
+    // Where only these are behind, their peers wait for them and not for those who wait for them.
+    const Alignment* telling = *std::ranges::max_element(alignments, {}, [&](const Alignment* a) {
+      return std::make_pair(a->behind.size() == workers.size(), a->members.size());
+    });
+    std::vector<std::size_t> culprits;
+    for (std::size_t member : telling->behind)
+      if (workers.contains(view.workers.of_member[member])) culprits.push_back(member);
+    std::vector<std::string> ids;
+    for (const Alignment* alignment : alignments)
+      ids.push_back(view.communicators[alignment->communicator].id);
+    found.push_back(describe(view, *telling, culprits, ids, relation));
+    double& confidence = found.back().finding.confidence;
+    if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
+      confidence = std::min(confidence, kInOneOfSeveral);
+  }
+  for (Suspicion& suspicion : found)
+    if (calls_with_unheard_peers(view, suspicion.finding.subject.ranks))
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kMayWaitItself);
+  if (replay && replay->waiting > 0 && !replay->is_clear() && replay->most_pending <= kShortQueue)
+    for (Suspicion& suspicion : found) doubt_for_short_queues(*replay, suspicion.finding);
+  // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
+  for (Suspicion& suspicion : found)
+    if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kScattered);
+    else if (relation.in_p2p)
+      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kBesideP2pWaits);
+  return found;
+}
+
+}  // namespace faultline

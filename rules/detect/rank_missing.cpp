@@ -1,0 +1,493 @@
+#include "rules/detect/rank_missing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "rules/picture/who/rank_hosts.h"
+#include "rules/picture/calls/start_stages.h"
+
+namespace faultline {
+namespace {
+
+// How sure it is that a rank that no line tells of never joined, and is not one whose log was not
+// collected.
+constexpr double kPrintedLines = 0.9;   // its process printed lines, and none of joining
+constexpr double kHostIsLogged = 0.83;  // ranks of the same host are there
+constexpr double kSeveral = 0.8;        // the more of them, the likelier it is their logs that lack
+constexpr double kMostAreThere = 0.7;   // of all ranks
+constexpr double kHalfAreThere = 0.5;
+constexpr double kGap = 0.6;  // no rank tells the size; numbers or hosts leave a gap
+constexpr double kGapOfTwoHosts = 0.5;
+
+constexpr double kStuck = 0.85;         // it began and did not finish, as its peers did
+constexpr double kLineMayBeLost = 0.5;  // the line of its end is all that lacks
+constexpr double kNobodyFinished = 0.6;
+constexpr double kLeastFar = 0.85;  // a line that all others printed is missing
+
+constexpr std::size_t kMostLines = 3;
+constexpr std::size_t kMostFindings = 4;
+
+// A communicator that is being set up, as far as lines tell.
+struct Start {
+  std::size_t communicator = 0;
+  std::vector<std::size_t> finished;  // members
+  std::vector<std::size_t> stuck;
+  std::vector<int> unseen;  // ranks of the communicator
+};
+
+bool is_live(const View& view, std::uint32_t source) {
+  const SourceState& state = view.job.sources().at(source);
+  return view.moment.live_sources.contains(state.source.name) ||
+         (state.end == SourceEnd::open && !view.moment.waiting_sources.contains(state.source.name));
+}
+
+// The line of its end may be lost, or be of a version that prints none: a rank that goes on to use
+// this communicator or another has finished.
+bool has_finished(const View& view, std::size_t index) {
+  const Member& member = view.member(index);
+  if (member.complete || member.first_op_count || member.ending == CommunicatorEnding::destroyed)
+    return true;
+  return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t other) {
+    const Member& later = view.member(other);
+    const bool went_on = later.complete || later.first_op_count;
+    const LineRef& line = later.last_line.known() ? later.last_line : later.init_line;
+    return other != index && went_on && line.source == member.init_line.source &&
+           line.line > member.init_line.line;
+  });
+}
+
+// What NCCL prints of a communicator's shape and channels it knows from all ranks: once one rank
+// prints it, all have joined, though the lines of some are not there.
+bool all_have_met(const View& view, const std::vector<std::size_t>& members) {
+  return std::ranges::any_of(members, [&](std::size_t index) {
+    const Member& member = view.member(index);
+    const ProcessSetup* setup = view.job.setup().find(member.process);
+    return setup != nullptr &&
+           std::ranges::any_of(setup->communicators, [&](const CommunicatorSetup& own) {
+             return own.communicator == member.pointer && own.nodes > 0;
+           });
+  });
+}
+
+std::optional<Start> start_of(const View& view, std::size_t which) {
+  const Communicator& communicator = view.communicators[which];
+  if (!communicator.matched) return std::nullopt;
+  Start start{.communicator = which};
+  std::set<int> seen;
+  for (std::size_t index : communicator.members) {
+    const Member& member = view.member(index);
+    if (!member.init || !view.in_attempt(member.process)) return std::nullopt;
+    seen.insert(member.init->rank);
+    if (has_finished(view, index)) {
+      start.finished.push_back(index);
+    } else {
+      if (is_live(view, member.init_line.source)) return std::nullopt;
+      start.stuck.push_back(index);
+    }
+  }
+  if (start.stuck.empty()) return std::nullopt;
+  // With more to name than to name it by, nothing is known.
+  const auto nranks = static_cast<std::size_t>(std::max(communicator.nranks, 0));
+  if (seen.size() * 2 < nranks) return start.finished.empty() ? std::nullopt : std::optional(start);
+  for (int rank = 0; rank < communicator.nranks; ++rank)
+    if (!seen.contains(rank)) start.unseen.push_back(rank);
+  return start;
+}
+
+Suspicion suspicion_of(const View& view, const Start& start, std::string cause, double confidence,
+                       std::string title) {
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = view.member(start.stuck.front()).init_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = std::move(cause);
+  finding.title = std::move(title);
+  finding.severity = Severity::critical;
+  finding.confidence = confidence;
+  finding.subject.communicators = {view.communicators[start.communicator].id};
+  return suspicion;
+}
+
+void add_lines_of(const View& view, const std::vector<std::size_t>& members, std::size_t most,
+                  Finding& finding) {
+  for (std::size_t i = 0; i < std::min(members.size(), most); ++i)
+    finding.evidence.push_back(view.evidence(view.member(members[i]).init_line));
+}
+
+std::string count_of(std::size_t count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+bool one_file_has_several(const View& view, const std::vector<std::size_t>& members) {
+  std::map<std::uint32_t, ProcessKey> writer;
+  for (const ProcessSeen& seen : view.job.processes().all())
+    if (!writer.try_emplace(seen.source, seen.process).second)
+      writer[seen.source] = ProcessKey{};  // several
+  return std::ranges::any_of(members, [&](std::size_t index) {
+    const auto at = writer.find(view.member(index).init_line.source);
+    return at != writer.end() && at->second.host.empty();
+  });
+}
+
+std::optional<Suspicion> stuck(const View& view, const Start& start) {
+  const Communicator& communicator = view.communicators[start.communicator];
+  double confidence = start.stuck.size() <= start.finished.size() ? kStuck : kLineMayBeLost;
+  // Where peers went on to work, more than the one line of its end is missing.
+  const bool peers_work = std::ranges::any_of(
+      start.finished, [&](std::size_t m) { return view.member(m).first_op_count.has_value(); });
+  if (std::ranges::any_of(start.stuck, [&](std::size_t m) { return view.is_torn(m); }) ||
+      (!peers_work && one_file_has_several(view, start.stuck)))
+    confidence = kLineMayBeLost;
+  Suspicion suspicion =
+      suspicion_of(view, start, "launch.rank_missing", confidence,
+                   fmt::format("{} began to join communicator {} and never finished, while {} did",
+                               people_of(view, start.stuck), communicator.id,
+                               count_of(start.finished.size(), "peer")));
+  Subject subject = subject_of(view, start.stuck);
+  subject.communicators = suspicion.finding.subject.communicators;
+  suspicion.finding.subject = std::move(subject);
+  add_lines_of(view, start.stuck, kMostLines, suspicion.finding);
+  add_lines_of(view, start.finished, 1, suspicion.finding);
+  return suspicion;
+}
+
+// All began and nobody finished, but one came less far on the way than the others.
+std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& starts) {
+  const Start& start =
+      *std::ranges::max_element(starts, {}, [](const Start& s) { return s.stuck.size(); });
+  std::vector<ProcessKey> processes;
+  for (std::size_t member : start.stuck) processes.push_back(view.member(member).process);
+  const LeftBehind behind = left_behind_in_start(view, processes);
+  std::vector<std::size_t> culprits;
+  std::vector<std::size_t> others;
+  for (std::size_t member : start.stuck)
+    (std::ranges::find(behind.processes, view.member(member).process) != behind.processes.end()
+         ? culprits
+         : others)
+        .push_back(member);
+  if (culprits.empty()) return std::nullopt;
+  Suspicion suspicion = suspicion_of(
+      view, start, "launch.rank_missing", kLeastFar,
+      fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
+                  "its {}",
+                  people_of(view, culprits), count_of(others.size(), "peer"),
+                  view.communicators[start.communicator].id, behind.stage));
+  Finding& finding = suspicion.finding;
+  Subject subject = subject_of(view, culprits);
+  subject.communicators = finding.subject.communicators;
+  finding.subject = std::move(subject);
+  add_lines_of(view, culprits, kMostLines, finding);
+  add_lines_of(view, others, 1, finding);
+  return suspicion;
+}
+
+// One finding, however many communicators a job was setting up.
+Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
+  const Start& start =
+      *std::ranges::max_element(starts, {}, [](const Start& s) { return s.stuck.size(); });
+  const Communicator& communicator = view.communicators[start.communicator];
+  std::string title = fmt::format("All {} ranks began to set up communicator {} and none finished",
+                                  communicator.nranks, communicator.id);
+  if (starts.size() > 1)
+    title += fmt::format("; so it is with {} in all", count_of(starts.size(), "communicator"));
+  Suspicion suspicion =
+      suspicion_of(view, start, "collective.stalled", kNobodyFinished, std::move(title));
+  // A log that ends so may also have been cut there, or the job is still starting.
+  suspicion.stops_job = false;
+  Finding& finding = suspicion.finding;
+  finding.severity = Severity::warning;
+  finding.subject = subject_of(view, start.stuck);
+  for (const Start& each : starts)
+    finding.subject.communicators.push_back(view.communicators[each.communicator].id);
+  finding.actions.push_back(
+      {"Let the next start tell how far each rank comes: bootstrap, network, topology.", "",
+       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,GRAPH"});
+  add_lines_of(view, start.stuck, kMostLines, finding);
+  return suspicion;
+}
+
+// --- Ranks that no line of joining tells of
+// ---------------------------------------------------------
+
+// Of whom, in the job, the unseen ranks of a communicator are.
+struct Absent {
+  std::vector<int> ranks;            // of the job; empty: not known
+  std::vector<std::size_t> workers;  // those that are known from elsewhere
+};
+
+// Members of the parent that made none of the communicators of this split.
+std::vector<std::size_t> left_out_of_split(const View& view, const Start& start) {
+  const Member& any = view.member(start.stuck.front());
+  if (!any.init->parent) return {};
+  // The parent, as this rank's process knows it.
+  const auto parent = std::ranges::find_if(view.communicators, [&](const Communicator& c) {
+    return std::ranges::any_of(c.members, [&](std::size_t m) {
+      return view.member(m).process == any.process && view.member(m).pointer == *any.init->parent;
+    });
+  });
+  if (parent == view.communicators.end()) return {};
+  std::vector<std::size_t> workers;
+  for (std::size_t of_parent : parent->members) {
+    const Member& member = view.member(of_parent);
+    const std::size_t worker = view.workers.of_member[of_parent];
+    const bool took_part =
+        std::ranges::any_of(view.workers.all[worker].members, [&](std::size_t m) {
+          const auto& init = view.member(m).init;
+          return init && init->parent == member.pointer && init->child == any.init->child;
+        });
+    if (!took_part) workers.push_back(worker);
+  }
+  return workers;
+}
+
+Absent absent_of(const View& view, const Start& start) {
+  Absent absent;
+  if (view.communicators[start.communicator].nranks == view.workers.expected) {
+    absent.ranks = start.unseen;
+    for (std::size_t i = 0; i < view.workers.all.size(); ++i)
+      if (std::ranges::find(start.unseen, view.workers.all[i].rank) != start.unseen.end())
+        absent.workers.push_back(i);
+    return absent;
+  }
+  const std::vector<std::size_t> left_out = left_out_of_split(view, start);
+  if (left_out.size() != start.unseen.size()) return absent;
+  absent.workers = left_out;
+  for (std::size_t worker : left_out)
+    if (view.workers.all[worker].rank >= 0) absent.ranks.push_back(view.workers.all[worker].rank);
+  return absent;
+}
+
+// Processes that printed lines and none of joining: by their launcher's rank, because they are all
+// that their host lacks, or because there are as many of them as ranks that did not come.
+std::vector<const ProcessSeen*> stopped_before(const View& view, const std::vector<int>& ranks,
+                                               const std::set<std::string>& hosts) {
+  std::vector<const ProcessSeen*> found;
+  std::vector<const ProcessSeen*> all;
+  for (const ProcessSeen& seen : view.job.processes().all()) {
+    if (seen.began || !view.in_attempt(seen.process) || is_live(view, seen.source)) continue;
+    all.push_back(&seen);
+    const bool by_rank = std::ranges::find(ranks, seen.launcher_rank) != ranks.end();
+    if (by_rank || (seen.launcher_rank < 0 && hosts.contains(seen.host))) found.push_back(&seen);
+  }
+  if (found.size() > ranks.size()) found.clear();  // not all of them can be it
+  return found.empty() && !ranks.empty() && all.size() == ranks.size() ? all : found;
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  std::string text = ranks.size() == 1 ? "Rank " : "Ranks ";
+  for (std::size_t i = 0; i < ranks.size();) {
+    std::size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
+    if (i > 0) text += ", ";
+    text += last == i
+                ? fmt::format("{}", ranks[i])
+                : fmt::format("{} {} {}", ranks[i], last == i + 1 ? "and" : "to", ranks[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+std::optional<Suspicion> unseen(const View& view, const Start& start) {
+  const Communicator& communicator = view.communicators[start.communicator];
+  const Absent absent = absent_of(view, start);
+  for (std::size_t worker : absent.workers)
+    for (std::size_t member : view.workers.all[worker].members)
+      if (view.is_live(member)) return std::nullopt;
+
+  std::set<std::string> hosts;
+  bool hosts_known = !absent.ranks.empty();
+  const RankHosts by_rank = rank_hosts(view);
+  for (int rank : absent.ranks) {
+    const std::string host = by_rank.host_of(rank);
+    hosts_known &= !host.empty();
+    if (!host.empty()) hosts.insert(host);
+  }
+  const auto stopped = stopped_before(view, absent.ranks, hosts);
+  for (const ProcessSeen* seen : stopped)
+    if (!seen->host.empty()) hosts.insert(seen->host);
+
+  const double share = static_cast<double>(start.stuck.size()) / communicator.nranks;
+  double confidence = share >= 0.9 ? kMostAreThere : kHalfAreThere;
+  if (hosts_known || !absent.workers.empty())
+    confidence = absent.ranks.size() > 1 ? kSeveral : kHostIsLogged;
+  if (!absent.ranks.empty() && stopped.size() == absent.ranks.size()) confidence = kPrintedLines;
+  if (share < 0.75) confidence = std::min(confidence, kMostAreThere);
+
+  std::string subject =
+      absent.ranks.empty()
+          ? fmt::format("{} of communicator {}", ranks_text(start.unseen), communicator.id)
+          : ranks_text(absent.ranks);
+  if (hosts.size() == 1) subject += fmt::format(" on {}", *hosts.begin());
+  Suspicion suspicion = suspicion_of(
+      view, start, "launch.rank_missing", confidence,
+      fmt::format("{} never joined{}, and {} {} for {}", subject,
+                  absent.ranks.empty() ? "" : fmt::format(" communicator {}", communicator.id),
+                  count_of(start.stuck.size(), "rank"), start.stuck.size() == 1 ? "waits" : "wait",
+                  start.unseen.size() == 1 ? "it" : "them"));
+  Finding& finding = suspicion.finding;
+  finding.subject.ranks = absent.ranks;
+  finding.subject.hosts = {hosts.begin(), hosts.end()};
+  for (const ProcessSeen* seen : stopped)
+    if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(seen->last));
+  add_lines_of(view, start.stuck, 1, finding);
+  return suspicion;
+}
+
+// --- Before NCCL prints a line for the beginning (2.18.3)
+// -------------------------------------------
+
+// Processes that printed lines of their start, where none came to have a communicator.
+std::vector<const ProcessSeen*> all_waiting_to_start(const View& view) {
+  std::vector<const ProcessSeen*> waiting;
+  for (const Member& member : view.job.progress().members())
+    if (view.in_attempt(member.process)) return {};
+  for (const ProcessSeen& seen : view.job.processes().all()) {
+    if (!view.in_attempt(seen.process)) continue;
+    if (seen.began || seen.connected || !seen.prints_init || is_live(view, seen.source)) return {};
+    waiting.push_back(&seen);
+  }
+  return waiting;
+}
+
+// The host that has one process fewer than all others have; empty: there is none.
+std::string host_with_one_fewer(const std::vector<const ProcessSeen*>& processes,
+                                std::size_t& hosts, std::size_t& on_others) {
+  std::map<std::string, std::size_t> count;
+  for (const ProcessSeen* seen : processes) ++count[seen->host];
+  hosts = count.size();
+  on_others = 0;
+  for (const auto& [host, number] : count) on_others = std::max(on_others, number);
+  std::string fewer;
+  for (const auto& [host, number] : count) {
+    if (number == on_others) continue;
+    if (number + 1 != on_others || !fewer.empty() || host.empty()) return {};
+    fewer = host;
+  }
+  return on_others >= 2 ? fewer : std::string();
+}
+
+// The number that launchers' prefixes leave out; nullopt: none, or they are no ranks of the job.
+std::optional<int> rank_left_out(const std::vector<const ProcessSeen*>& processes) {
+  std::set<int> ranks;
+  for (const ProcessSeen* seen : processes)
+    if (seen->launcher_rank < 0 || !ranks.insert(seen->launcher_rank).second) return std::nullopt;
+  if (ranks.size() < 2 || static_cast<std::size_t>(*ranks.rbegin()) != ranks.size())
+    return std::nullopt;
+  int expected = 0;
+  for (int rank : ranks)
+    if (rank != expected++) return expected - 1;
+  return std::nullopt;
+}
+
+std::optional<Suspicion> fewer_processes(const View& view) {
+  const std::vector<const ProcessSeen*> waiting = all_waiting_to_start(view);
+  if (waiting.size() < 3) return std::nullopt;
+  std::size_t hosts = 0;
+  std::size_t on_others = 0;
+  std::string host = host_with_one_fewer(waiting, hosts, on_others);
+  const std::optional<int> rank = rank_left_out(waiting);
+  if (host.empty() && !rank) return std::nullopt;
+
+  double confidence = rank || hosts > 2 ? kGap : kGapOfTwoHosts;
+  if (rank && !host.empty()) confidence = kMostAreThere;
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = waiting.front()->last.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "launch.rank_missing";
+  finding.severity = Severity::critical;
+  finding.confidence = confidence;
+  if (rank) finding.subject.ranks = {*rank};
+  if (!host.empty()) finding.subject.hosts = {host};
+  finding.title = rank ? fmt::format(
+                             "Rank {}{} printed nothing, and none of {} others came to "
+                             "have a communicator",
+                             *rank, host.empty() ? "" : " on " + host, waiting.size())
+                       : fmt::format(
+                             "{} has {} where every other host has {}, and none of them "
+                             "came to have a communicator",
+                             host,
+                             on_others == 2 ? "1 process of the job"
+                                            : fmt::format("{} processes of the job", on_others - 1),
+                             on_others);
+  for (const ProcessSeen* seen : waiting) {
+    if (finding.evidence.size() == kMostLines) break;
+    if (host.empty() || seen->host == host) finding.evidence.push_back(view.evidence(seen->last));
+  }
+  return suspicion;
+}
+
+// All processes are there, none has a communicator, and one came less far than the others.
+std::optional<Suspicion> least_far_before_any_began(const View& view) {
+  for (std::size_t member : view.members)
+    if (view.member(member).init) return std::nullopt;
+  std::vector<ProcessKey> processes;
+  std::map<ProcessKey, const ProcessSeen*> seen_as;
+  for (const ProcessSeen& seen : view.job.processes().all()) {
+    if (!view.in_attempt(seen.process) || !seen.prints_init) continue;
+    if (seen.began || is_live(view, seen.source)) return std::nullopt;
+    processes.push_back(seen.process);
+    seen_as[seen.process] = &seen;
+  }
+  const LeftBehind behind = left_behind_in_start(view, processes);
+  if (behind.processes.empty()) return std::nullopt;
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  Finding& finding = suspicion.finding;
+  finding.cause = "launch.rank_missing";
+  finding.severity = Severity::critical;
+  finding.confidence = kLeastFar;
+  std::set<std::string> hosts;
+  for (const ProcessKey& process : behind.processes) {
+    const ProcessSeen& seen = *seen_as[process];
+    hosts.insert(seen.host);
+    if (seen.launcher_rank >= 0) finding.subject.ranks.push_back(seen.launcher_rank);
+    if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(seen.last));
+  }
+  hosts.erase("");
+  finding.subject.hosts = {hosts.begin(), hosts.end()};
+  std::ranges::sort(finding.subject.ranks);
+  const ProcessSeen& first = *seen_as[behind.processes.front()];
+  finding.title = fmt::format(
+      "{}{} came less far than {} others in starting up: no line of its {}, and none of them came "
+      "to have a communicator",
+      first.launcher_rank >= 0 ? fmt::format("Rank {}", first.launcher_rank)
+                               : fmt::format("Process {}", first.process.pid),
+      first.host.empty() ? "" : " on " + first.host, processes.size() - behind.processes.size(),
+      behind.stage);
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_missing_ranks(const View& view) {
+  std::vector<Suspicion> found;
+  std::vector<Start> nobodys;
+  for (std::size_t which = 0; which < view.communicators.size(); ++which) {
+    const std::optional<Start> start = start_of(view, which);
+    if (!start) continue;
+    if (start->finished.empty() && (start->unseen.empty() || all_have_met(view, start->stuck))) {
+      nobodys.push_back(*start);
+    } else if (found.size() < kMostFindings) {
+      auto missing = start->finished.empty() ? unseen(view, *start) : stuck(view, *start);
+      if (missing) found.push_back(std::move(*missing));
+    }
+  }
+  if (!nobodys.empty()) {
+    auto last = least_far(view, nobodys);
+    found.push_back(last ? std::move(*last) : nobody_finished(view, nobodys));
+  }
+  if (auto last = least_far_before_any_began(view)) found.push_back(std::move(*last));
+  if (auto fewer = fewer_processes(view)) found.push_back(std::move(*fewer));
+  return found;
+}
+
+}  // namespace faultline

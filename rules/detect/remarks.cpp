@@ -1,0 +1,99 @@
+#include "rules/detect/remarks.h"
+
+#include <algorithm>
+
+#include "rules/detect/remarks/aftermath.h"
+#include "rules/detect/remarks/ends.h"
+#include "rules/detect/remarks/parts.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kLater = 0.8;  // times: something else was wrong before
+constexpr std::size_t kMostExcused = 8;
+
+bool blames_an_end(const Sighting& sighting) {
+  if (!sighting.field("rank_a").empty()) return false;  // the line names ranks itself
+  return sighting.signature->blames == Blames::peer || sighting.signature->blames == Blames::pair;
+}
+
+// Whether the kernel of the host told of such a fault: it knows the GPU, and NCCL only notices.
+bool kernel_told(const View& view, const Finding& finding) {
+  return std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
+    const XidMeaning* meaning = view.catalog.xid(incident.code);
+    if (meaning == nullptr || meaning->cause != finding.cause) return false;
+    const std::string host = view.job.host_of(incident.spoken_host, incident.source);
+    return host.empty() ||
+           std::ranges::find(finding.subject.hosts, host) != finding.subject.hosts.end();
+  });
+}
+
+void leave_gpus_to_the_kernel(const View& view, std::vector<Suspicion>& found) {
+  for (Suspicion& suspicion : found) {
+    if (!suspicion.finding.cause.starts_with("gpu.") || !kernel_told(view, suspicion.finding))
+      continue;
+    suspicion.finding.cause = "nccl.error";
+    suspicion.stops_job = true;
+  }
+}
+
+std::vector<Suspicion> suspect(const View& view, const std::vector<Sighting>& causes,
+                               const std::vector<Sighting>& told) {
+  SightingList parts;
+  SightingList ends;
+  for (const Sighting& sighting : causes)
+    (blames_an_end(sighting) ? ends : parts).push_back(&sighting);
+  std::vector<Suspicion> found = suspect_parts(view, parts);
+  const std::vector<Suspicion> of_ends = suspect_ends(view, ends, told);
+  found.insert(found.end(), of_ends.begin(), of_ends.end());
+  return found;
+}
+
+bool is_failure(const Suspicion& suspicion) {
+  return suspicion.finding.severity >= Severity::error;
+}
+
+// A warning says of a configuration that it is slow; of hardware, that it may fail one day.
+void soften_warnings(std::vector<Suspicion>& found) {
+  for (Suspicion& suspicion : found) {
+    const std::string& cause = suspicion.finding.cause;
+    if (suspicion.finding.severity == Severity::warning && !cause.starts_with("config.") &&
+        !cause.starts_with("performance."))
+      suspicion.verdict = Verdict::healthy;
+  }
+}
+
+void trust_later_ones_less(std::vector<Suspicion>& found) {
+  std::vector<EventTime> times;
+  for (const Suspicion& suspicion : found)
+    if (is_failure(suspicion)) times.push_back(suspicion.since);
+  for (Suspicion& suspicion : found)
+    if (is_failure(suspicion) && std::ranges::any_of(times, [&](const EventTime& time) {
+          return order_of(time, suspicion.since, false) == Order::before;
+        }))
+      suspicion.finding.confidence *= kLater;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_remarks(const View& view) {
+  const Sightings sightings = sightings_of(view);
+  std::vector<Suspicion> found = suspect(view, sightings.causes, sightings.told);
+  leave_gpus_to_the_kernel(view, found);
+  soften_warnings(found);
+  trust_later_ones_less(found);
+  const bool failed = std::ranges::any_of(found, is_failure);
+
+  std::vector<Suspicion> excused = suspect(view, sightings.excused, sightings.told);
+  if (excused.size() > kMostExcused) excused.resize(kMostExcused);
+  for (Suspicion& suspicion : excused) {
+    suspicion.verdict = Verdict::healthy;
+    suspicion.finding.severity = std::min(suspicion.finding.severity, Severity::warning);
+    found.push_back(std::move(suspicion));
+  }
+  const std::vector<Suspicion> aftermath = find_aftermath(view, sightings, failed);
+  found.insert(found.end(), aftermath.begin(), aftermath.end());
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,12 @@
+// What NCCL says when something else went wrong: errors that name no cause, and ranks that were
+// taken down.
+#pragma once
+
+#include "rules/detect/remarks/wording.h"
+
+namespace faultline {
+
+// `failed`: something that can be a cause was said in this job.
+std::vector<Suspicion> find_aftermath(const View& view, const Sightings& sightings, bool failed);
+
+}  // namespace faultline

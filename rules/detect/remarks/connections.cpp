@@ -1,0 +1,164 @@
+#include "rules/detect/remarks/connections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// Whose NIC an RDMA address is, by the lines that print their own.
+using Gids = std::map<std::string, End, std::less<>>;
+
+Gids gids_of(const View& view, const std::vector<Sighting>& told) {
+  Gids gids;
+  for (const Sighting& sighting : told) {
+    const std::string_view gid = sighting.field("local_gid");
+    if (gid.empty() || sighting.host.empty()) continue;
+    End& end = gids.try_emplace(std::string(gid), End{sighting.host, true, {}}).first->second;
+    if (end.name != sighting.host) end = {};  // link-local addresses are everybody's
+    if (end.is_host && end.nic.empty()) end.nic = nic_of(view, sighting);
+  }
+  return gids;
+}
+
+// Hosts that the address book does not know, by lines that name the same peer by its GID too.
+using Learnt = std::map<std::string, std::string, std::less<>>;
+
+Learnt addresses_by_gid(const std::vector<Sighting>& told, const Gids& gids) {
+  Learnt learnt;
+  for (const Sighting& sighting : told) {
+    const auto end = gids.find(sighting.field("remote_gid"));
+    const std::string address = bare_address(sighting.field("peer"));
+    if (end == gids.end() || !end->second.is_host || address.empty()) continue;
+    const auto [known, is_new] = learnt.try_emplace(address, end->second.name);
+    if (!is_new && known->second != end->second.name) known->second.clear();
+  }
+  return learnt;
+}
+
+// The one NIC that a process reaches other hosts through: "gpu-node-3/mlx5_1:1"; "" if it uses
+// several, or nothing tells.
+std::string only_nic_of(const View& view, const ProcessKey& process, const std::string& host) {
+  const ProcessSetup* setup = view.job.setup().find(process);
+  if (setup == nullptr || host.empty()) return {};
+  std::set<std::string> nics;
+  for (const CommunicatorSetup& communicator : setup->communicators)
+    for (const Link& link : communicator.links) {
+      if (view.job.setup().text(link.transport) != "NET/IB") continue;
+      for (int index = 0; index < 64; ++index)
+        if ((link.devices >> index & 1) != 0)
+          nics.insert(view.job.addresses().device_name(process, index));
+    }
+  if (nics.size() != 1 || nics.begin()->empty()) return {};
+  return gpu_name(host, *nics.begin());
+}
+
+// The NIC at the far end, if all that this process is connected with there use the same.
+std::string far_nic_of(const View& view, const ProcessKey& process, const std::string& far_host) {
+  const ProcessSetup* setup = view.job.setup().find(process);
+  if (setup == nullptr) return {};
+  std::set<std::string> nics;
+  for (const Communicator& communicator : view.communicators) {
+    const auto mine = std::ranges::find_if(
+        communicator.members, [&](std::size_t m) { return view.member(m).process == process; });
+    if (mine == communicator.members.end()) continue;
+    const auto known = std::ranges::find(setup->communicators, view.member(*mine).pointer,
+                                         &CommunicatorSetup::communicator);
+    if (known == setup->communicators.end()) continue;
+    for (const Link& link : known->links) {
+      if (!view.job.setup().text(link.transport).starts_with("NET/")) continue;
+      for (std::size_t m : communicator.members) {
+        const Member& peer = view.member(m);
+        if (!peer.init || peer.host != far_host ||
+            !std::ranges::binary_search(link.peers, peer.init->rank))
+          continue;
+        nics.insert(only_nic_of(view, peer.process, far_host));
+      }
+    }
+  }
+  return nics.size() == 1 ? *nics.begin() : std::string();
+}
+
+class Reading {
+ public:
+  Reading(const View& view, const std::vector<Sighting>& told)
+      : view_(view), gids_(gids_of(view, told)), learnt_(addresses_by_gid(told, gids_)) {
+    for (const Worker& worker : view.workers.all) hosts_.insert(worker.host);
+    for (const Sighting& sighting : told) hosts_.insert(sighting.host);
+    hosts_.erase("");
+  }
+
+  Report read(const Sighting& sighting) const {
+    Report report{.sighting = &sighting, .near = {}, .far = far_end(sighting)};
+    report.near = {sighting.host, true, nic_of(view_, sighting)};
+    if (report.near.nic.empty() && is_of_rdma(sighting))
+      report.near.nic = only_nic_of(view_, sighting.process->process, sighting.host);
+    if (report.far.is_host && report.far.nic.empty() && is_of_rdma(sighting))
+      report.far.nic = far_nic_of(view_, sighting.process->process, report.far.name);
+    if (sighting.host.empty())
+      report.near = {view_.job.sources().at(sighting.process->source).source.name, false, {}};
+    return report;
+  }
+
+ private:
+  // Completions have a status; what is said of sockets has none.
+  static bool is_of_rdma(const Sighting& sighting) { return !sighting.field("status").empty(); }
+
+  End far_end(const Sighting& sighting) const {
+    const auto by_gid = gids_.find(sighting.field("remote_gid"));
+    const std::string_view peer = sighting.field("peer");
+    End end{host_named(peer), true, {}};
+    if (by_gid != gids_.end() && by_gid->second.is_host) {
+      if (end.name.empty()) end.name = by_gid->second.name;
+      if (end.name == by_gid->second.name) end.nic = by_gid->second.nic;
+    }
+    if (!end.name.empty()) return end;
+    const std::string address = bare_address(peer);
+    return {address.empty() ? std::string(peer.substr(0, peer.find('<'))) : address, false, {}};
+  }
+
+  std::string host_named(std::string_view peer) const {
+    if (std::string host = view_.job.addresses().host_of_address(peer); !host.empty()) return host;
+    const std::string address = bare_address(peer);
+    if (const auto known = learnt_.find(address); known != learnt_.end()) return known->second;
+    const std::string name = address.empty() ? short_host(peer.substr(0, peer.find('<'))) : "";
+    return hosts_.contains(name) ? name : std::string();
+  }
+
+  const View& view_;
+  Gids gids_;
+  Learnt learnt_;
+  std::set<std::string> hosts_;
+};
+
+}  // namespace
+
+std::vector<Report> reports_of(const View& view, const SightingList& causes,
+                               const std::vector<Sighting>& told) {
+  const Reading reading(view, told);
+  std::vector<Report> reports;
+  for (const Sighting* sighting : causes) reports.push_back(reading.read(*sighting));
+  return reports;
+}
+
+std::vector<std::vector<Report>> connected(const std::vector<Report>& reports) {
+  std::map<std::string, std::string> parents;
+  auto root = [&](std::string name) {
+    while (parents.try_emplace(name, name).first->second != name) name = parents[name];
+    return name;
+  };
+  for (const Report& report : reports)
+    if (!report.far.name.empty()) parents[root(report.near.name)] = root(report.far.name);
+  std::map<std::string, std::size_t> known;
+  std::vector<std::vector<Report>> groups;
+  for (const Report& report : reports) {
+    const auto [at, is_new] = known.try_emplace(root(report.near.name), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[at->second].push_back(report);
+  }
+  return groups;
+}
+
+}  // namespace faultline

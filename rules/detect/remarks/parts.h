@@ -1,0 +1,11 @@
+// Causes that one part shows by itself: a process, a host, a NIC.
+#pragma once
+
+#include "rules/detect/remarks/wording.h"
+
+namespace faultline {
+
+// One suspicion per class and part, however many lines and processes tell of it.
+std::vector<Suspicion> suspect_parts(const View& view, const SightingList& causes);
+
+}  // namespace faultline

@@ -1,0 +1,179 @@
+#include "rules/detect/remarks/wording.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "model/cause.h"
+#include "rules/knowledge/advice.h"
+#include "rules/picture/read/swallowed_errors.h"
+#include "rules/knowledge/placeholders.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostLines = 4;
+constexpr double kSeveralSpeakers = 0.05;  // added: they bear each other out
+constexpr double kMostConfidence = 0.98;
+
+template <class T>
+void add_all(std::vector<T>& to, const std::vector<T>& from) {
+  std::set<T> all(to.begin(), to.end());
+  all.insert(from.begin(), from.end());
+  to.assign(all.begin(), all.end());
+}
+
+const Worker* only_worker(const View& view, const Sighting& sighting) {
+  return sighting.workers.size() == 1 ? &view.workers.all[sighting.workers.front()] : nullptr;
+}
+
+int rank_of(const View& view, const Sighting& sighting) {
+  const Worker* worker = only_worker(view, sighting);
+  return worker != nullptr && worker->rank >= 0 ? worker->rank : sighting.process->launcher_rank;
+}
+
+AdviceSubject about(const View& view, const Sighting& sighting) {
+  AdviceSubject subject{.host = sighting.host, .gpu = {}, .rank = std::nullopt};
+  if (const Worker* worker = only_worker(view, sighting)) subject.gpu = worker->gpu;
+  if (const int rank = rank_of(view, sighting); rank >= 0) subject.rank = rank;
+  return subject;
+}
+
+// What stands where a name is not known.
+std::string unnamed(std::string_view placeholder) {
+  if (placeholder == "rank") return "unknown";
+  if (placeholder == "host") return "a host that no line names";
+  if (placeholder == "gpu") return "unknown";
+  if (placeholder == "device") return "a NIC";
+  if (placeholder == "peer") return "a peer";
+  return "?";
+}
+
+std::string known(const View& view, const Sighting& sighting, std::string_view placeholder,
+                  std::string_view peer) {
+  const AdviceSubject subject = about(view, sighting);
+  if (placeholder == "rank" && subject.rank) return std::to_string(*subject.rank);
+  if (placeholder == "host") return subject.host;
+  if (placeholder == "gpu") return subject.gpu;
+  if (placeholder == "peer" && !peer.empty()) return std::string(peer);
+  return std::string(sighting.field(placeholder));
+}
+
+// A name at the beginning of a title stays as it is; words in its place begin the sentence.
+std::string unnamed_at(const std::string& title, std::string_view placeholder) {
+  std::string words = unnamed(placeholder);
+  if (title.empty())
+    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  return words;
+}
+
+}  // namespace
+
+std::string title_of(const View& view, const Sighting& sighting, std::string_view peer) {
+  std::string title;
+  take_apart(
+      sighting.signature->title, [&](std::string_view plain) { title += plain; },
+      [&](std::string_view name) {
+        const std::string value = known(view, sighting, name, peer);
+        title += value.empty() ? unnamed_at(title, name) : value;
+      });
+  return title;
+}
+
+std::string speaker_of(const View& view, const Sighting& sighting) {
+  const int rank = rank_of(view, sighting);
+  const std::int64_t pid = sighting.process->process.pid;
+  std::string who = rank >= 0  ? fmt::format("rank {}", rank)
+                    : pid != 0 ? fmt::format("process {}", pid)
+                               : std::string("one process");
+  return sighting.host.empty() ? who : fmt::format("{} on {}", who, sighting.host);
+}
+
+Subject speakers_of(const View& view, const SightingList& said) {
+  Subject subject;
+  for (const Sighting* sighting : said) {
+    Subject one;
+    if (!sighting->host.empty()) one.hosts = {sighting->host};
+    if (const int rank = rank_of(view, *sighting); rank >= 0) one.ranks = {rank};
+    for (std::size_t index : sighting->workers) {
+      const Worker& worker = view.workers.all[index];
+      if (worker.rank >= 0 && sighting->workers.size() == 1) one.ranks = {worker.rank};
+      if (!worker.gpu.empty()) one.gpus.push_back(gpu_name(worker.host, worker.gpu));
+    }
+    add_to(subject, one);
+  }
+  return subject;
+}
+
+std::string nic_of(const View& view, const Sighting& sighting) {
+  std::string device(sighting.field("device"));
+  if (device.empty()) return {};
+  if (const std::string_view port = sighting.field("port"); !port.empty())
+    device += fmt::format(":{}", port);
+  if (device.find(':') == std::string::npos) {
+    // Some lines name no port; where the device has only one, it is that.
+    std::vector<std::string> ports;
+    for (const std::string& nic : view.job.addresses().devices_of(sighting.process->process))
+      if (nic.starts_with(device + ':')) ports.push_back(nic);
+    if (ports.size() == 1) device = ports.front();
+  }
+  return gpu_name(sighting.host, device);
+}
+
+Suspicion suspicion_of(const View& view, const SightingList& said) {
+  const Sighting& first = *said.front();
+  const MessageSignature& signature = *first.signature;
+  Suspicion suspicion;
+  suspicion.since = first.time();
+  Finding& finding = suspicion.finding;
+  finding.cause = signature.cause;
+  finding.title = title_of(view, first);
+  finding.severity = signature.severity;
+  finding.count = 0;
+  std::set<const RemarkingProcess*> speakers;
+  bool swallowed = false;
+  for (const Sighting* sighting : said) {
+    finding.count += sighting->said->count;
+    swallowed |= is_swallowed(view, *sighting);
+    if (auto time = sighting->said->last.time.wall())
+      finding.last_seen = std::max(finding.last_seen.value_or(*time), *time);
+    if (speakers.insert(sighting->process).second && finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(sighting->said->first));
+  }
+  // A process's further lines, once everybody's first is shown.
+  for (const Sighting* sighting : said) {
+    Evidence line = view.evidence(sighting->said->first);
+    if (finding.evidence.size() < kMostLines &&
+        std::ranges::find(finding.evidence, line) == finding.evidence.end())
+      finding.evidence.push_back(std::move(line));
+  }
+  finding.confidence = signature.confidence;
+  if (speakers.size() > 1)
+    finding.confidence = std::max(finding.confidence,
+                                  std::min(finding.confidence + kSeveralSpeakers, kMostConfidence));
+  // An error that names no cause is not passed over where nothing else is known.
+  suspicion.stops_job = is_symptom(finding.cause) && finding.severity >= Severity::error;
+  suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;
+  suspicion.tells_verdict = true;
+  if (finding.severity == Severity::info) suspicion.verdict = Verdict::healthy;
+  if (finding.severity == Severity::warning) suspicion.verdict = Verdict::slow;
+  for (const Action& action : signature.actions)
+    finding.actions.push_back(fill_in(action, about(view, first)));
+  return suspicion;
+}
+
+void add_to(Subject& to, const Subject& subject) {
+  add_all(to.hosts, subject.hosts);
+  add_all(to.ranks, subject.ranks);
+  add_all(to.gpus, subject.gpus);
+  add_all(to.nics, subject.nics);
+  add_all(to.communicators, subject.communicators);
+}
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", count, count == 1 ? one : several);
+}
+
+}  // namespace faultline

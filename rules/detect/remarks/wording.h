@@ -1,0 +1,37 @@
+// Findings made of sightings: whom they name, and in which words.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/picture/read/remark_sightings.h"
+
+namespace faultline {
+
+using SightingList = std::vector<const Sighting*>;
+
+// The signature's title with its placeholders filled in; what is not known is said in words. `peer`
+// takes the place of the address in the line.
+std::string title_of(const View& view, const Sighting& sighting, std::string_view peer = {});
+
+// "Rank 5 on node-0", "A process on node-0".
+std::string speaker_of(const View& view, const Sighting& sighting);
+
+// Who said these.
+Subject speakers_of(const View& view, const SightingList& said);
+
+// "node-0/mlx5_1:1" for the NIC that the line names; empty if it names none.
+std::string nic_of(const View& view, const Sighting& sighting);
+
+// A suspicion of the class of the first one's signature, with its title, how often it was said, its
+// lines (each process's first, at most a handful) and what to do.
+Suspicion suspicion_of(const View& view, const SightingList& said);
+
+// Adds what `subject` names and `to` does not.
+void add_to(Subject& to, const Subject& subject);
+
+// "3 processes", "1 process".
+std::string counted(std::size_t count, std::string_view one, std::string_view several);
+
+}  // namespace faultline

@@ -1,0 +1,218 @@
+#include "rules/detect/reported/absent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "rules/picture/who/reported_identity.h"
+
+namespace faultline {
+namespace {
+
+// RAS has a network of its own, besides the one that carries the data: a process that is out of
+// its reach is most likely stopped, gone, or on a host that is.
+constexpr double kDead = 0.75;
+constexpr double kUnresponsive = 0.6;  // its RAS thread may only be late
+constexpr double kNeverJoined = 0.7;
+constexpr double kOwnError = 0.7;
+constexpr double kRemoteError = 0.4;
+constexpr std::size_t kMostLines = 3;
+constexpr std::string_view kRemote = "Remote process error";
+
+struct Absent {
+  ReportedPerson person;
+  ReportedProcess process;
+  bool forming = false;  // its communicator was being set up
+  int nranks = 0;
+};
+
+using Absentees = std::map<std::string, Absent>;  // by key of the person
+
+bool is_gone(const std::string& state) { return state == "dead" || state == "unresponsive"; }
+
+void add(Absentees& absentees, Absent absent) {
+  auto [known, is_new] = absentees.try_emplace(absent.person.key, absent);
+  if (is_new) return;
+  // The communicator of all ranks tells best who it is.
+  if (known->second.person.rank < 0 || known->second.nranks < absent.nranks) {
+    const bool dead = known->second.process.state == "dead";
+    known->second = std::move(absent);
+    if (dead) known->second.process.state = "dead";
+  }
+}
+
+bool same_process(const ReportedProcess& a, const ReportedProcess& b) {
+  return a.pid == b.pid && a.host == b.host;
+}
+
+// 2.24 and 2.25 name missing ranks without their processes, and those without their ranks.
+bool is_the_only_one_without_process(const Absentees& absentees, const Absent& absent) {
+  return absent.process.pid == 0 && std::ranges::count_if(absentees, [](const auto& known) {
+                                      return known.second.process.pid == 0;
+                                    }) == 1;
+}
+
+Absentees absentees_in(const View& view, const JobReport& report, int world) {
+  Absentees absentees;
+  for (const auto& [id, communicator] : report.communicators) {
+    const bool forming = communicator.status == "INIT";
+    for (const auto& [number, rank] : communicator.ranks) {
+      const std::string& state = rank.process.state;
+      // A process that answers and has no such communicator has left it, unless it is being set up.
+      if (!is_gone(state) && !(forming && state == "missing")) continue;
+      add(absentees, {person_of(view, id, number, communicator.nranks, rank.process, world),
+                      rank.process, forming, communicator.nranks});
+    }
+  }
+  std::vector<const ReportedProcess*> unnamed;
+  for (const ReportedProcess& process : report.processes) {
+    if (!is_gone(process.state)) continue;
+    bool named = false;
+    for (auto& [key, absent] : absentees) {
+      if (!same_process(absent.process, process)) continue;
+      named = true;
+      if (process.state == "dead") absent.process.state = "dead";
+    }
+    if (!named) unnamed.push_back(&process);
+  }
+  if (unnamed.size() == 1)
+    for (auto& [key, absent] : absentees) {
+      if (!is_the_only_one_without_process(absentees, absent)) continue;
+      absent.process = *unnamed.front();
+      absent.person =
+          person_of(view, absent.person.communicator, absent.person.rank_in_communicator,
+                    absent.nranks, absent.process, world);
+      return absentees;
+    }
+  for (const ReportedProcess* process : unnamed)
+    add(absentees, {person_of(view, "", -1, 0, *process, world), *process, false, 0});
+  return absentees;
+}
+
+// That a connection was slow is no news by itself; that RAS gave a peer up is.
+void add_monitored(const View& view, Absentees& absentees, int world) {
+  for (const auto& [key, process] : view.job.reports().monitored())
+    if (process.state == "dead")
+      add(absentees, {person_of(view, "", -1, 0, process, world), process, false, 0});
+}
+
+// Those of one host to whom the same happened: a host that is gone takes all its ranks along.
+using Group = std::vector<const Absent*>;
+
+std::vector<Group> groups_of(const Absentees& absentees) {
+  std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
+  std::vector<Group> found;
+  for (const auto& [key, absent] : absentees) {
+    const std::string& host = absent.person.host;
+    groups[{host.empty() ? key : host, absent.process.state,
+            absent.forming ? absent.person.communicator : std::string()}]
+        .push_back(&absent);
+  }
+  for (auto& [key, group] : groups) found.push_back(std::move(group));
+  return found;
+}
+
+std::string title_of(const Group& group, const std::vector<ReportedPerson>& people) {
+  const Absent& any = *group.front();
+  std::string who = names_of(people);
+  if (people.size() > 1 && !any.person.host.empty()) who += " on " + any.person.host;
+  if (any.forming)
+    return any.process.state == "missing"
+               ? fmt::format(
+                     "{} never began to set up communicator {} of {} ranks, though RAS "
+                     "answers there",
+                     who, any.person.communicator, any.nranks)
+               : fmt::format("{} never joined communicator {} of {} ranks", who,
+                             any.person.communicator, any.nranks);
+  return any.process.state == "dead"
+             ? fmt::format("{}: out of reach and considered dead by NCCL's RAS network", who)
+             : fmt::format("{} did not answer ncclras", who);
+}
+
+Suspicion describe(const View& view, const Group& group) {
+  const Absent& any = *group.front();
+  const bool dead = any.process.state == "dead";
+  std::vector<ReportedPerson> people;
+  Suspicion suspicion;
+  Finding& finding = suspicion.finding;
+  for (const Absent* absent : group) {
+    people.push_back(absent->person);
+    if (absent->process.line.known() && finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(absent->process.line));
+  }
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = any.process.line.time;
+  finding.cause = any.forming ? "launch.rank_missing" : "process.silent";
+  finding.title = title_of(group, people);
+  finding.severity = Severity::critical;
+  finding.confidence = any.forming ? kNeverJoined : dead ? kDead : kUnresponsive;
+  finding.subject = subject_of(people);
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_reported_absent(const View& view) {
+  const Reports& reports = view.job.reports();
+  const int world = world_of(view);
+  Absentees absentees;
+  if (const JobReport* report = reports.latest()) absentees = absentees_in(view, *report, world);
+  add_monitored(view, absentees, world);
+  std::vector<Suspicion> found;
+  for (const Group& group : groups_of(absentees)) found.push_back(describe(view, group));
+
+  // Where most are gone, the job has ended or RAS's own network is cut: nobody stands out.
+  const std::size_t all = std::max(static_cast<std::size_t>(world), reports.monitored().size());
+  if (absentees.size() > 1 && absentees.size() * 2 > all)
+    for (Suspicion& suspicion : found) {
+      suspicion.verdict = Verdict::healthy;
+      suspicion.finding.severity = Severity::info;
+    }
+  return found;
+}
+
+std::vector<Suspicion> find_reported_errors(const View& view) {
+  const JobReport* report = view.job.reports().latest();
+  if (report == nullptr) return {};
+  const int world = world_of(view);
+  struct Erring {
+    ReportedPerson person;
+    const ReportedRank* rank = nullptr;
+  };
+  std::map<std::string, Erring> own;
+  std::map<std::string, Erring> remote;
+  for (const auto& [id, communicator] : report->communicators)
+    for (const auto& [number, rank] : communicator.ranks) {
+      if (rank.error.empty()) continue;
+      ReportedPerson person = person_of(view, id, number, communicator.nranks, rank.process, world);
+      auto& those = rank.error == kRemote ? remote : own;
+      std::string key = person.key;
+      those.try_emplace(std::move(key), Erring{std::move(person), &rank});
+    }
+  // An error of a remote process is somebody else's, which counts where nobody has one of his own.
+  const auto& erring = own.empty() ? remote : own;
+  if (erring.empty()) return {};
+  std::vector<ReportedPerson> people;
+  Suspicion suspicion;
+  Finding& finding = suspicion.finding;
+  for (const auto& [key, each] : erring) {
+    people.push_back(each.person);
+    if (finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(each.rank->error_line));
+  }
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::failed;
+  suspicion.since = erring.begin()->second.rank->error_line.time;
+  finding.cause = "nccl.error";
+  finding.title = fmt::format("{} reported to ncclras: {}", names_of(people),
+                              erring.begin()->second.rank->error);
+  finding.severity = Severity::error;
+  finding.confidence = own.empty() ? kRemoteError : kOwnError;
+  finding.subject = subject_of(people);
+  return {std::move(suspicion)};
+}
+
+}  // namespace faultline

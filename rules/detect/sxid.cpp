@@ -1,0 +1,310 @@
+#include "rules/detect/sxid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "rules/knowledge/advice.h"
+#include "rules/detect/dated_calls.h"
+#include "rules/detect/outlived.h"
+#include "rules/detect/past_offences.h"
+#include "rules/picture/when/resets.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kOnAHost = 0.9;
+constexpr double kHostUnknown = 0.6;
+constexpr double kNoRanksKnown = 0.6;
+constexpr double kDriverUnsure = 0.5;  // what becomes of the job is not said by the catalog either
+constexpr double kWhileReset = 0.4;    // a GPU at the end of the links was being reset
+constexpr std::size_t kMostLines = 4;
+constexpr std::size_t kMostCodes = 6;
+
+constexpr int kThermalStart = 10004;
+constexpr int kThermalEnd = 10005;
+constexpr int kThermalShutdown = 10006;
+constexpr int kNvlinkError = 74;
+constexpr std::int64_t kSameSecondsUs = 2'000'000;
+
+struct ReadSxid {
+  const SwitchIncident* incident = nullptr;
+  const XidMeaning* meaning = nullptr;
+  Severity severity = Severity::error;
+  std::string impact;
+  EventTime first;
+  EventTime last;
+
+  bool harmless() const {
+    return impact == "none" || severity == Severity::info ||
+           (impact == "varies" && severity <= Severity::warning);
+  }
+};
+
+struct Group {
+  std::string host;
+  std::string cause;
+  std::vector<ReadSxid> errors;
+};
+
+ReadSxid read(const View& view, const SwitchIncident& incident, const XidMeaning& meaning) {
+  ReadSxid error{.incident = &incident,
+                 .meaning = &meaning,
+                 .severity = meaning.severity,
+                 .impact = meaning.impact,
+                 .first = view.job.dated(incident.first),
+                 .last = view.job.dated(incident.last)};
+  // Where the driver decides what is fatal when it prints, its word counts; elsewhere the catalog
+  // knows better.
+  if (meaning.printed == "either" && incident.printed == "Non-fatal" &&
+      error.severity > Severity::warning) {
+    error.severity = Severity::warning;
+    error.impact = "varies";
+  }
+  return error;
+}
+
+const XidMeaning* meaning_of(const Catalog& catalog, const SwitchIncident& incident) {
+  const bool shuts_down =
+      incident.code == kThermalStart && incident.detail.find("Shutting Down") != std::string::npos;
+  const XidMeaning* meaning = catalog.sxid(shuts_down ? kThermalShutdown : incident.code);
+  return meaning == nullptr || meaning->cause.empty() ? nullptr : meaning;
+}
+
+bool is_worse(const ReadSxid& a, const ReadSxid& b) {
+  if (a.severity != b.severity) return a.severity > b.severity;
+  return order_of(a.first, b.first, true) == Order::before;
+}
+
+Verdict verdict_of(const ReadSxid& error) {
+  if (error.harmless()) return Verdict::healthy;
+  return error.impact == "degrades" ? Verdict::slow : Verdict::failed;
+}
+
+// A fatal error of a port reaches the GPU at its other end as an Xid 74, whose line may come first.
+EventTime since_of(const View& view, const Group& group) {
+  const ReadSxid* earliest = &group.errors.front();
+  for (const ReadSxid& error : group.errors)
+    if (order_of(error.first, earliest->first, true) == Order::before) earliest = &error;
+  EventTime since = earliest->first;
+  for (const XidIncident& xid : view.job.hardware().xids()) {
+    if (xid.code != kNvlinkError || xid.source != earliest->incident->source ||
+        xid.boot != earliest->incident->boot)
+      continue;
+    const EventTime time = view.job.dated(xid.first);
+    const bool uptimes = time.uptime_us && since.uptime_us;
+    const bool walls = time.wall_us && since.wall_us;
+    if (!uptimes && !walls) continue;
+    const std::int64_t ahead =
+        uptimes ? *since.uptime_us - *time.uptime_us : *since.wall_us - *time.wall_us;
+    if (ahead > 0 && ahead <= kSameSecondsUs) since = time;
+  }
+  return since;
+}
+
+// The switch grew hot, and cooled down again.
+bool is_over(const Group& group) {
+  const auto code = [&](int wanted) {
+    return std::ranges::find(group.errors, wanted,
+                             [](const ReadSxid& e) { return e.meaning->code; });
+  };
+  const auto start = code(kThermalStart);
+  const auto end = code(kThermalEnd);
+  return group.cause == "gpu.thermal" && code(kThermalShutdown) == group.errors.end() &&
+         start != group.errors.end() && end != group.errors.end() &&
+         order_of(start->last, end->last, true) == Order::before;
+}
+
+std::string where_of(const SwitchIncident& incident) {
+  if (incident.links.empty()) return incident.nvswitch;
+  return fmt::format("{}, link{} {}", incident.nvswitch, incident.links.size() == 1 ? "" : "s",
+                     fmt::join(incident.links, ", "));
+}
+
+std::string title_of(const Group& group, const ReadSxid& main) {
+  std::set<int> codes;
+  std::set<std::string> switches;
+  for (const ReadSxid& error : group.errors) {
+    if (codes.size() < kMostCodes) codes.insert(error.meaning->code);
+    switches.insert(error.incident->nvswitch);
+  }
+  const std::string host = group.host.empty() ? "a host that no line names" : group.host;
+  const std::string text = main.incident->teller == "driver" && !main.incident->detail.empty()
+                               ? ": " + main.incident->detail
+                               : std::string();
+  const std::string where = switches.size() == 1
+                                ? "switch " + where_of(*main.incident)
+                                : fmt::format("{} switches, first {}", switches.size(),
+                                              where_of(*group.errors.front().incident));
+  if (group.cause == "gpu.thermal")
+    return fmt::format("An NVSwitch of {} is limited by heat (SXid {} of {}{})", host,
+                       fmt::join(codes, ", "), where, text);
+  return main.harmless() ? fmt::format(
+                               "NVSwitches of {} reported errors they survived (SXid {} of "
+                               "{}{})",
+                               host, fmt::join(codes, ", "), where, text)
+                         : fmt::format("The NVSwitch fabric of {} failed (SXid {} of {}{})", host,
+                                       fmt::join(codes, ", "), where, text);
+}
+
+void add_actions(const View& view, const Group& group, const ReadSxid& main, Finding& finding) {
+  const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
+  if (main.impact == "hang" && main.incident->printed == "Non-fatal")
+    finding.actions.push_back({.what = fmt::format("Do not trust the word Non-fatal of SXid {}: {}",
+                                                   main.meaning->code, main.meaning->meaning),
+                               .where = host});
+  std::set<int> told;
+  for (const ReadSxid& error : group.errors)
+    if (told.size() < kMostLines && told.insert(error.meaning->code).second)
+      finding.actions.push_back(
+          {.what = fmt::format("SXid {}, NVIDIA: {}.", error.meaning->code, error.meaning->action),
+           .where = host});
+  if (const Advice* advice = view.catalog.advice_for(finding.cause);
+      advice != nullptr && group.cause != "gpu.thermal" && !main.harmless())
+    for (const Action& action : advice->actions)
+      finding.actions.push_back(fill_in(action, AdviceSubject{.host = host}));
+  finding.actions.push_back({.what = fmt::format("SXid {}, NVIDIA's next step: {}.",
+                                                 main.meaning->code, main.meaning->escalation),
+                             .where = host});
+}
+
+// GPUs that were lost in the minute before: their links go, and every switch says so. No host need
+// be known for that, only the log that tells both.
+std::set<std::string> lost_before(const View& view, const Group& group, const EventTime& since) {
+  constexpr std::int64_t kMinuteUs = 60'000'000;
+  std::set<std::string> gpus;
+  for (const XidIncident& xid : view.job.hardware().xids()) {
+    const XidMeaning* meaning = view.catalog.xid(xid.code);
+    if (meaning == nullptr || meaning->cause != "gpu.off_bus") continue;
+    if (std::ranges::none_of(group.errors, [&](const ReadSxid& error) {
+          return error.incident->source == xid.source && error.incident->boot == xid.boot &&
+                 error.incident->spoken_host == xid.spoken_host;
+        }))
+      continue;
+    const EventTime time = view.job.dated(xid.first);
+    const bool uptimes = time.uptime_us && since.uptime_us;
+    if (!uptimes && (!time.wall_us || !since.wall_us)) continue;
+    const std::int64_t ahead =
+        uptimes ? *since.uptime_us - *time.uptime_us : *since.wall_us - *time.wall_us;
+    if (ahead >= 0 && ahead <= kMinuteUs) gpus.insert(gpu_name(group.host, xid.gpu));
+  }
+  return gpus;
+}
+
+std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host) {
+  std::set<int> ranks;
+  for (const Worker& worker : view.workers.all) {
+    if (host.empty() || (worker.host != host && worker.sender_host != host)) continue;
+    on_host = true;
+    if (worker.rank >= 0) ranks.insert(worker.rank);
+  }
+  return ranks;
+}
+
+bool is_old(const View& view, const Group& group) {
+  if (view.members.empty()) return false;
+  return std::ranges::all_of(group.errors, [&](const ReadSxid& error) {
+    return std::ranges::all_of(view.members, [&](std::size_t index) {
+      const Member& member = view.member(index);
+      const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
+      return order_of(error.last, first.time, member.host == group.host) == Order::before;
+    });
+  });
+}
+
+// A GPU that somebody reset while every one of these errors was told; empty: none.
+std::string reset_at_the_time(const View& view, const Group& group) {
+  std::string gpu;
+  for (const ReadSxid& error : group.errors) {
+    const SwitchIncident& incident = *error.incident;
+    gpu = reset_near(view, incident.source, incident.spoken_host, incident.boot, error.first);
+    if (gpu.empty()) return {};
+  }
+  return gpu;
+}
+
+Suspicion describe(const View& view, const DatedCalls& calls, Group group) {
+  std::ranges::stable_sort(group.errors, is_worse);
+  const ReadSxid main = group.errors.front();
+  Suspicion suspicion;
+  suspicion.since = since_of(view, group);
+  suspicion.verdict = is_over(group) ? Verdict::healthy : verdict_of(main);
+  suspicion.stops_job = main.severity == Severity::critical && main.impact == "hang";
+  Finding& finding = suspicion.finding;
+  finding.cause = group.cause;
+  finding.severity = main.harmless() ? std::min(main.severity, Severity::warning) : main.severity;
+  finding.count = 0;
+  Upkeep upkeep = group.errors.front().incident->upkeep;
+  for (const ReadSxid& error : group.errors) {
+    finding.count += error.incident->count;
+    if (error.incident->upkeep == Upkeep::none) upkeep = Upkeep::none;
+    if (finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(error.incident->first));
+    if (const auto time = error.last.wall(); time && time > finding.last_seen)
+      finding.last_seen = time;
+  }
+  bool on_host = false;
+  const std::set<int> ranks = ranks_on(view, group.host, on_host);
+  finding.subject.ranks = {ranks.begin(), ranks.end()};
+  if (!group.host.empty()) finding.subject.hosts = {group.host};
+  const std::set<std::string> lost = lost_before(view, group, suspicion.since);
+  finding.subject.gpus = {lost.begin(), lost.end()};
+  finding.confidence = view.workers.all.empty() ? kNoRanksKnown
+                       : group.host.empty()     ? kHostUnknown
+                                                : kOnAHost;
+  if (main.impact == "varies") finding.confidence = std::min(finding.confidence, kDriverUnsure);
+  finding.title = title_of(group, main);
+  if (const std::string gpu = reset_at_the_time(view, group); !gpu.empty() && lost.empty()) {
+    finding.confidence = std::min(finding.confidence, kWhileReset);
+    finding.title += fmt::format(", while GPU {} of the host was reset", gpu);
+  }
+  add_actions(view, group, main, finding);
+  const bool old = is_old(view, group);
+  finding.part_of_job =
+      (on_host || view.workers.all.empty() || group.host.empty()) && !old && upkeep == Upkeep::none;
+  if (old) finding.title += ", before the job began";
+  const bool stops = suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
+  if (stops && on_host && finding.part_of_job &&
+      std::ranges::all_of(group.errors, [&](const ReadSxid& error) {
+        return calls.went_on_after(group.host, finding.subject, error.last);
+      }))
+    say_that_the_job_went_on(suspicion);
+  if (upkeep != Upkeep::none)
+    finding.title += upkeep == Upkeep::shutdown ? ", while the host was shut down"
+                                                : ", while the driver was reloaded";
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_sxids(const View& view) {
+  using Key = std::tuple<std::string, std::string>;  // host, class
+  std::map<Key, Group> serious;
+  std::map<Key, Group> harmless;
+  for (const SwitchIncident& incident : view.job.hardware().switch_errors()) {
+    const XidMeaning* meaning = meaning_of(view.catalog, incident);
+    if (meaning == nullptr) continue;
+    ReadSxid error = read(view, incident, *meaning);
+    const std::string host = view.job.host_of(incident.spoken_host, incident.source);
+    const bool ends_one = meaning->code == kThermalEnd && serious.contains({host, meaning->cause});
+    auto& groups = error.harmless() && !ends_one ? harmless : serious;
+    Group& group = groups[{host, meaning->cause}];
+    group.host = host;
+    group.cause = meaning->cause;
+    group.errors.push_back(std::move(error));
+  }
+  const DatedCalls calls(view);
+  std::vector<Suspicion> found;
+  for (const auto& [key, group] : serious) found.push_back(describe(view, calls, group));
+  for (const auto& [key, group] : harmless)
+    if (!serious.contains(key)) found.push_back(describe(view, calls, group));
+  spare_what_was_outlived(view, found);
+  tell_past_offences(view, found);
+  return found;
+}
+
+}  // namespace faultline

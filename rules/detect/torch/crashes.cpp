@@ -1,0 +1,527 @@
+#include "rules/detect/torch/crashes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "rules/knowledge/signatures.h"
+#include "rules/state/remarks.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kFirst = 0.85;        // nothing that could lead to it was said before
+constexpr double kOneOfSeveral = 0.5;  // and nothing tells which of them was first
+constexpr double kLater = 0.35;
+constexpr double kKilled = 0.6;      // nobody says by whom
+constexpr double kFaulted = 0.7;     // a segmentation fault, a bus error
+constexpr double kEndedOnly = 0.45;  // with a code, and no word why
+constexpr double kOutOfMemory = 0.85;
+constexpr double kBesideAnException = 0.7;  // times: that may tell why
+constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostTitleBytes = 240;
+
+using Fields = std::map<std::string, std::string, std::less<>>;
+
+std::string filled(std::string text, const Fields& fields) {
+  for (const auto& [name, value] : fields) {
+    const std::string place = fmt::format("{{{}}}", name);
+    for (std::size_t at = text.find(place); at != std::string::npos;
+         at = text.find(place, at + value.size()))
+      text.replace(at, place.size(), value);
+  }
+  return text;
+}
+
+// What a rank said, with what it means.
+struct Told {
+  const TorchRank* rank = nullptr;
+  const TorchSaying* saying = nullptr;
+  const TorchSaying* original = nullptr;  // in a worker process of it
+  std::optional<SignatureMatch> match;
+
+  const TorchSaying& telling() const { return original != nullptr ? *original : *saying; }
+  std::string cause() const { return match ? match->signature->cause : "software.rank_crashed"; }
+  bool is_echo() const { return match && match->signature->weight == Weight::echo; }
+};
+
+std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
+  return view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+}
+
+// The last call of each rank in each source, and under -1 of whichever rank.
+class LastCalls {
+ public:
+  explicit LastCalls(const View& view) {
+    for (const std::size_t index : view.members) {
+      const LineRef& call = view.member(index).last_line;
+      if (!call.known()) continue;
+      for (const int rank : {view.worker_of(index).rank, -1}) {
+        std::uint64_t& last = lines_[{rank, call.source}];
+        last = std::max(last, call.line);
+      }
+    }
+  }
+
+  // Who goes on calling collectives has caught what it raised.
+  bool went_on(int rank, const LineRef& line) const {
+    const auto known = lines_.find({rank, line.source});
+    return known != lines_.end() && known->second > line.line;
+  }
+
+ private:
+  std::map<std::pair<int, std::uint32_t>, std::uint64_t> lines_;
+};
+
+// Of one rank: the first that can be a cause, and the first that follows from something.
+struct Story {
+  std::optional<Told> cause;
+  std::optional<Told> echo;
+};
+
+bool timed_out_before(const TorchRank& rank, const LineRef& line) {
+  return std::ranges::any_of(rank.timeouts, [&](const TorchTimeout& timeout) {
+    return said_order(timeout.line, line) == Order::before;
+  });
+}
+
+Story story_of(const View& view, const TorchCrew& crew, const LastCalls& calls,
+               const TorchRank& rank) {
+  Story story;
+  for (const TorchSaying& saying : rank.said) {
+    if (!crew.in_attempt(saying.line)) continue;
+    if (saying.exception && calls.went_on(rank.rank, saying.line)) continue;
+    Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
+    if (told.match && told.match->signature->weight == Weight::harmless) continue;
+    // A line was kept for a word in it, and says something else.
+    if (!told.match && !saying.exception) continue;
+    // A worker's own exception says better what the one before was about.
+    if (saying.exception && saying.exception->original && story.cause && !told.is_echo()) {
+      if (story.cause->original != nullptr || !story.cause->saying->exception) continue;
+      story.cause->original = &saying;
+      if (told.match) story.cause->match = std::move(told.match);
+      continue;
+    }
+    const bool follows =
+        told.is_echo() || story.echo || (!told.match && timed_out_before(rank, saying.line));
+    if (follows && !(told.match && told.match->signature->weight == Weight::cause)) {
+      if (!story.echo) story.echo = std::move(told);
+    } else if (!story.cause) {
+      story.cause = std::move(told);
+    }
+  }
+  return story;
+}
+
+// Equal ones of several ranks are one.
+struct Group {
+  std::vector<Told> told;
+
+  const Told& first() const {
+    return *std::ranges::min_element(told, [](const Told& a, const Told& b) {
+      return said_order(a.saying->line, b.saying->line) == Order::before;
+    });
+  }
+  std::set<int> ranks() const {
+    std::set<int> all;
+    for (const Told& one : told) all.insert(one.rank->rank);
+    if (all.size() > 1) all.erase(-1);  // the same one's, without its label
+    return all;
+  }
+};
+
+void add_lines(const View& view, const Told& told, Finding& finding) {
+  const auto add = [&](const TorchSaying& saying) {
+    if (!saying.exception || saying.exception->lines.empty()) {
+      if (finding.evidence.size() < kMostLines)
+        finding.evidence.push_back(view.evidence(saying.line));
+      return;
+    }
+    for (const SourceLine& line : saying.exception->lines) {
+      if (finding.evidence.size() == kMostLines) return;
+      LineRef ref = saying.line;
+      ref.line = line.line;
+      ref.offset = line.offset;
+      ref.text = line.text;
+      finding.evidence.push_back(view.evidence(ref));
+    }
+  };
+  add(told.telling());
+  if (told.original != nullptr) finding.evidence.push_back(view.evidence(told.saying->line));
+}
+
+// The only one that ended by itself is who the lines without a label are of.
+std::optional<int> only_culprit(const TorchCrew& crew, const View& view) {
+  std::set<int> own;
+  for (const auto& exit : view.job.torch().exits()) {
+    const ProcessExit& end = exit.fact;
+    if (!crew.in_attempt(exit.line) || end.told_to || end.ranks.size() != 1) continue;
+    if (end.signal && (*end.signal == 15 || *end.signal == 6)) continue;
+    own.insert(end.ranks.front());
+  }
+  return own.size() == 1 ? std::optional(*own.begin()) : std::nullopt;
+}
+
+Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) {
+  const Told& first = group.first();
+  std::set<int> ranks = group.ranks();
+  if (ranks == std::set{-1})
+    if (const auto culprit = only_culprit(crew, view)) ranks = {*culprit};
+
+  Suspicion suspicion;
+  suspicion.since = first.saying->line.time;
+  suspicion.verdict = Verdict::failed;
+  Finding& finding = suspicion.finding;
+  finding.cause = first.cause();
+  finding.subject = crew.subject_of(ranks);
+  if (finding.subject.ranks.empty() && !first.rank->host.empty())
+    finding.subject.hosts = {first.rank->host};
+  finding.severity = Severity::critical;
+  finding.confidence = kFirst;
+  finding.count = group.told.size();
+  if (first.match) {
+    const MessageSignature& signature = *first.match->signature;
+    Fields fields = first.match->fields;
+    const int rank = *ranks.begin();
+    const std::string host = rank >= 0 ? crew.host_of(rank) : first.rank->host;
+    fields["host"] = host.empty() ? "its host" : host;
+    std::string title = signature.title;
+    if (rank < 0 || ranks.size() > 1) {
+      const std::string people = ranks.size() > 1 ? crew.people(ranks) : "A rank";
+      for (const auto& [word, instead] :
+           {std::pair<std::string_view, std::string>{"Rank {rank}", people},
+            {"rank {rank}", rank < 0 ? "a rank" : people}})
+        if (const std::size_t at = title.find(word); at != std::string::npos)
+          title.replace(at, word.size(), instead);
+    }
+    fields["rank"] = fmt::format("{}", rank);
+    finding.title = filled(title, fields);
+    finding.severity = signature.severity;
+    finding.confidence = signature.confidence;
+    for (Action action : signature.actions) {
+      action.what = filled(action.what, fields);
+      action.where = action.where == "{host}" ? host : action.where;
+      action.command = filled(action.command, fields);
+      finding.actions.push_back(std::move(action));
+    }
+  } else {
+    const TorchSaying& telling = first.telling();
+    finding.title = fmt::format("{} raised {}", crew.people(ranks), telling.text);
+    if (const auto& exception = telling.exception; exception && !exception->file.empty())
+      finding.title +=
+          fmt::format(" ({}:{} in {})", exception->file.substr(exception->file.rfind('/') + 1),
+                      exception->file_line, exception->function);
+  }
+  if (finding.title.size() > kMostTitleBytes) {
+    finding.title.resize(kMostTitleBytes);
+    finding.title += " ...";
+  }
+  add_lines(view, first, finding);
+  return suspicion;
+}
+
+// Ranks that others took down, by class.
+Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& group) {
+  const Told& first = group.first();
+  const std::set<int> ranks = group.ranks();
+  Suspicion suspicion;
+  suspicion.since = first.saying->line.time;
+  suspicion.verdict = Verdict::failed;
+  // Lines alone may be the noise of a good end, unless their signature says that they are not.
+  suspicion.stops_job = std::ranges::any_of(group.told, [](const Told& told) {
+    return told.saying->exception.has_value() || !told.rank->timeouts.empty() ||
+           (told.match && told.match->signature->severity == Severity::critical);
+  });
+  Finding& finding = suspicion.finding;
+  finding.cause = first.cause();
+  if (finding.cause == "collective.timeout") suspicion.verdict = Verdict::hang;
+  finding.title = first.match ? first.match->signature->title : first.saying->text;
+  if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
+  if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
+  finding.severity = Severity::error;
+  finding.confidence = 0.6;
+  finding.count = group.told.size();
+  finding.subject = crew.subject_of(ranks);
+  for (const Told& told : group.told)
+    if (finding.evidence.size() < 3) finding.evidence.push_back(view.evidence(told.saying->line));
+  return suspicion;
+}
+
+void order_crashes(const std::vector<Group>& groups, std::vector<Suspicion>& found) {
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    bool later = false;
+    bool alone = true;
+    for (std::size_t k = 0; k < groups.size(); ++k) {
+      if (k == i) continue;
+      const Order order =
+          said_order(groups[k].first().saying->line, groups[i].first().saying->line);
+      later |= order == Order::before;
+      if (order == Order::cannot_tell) alone = false;
+    }
+    Finding& finding = found[i].finding;
+    const bool of_machine = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
+    if (of_machine) continue;
+    if (later) {
+      finding.confidence = std::min(finding.confidence, kLater);
+      // What a rank raises after another one failed says little.
+      if (finding.cause == "software.rank_crashed") finding.cause = "process.aborted";
+    } else if (!alone) {
+      finding.confidence = std::min(finding.confidence, kOneOfSeveral);
+    }
+  }
+}
+
+struct Ended {
+  const TorchLine<ProcessExit>* line = nullptr;
+  int rank = -1;
+
+  const ProcessExit& exit() const { return line->fact; }
+  bool for_memory() const {
+    return exit().reason.find("Out Of Memory") != std::string::npos ||
+           exit().reason.find("OOM") != std::string::npos;
+  }
+  bool by_fault() const {
+    return exit().signal && (*exit().signal == 11 || *exit().signal == 7 || *exit().signal == 4 ||
+                             *exit().signal == 8);
+  }
+  bool killed() const { return exit().signal == 9; }
+  bool is_consequence() const { return exit().signal == 15 || exit().signal == 6; }
+};
+
+// Where Slurm says that it ends a step: whom it kills after that it kills itself.
+std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
+  std::vector<LineRef> ends;
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchSaying& saying : rank->said)
+      if (const auto match = meaning_of(view, saying);
+          match && match->signature->id.starts_with("slurm."))
+        ends.push_back(saying.line);
+  return ends;
+}
+
+// Lines that tell of several tasks at once tell how they were ended after the first.
+std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
+  std::vector<Ended> ends;
+  std::set<std::int64_t> told_to_end;
+  std::set<std::int64_t> in_table;  // torchrun's, which comes after its own line
+  for (const auto& line : view.job.torch().exits()) {
+    if (line.fact.told_to && line.fact.pid != 0) told_to_end.insert(line.fact.pid);
+    if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.insert(line.fact.pid);
+  }
+  const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
+  bool killed_one = false;
+  for (const auto& line : view.job.torch().exits()) {
+    const ProcessExit& exit = line.fact;
+    if (exit.told_to || told_to_end.contains(exit.pid) || !crew.in_attempt(line.line)) continue;
+    if (exit.exit_code == 0 && !exit.signal) continue;
+    Ended end{.line = &line};
+    if (end.is_consequence()) continue;
+    if (exit.ranks.empty() && in_table.contains(exit.pid)) continue;  // which tells more
+    if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
+        std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
+          return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
+        }))
+      continue;
+    const bool sweep = exit.teller == "srun" && exit.signal == 9 && !ends.empty() && killed_one;
+    if (sweep) continue;
+    killed_one = true;
+    if (exit.ranks.size() > 1 && exit.teller == "srun" && exit.signal == 9) continue;
+    if (exit.ranks.empty()) ends.push_back(end);
+    for (const int rank : exit.ranks) {
+      end.rank = rank;
+      ends.push_back(end);
+    }
+  }
+  return ends;
+}
+
+// By their clocks where both have one: a launcher's table stands at the end of its log.
+bool comes_before(const LineRef& a, const LineRef& b) {
+  const Order order = order_of(a.time, b.time, false);
+  return (order == Order::cannot_tell ? said_order(a, b) : order) == Order::before;
+}
+
+// Of a rank that gave up waiting for others: for its peers, the store, the master.
+bool waited_in_vain(const MessageSignature& signature) {
+  return signature.id == "torch.wait_timed_out" || signature.cause == "collective.timeout" ||
+         signature.cause == "launch.rank_missing" || signature.cause == "launch.connect_failed";
+}
+
+bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineRef& line) {
+  return std::ranges::any_of(crew.ranks(), [&](const TorchRank* rank) {
+    if (std::ranges::any_of(rank->timeouts, [&](const TorchTimeout& timeout) {
+          return crew.in_attempt(timeout.line) && comes_before(timeout.line, line);
+        }))
+      return true;
+    return std::ranges::any_of(rank->said, [&](const TorchSaying& saying) {
+      if (!crew.in_attempt(saying.line) || !comes_before(saying.line, line)) return false;
+      const auto match = meaning_of(view, saying);
+      return match && waited_in_vain(*match->signature);
+    });
+  });
+}
+
+// Who is killed long after another one ended by itself, or after somebody has waited in vain, was
+// swept up: launchers kill who does not end within half a minute, and who is killed is told of
+// within seconds, where one waits for minutes.
+void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
+  constexpr std::int64_t kSweepUs = 10'000'000;
+  std::optional<std::int64_t> first;
+  for (const Ended& end : ends)
+    if (const auto& us = end.line->line.time.wall_us) first = std::min(first.value_or(*us), *us);
+  std::erase_if(ends, [&](const Ended& end) {
+    if (!end.killed()) return false;
+    const auto& us = end.line->line.time.wall_us;
+    return (first && us && *us - *first > kSweepUs) ||
+           somebody_waited_before(view, crew, end.line->line);
+  });
+}
+
+std::string name_of(const ProcessExit& exit) {
+  if (!exit.signal) return fmt::format("ended with exit code {}", exit.exit_code.value_or(1));
+  switch (*exit.signal) {
+    case 9:
+      return "was killed by SIGKILL";
+    case 11:
+      return "died of a segmentation fault";
+    case 7:
+      return "died of a bus error";
+    default:
+      return fmt::format("died of signal {}", *exit.signal);
+  }
+}
+
+// Of whom no line tells the rank.
+std::string process_of(const ProcessExit& exit) {
+  if (exit.local_rank < 0) return "A process";
+  return fmt::format("Local rank {} (process {})", exit.local_rank, exit.pid);
+}
+
+Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
+  std::set<int> ranks;
+  for (const Ended& end : ends)
+    if (end.rank >= 0) ranks.insert(end.rank);
+  const Ended& first = ends.front();
+  Suspicion suspicion;
+  suspicion.since = first.line->line.time;
+  suspicion.verdict = Verdict::failed;
+  Finding& finding = suspicion.finding;
+  finding.cause = first.for_memory() ? "host.oom_killed" : "software.rank_crashed";
+  finding.subject = crew.subject_of(ranks);
+  if (finding.subject.hosts.empty() && !first.exit().host.empty())
+    finding.subject.hosts = {first.exit().host};
+  // Whoever it was may be a rank that others tell of, or none.
+  if (ranks.empty() && !first.for_memory()) {
+    finding.cause = "process.aborted";
+    suspicion.stops_job = true;
+  }
+  const std::string who = ranks.empty() ? process_of(first.exit()) : crew.people(ranks);
+  finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
+                                                   first.exit().teller)
+                                     : fmt::format("{} {}", who, name_of(first.exit()));
+  if (first.killed() && !first.for_memory()) finding.title += ", and no line says why";
+  finding.severity = Severity::critical;
+  finding.confidence = first.for_memory() ? kOutOfMemory
+                       : first.by_fault() ? kFaulted
+                       : first.killed()   ? kKilled
+                                          : kEndedOnly;
+  if (ranks.size() > 1 && !first.for_memory())
+    finding.confidence = std::min(finding.confidence, kEndedOnly);
+  finding.count = ends.size();
+  for (const Ended& end : ends)
+    if (finding.evidence.size() < 3) finding.evidence.push_back(view.evidence(end.line->line));
+  if (first.killed() && !first.for_memory())
+    finding.actions.push_back({"See whether the kernel or the cgroup killed it for memory.",
+                               finding.subject.hosts.empty() ? "" : finding.subject.hosts.front(),
+                               "dmesg -T | grep -E 'oom|Killed process'"});
+  if (ranks.empty() && first.exit().exit_code && !first.exit().signal)
+    finding.actions.push_back(
+        {"Read its own last lines: what it raised comes before what its launcher prints.", "", ""});
+  return suspicion;
+}
+
+bool between_seconds(const EventTime& a, const EventTime& b) {
+  constexpr std::int64_t kAtOnce = 2'000'000;  // launchers look every second or so
+  return !a.wall_us || !b.wall_us || *b.wall_us - *a.wall_us <= kAtOnce;
+}
+
+// What launchers say, where no exception tells more.
+enum class Why { told, follows, unknown };
+
+void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Suspicion>& found) {
+  std::vector<Ended> ends = ended_by_themselves(view, crew);
+  std::vector<Ended> for_memory;
+  std::ranges::copy_if(ends, std::back_inserter(for_memory), &Ended::for_memory);
+  if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
+  std::erase_if(ends, &Ended::for_memory);
+  drop_who_was_swept_up(view, crew, ends);
+  if (!for_memory.empty() || ends.empty()) return;
+
+  // Faults and kills say more than codes, which a Python exception leaves behind.
+  const bool harder =
+      std::ranges::any_of(ends, [](const Ended& e) { return e.by_fault() || e.killed(); });
+  if (harder)
+    std::erase_if(ends, [](const Ended& e) { return !e.by_fault() && !e.killed(); });
+  else if (why != Why::unknown)
+    return;
+  const auto earlier = [](const Ended& a, const Ended& b) {
+    return a.line->line.time.wall_us.value_or(0) < b.line->line.time.wall_us.value_or(0);
+  };
+  std::ranges::stable_sort(ends, earlier);
+  const EventTime begin = ends.front().line->line.time;
+  std::erase_if(ends, [&](const Ended& e) { return !between_seconds(begin, e.line->line.time); });
+  if (std::ranges::any_of(ends, [](const Ended& e) { return e.exit().first; }))
+    std::stable_partition(ends.begin(), ends.end(), [](const Ended& e) { return e.exit().first; });
+  if (harder || ends.size() == 1) {
+    // Each with a kill or fault of its own is a story of its own, a few at most.
+    std::vector<Ended> one;
+    const auto same = [&](const Ended& e) { return e.exit().signal == ends.front().exit().signal; };
+    std::ranges::copy_if(ends, std::back_inserter(one), same);
+    found.push_back(describe_ends(view, crew, one));
+  } else {
+    found.push_back(describe_ends(view, crew, ends));
+  }
+  if (why == Why::told) found.back().finding.confidence *= kBesideAnException;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew) {
+  const LastCalls calls(view);
+  std::map<std::string, Group> by_cause;
+  std::map<std::string, Group> by_echo;
+  for (const TorchRank* rank : crew.ranks()) {
+    Story story = story_of(view, crew, calls, *rank);
+    if (story.cause) {
+      std::string key = story.cause->cause();
+      if (!story.cause->match) key += "|" + without_what_varies(story.cause->telling().text);
+      // A memory fault of one GPU is not that of another.
+      if (key.starts_with("gpu.")) key += fmt::format("|{}|{}", rank->rank, rank->source);
+      by_cause[key].told.push_back(std::move(*story.cause));
+    }
+    if (story.echo) by_echo[story.echo->cause()].told.push_back(std::move(*story.echo));
+  }
+  std::vector<Group> groups;
+  for (auto& [key, group] : by_cause) groups.push_back(std::move(group));
+  std::vector<Suspicion> found;
+  for (const Group& group : groups) found.push_back(describe(view, crew, group));
+  order_crashes(groups, found);
+  Why why = groups.empty() ? Why::unknown : Why::told;
+  const bool somebody_waits = std::ranges::any_of(
+      crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
+  if (why == Why::unknown && (!by_echo.empty() || somebody_waits)) why = Why::follows;
+  add_ends(view, crew, why, found);  // before the echoes, which say less of the same
+  for (auto& [cause, group] : by_echo) {
+    if (cause == "collective.timeout" && somebody_waits) continue;  // whole lines tell more
+    // Where crashes are not to be told apart from what they led to, nothing follows from them.
+    if (cause == "software.rank_crashed")
+      for (Told& told : group.told) told.match.reset();
+    found.push_back(describe_echoes(view, crew, group));
+    if (found.back().finding.cause == "software.rank_crashed")
+      found.back().finding.cause = "process.aborted";
+  }
+  return found;
+}
+
+}  // namespace faultline

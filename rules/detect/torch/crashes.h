@@ -1,0 +1,11 @@
+// Processes that ended, and why: exceptions, what the signatures make of them, and what launchers
+// say. The first one of the job is where it began; what the others raise follows from it.
+#pragma once
+
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew);
+
+}  // namespace faultline

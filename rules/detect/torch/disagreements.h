@@ -1,0 +1,10 @@
+// Where PyTorch itself compares ranks: fingerprints of calls, monitored_barrier, desync reports.
+#pragma once
+
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_torch_disagreements(const View& view, const TorchCrew& crew);
+
+}  // namespace faultline

@@ -1,0 +1,10 @@
+// Collectives that ran out of time: who waited, who was only told, and who never came.
+#pragma once
+
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& crew);
+
+}  // namespace faultline

@@ -1,0 +1,182 @@
+#include "rules/detect/went_past.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace faultline {
+namespace {
+
+constexpr std::uint64_t kClearlyPast = 2;  // calls; one may be a matter of threads
+constexpr std::size_t kLeastPlaces = 2;    // at which it must be in step with its peer's next call
+constexpr std::size_t kMostPlaces = 8;
+constexpr double kSure = 0.85;
+
+// The line of a member's position-th call (from 0), if it is recent enough to be known.
+std::optional<std::uint64_t> line_of(const Member& member, std::uint64_t position) {
+  const std::uint64_t oldest = member.place.position - member.recent.size();
+  if (position < oldest || position >= member.place.position) return std::nullopt;
+  return member.recent[position - oldest].line;
+}
+
+// How many calls the process had made on `other` when it printed `line`.
+std::optional<std::uint64_t> calls_before(const Member& other, std::uint64_t line) {
+  std::uint64_t later = 0;
+  for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > line;) ++later;
+  const bool all_recent_are_later = later == other.recent.size();
+  if (all_recent_are_later && later < other.place.position) return std::nullopt;
+  return other.place.position - later;
+}
+
+// The communicators of one process and one of its peers, side by side.
+struct Pair {
+  const Member& mine;
+  const Member& my_other;
+  const Member& peers;
+  const Member& peers_other;
+
+  bool comparable() const {
+    return mine.calls_source == my_other.calls_source &&
+           peers.calls_source == peers_other.calls_source && mine.from_start &&
+           my_other.from_start && peers.from_start && peers_other.from_start;
+  }
+
+  // How far each was on the other communicator at its position-th call here.
+  std::optional<std::uint64_t> mine_at(std::uint64_t position) const {
+    auto line = line_of(mine, position);
+    return line ? calls_before(my_other, *line) : std::nullopt;
+  }
+  std::optional<std::uint64_t> peers_at(std::uint64_t position) const {
+    auto line = line_of(peers, position);
+    return line ? calls_before(peers_other, *line) : std::nullopt;
+  }
+
+  // Each of its last calls came where the peer made the one after it.
+  bool one_call_early(std::uint64_t position) const {
+    std::size_t fits = 0;
+    for (std::size_t back = 1; back <= kMostPlaces && back <= position; ++back) {
+      const auto at = mine_at(position - back);
+      const auto next = peers_at(position - back + 1);
+      if (!at || !next || *at != *next) break;
+      const auto same = peers_at(position - back);
+      if (!same) break;
+      if (*same != *next) ++fits;
+    }
+    return fits >= kLeastPlaces;
+  }
+};
+
+constexpr std::size_t kNoMember = SIZE_MAX;
+
+// A communicator's member in each worker.
+std::vector<std::size_t> members_by_worker(const View& view, const Communicator& communicator) {
+  std::vector<std::size_t> by_worker(view.workers.all.size(), kNoMember);
+  for (std::size_t member : communicator.members) {
+    std::size_t& known = by_worker[view.workers.of_member[member]];
+    known = std::min(known, member);
+  }
+  return by_worker;
+}
+
+// One rank or a few take a wrong turn; where most are behind, they are held up.
+bool worth_asking(const Alignment& alignment) {
+  return !alignment.divergence && !alignment.behind.empty() &&
+         alignment.behind.size() * 2 < alignment.members.size();
+}
+
+Suspicion describe(const View& view, const Alignment& alignment, std::size_t member,
+                   const WentPast& past) {
+  const Communicator& communicator = view.communicators[alignment.communicator];
+  const Member& late = view.member(member);
+  const Member& other = view.member(past.other_member);
+  const std::string call = alignment.missed
+                               ? to_text(view.job.progress().signature(*alignment.missed))
+                               : std::string("a call");
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = late.last_line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "software.collective_skipped";
+  finding.title =
+      past.this_call
+          ? fmt::format("{} skipped {}, {} of communicator {}: it went on to later calls elsewhere",
+                        people_of(view, {member}), call, alignment.label(alignment.slowest),
+                        communicator.id)
+          : fmt::format(
+                "{} skipped one {} of communicator {}: since then it is one call ahead of "
+                "its peers elsewhere; which one, identical calls leave open",
+                people_of(view, {member}), call, communicator.id);
+  finding.severity = Severity::critical;
+  finding.confidence = kSure;
+  finding.subject = subject_of(view, {member});
+  finding.subject.communicators = {communicator.id};
+  finding.evidence = {view.evidence(late.last_line), view.evidence(other.last_line)};
+  for (std::size_t i = 0; i < alignment.members.size(); ++i)
+    if (alignment.positions[i] > alignment.slowest) {
+      finding.evidence.push_back(view.evidence(view.member(alignment.members[i]).last_line));
+      break;
+    }
+  return suspicion;
+}
+
+}  // namespace
+
+std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
+                                  std::size_t member) {
+  if (alignment.basis != Basis::counted) return std::nullopt;
+  const Worker& worker = view.worker_of(member);
+  for (std::size_t my_other : worker.members) {
+    if (my_other == member) continue;
+    const std::size_t shared = view.communicator_of[my_other];
+    if (shared == kNoCommunicator) continue;
+    const std::vector<std::size_t> others = members_by_worker(view, view.communicators[shared]);
+    for (std::size_t i = 0; i < alignment.members.size(); ++i) {
+      if (alignment.positions[i] <= alignment.slowest) continue;
+      const std::size_t peers_other = others[view.workers.of_member[alignment.members[i]]];
+      if (peers_other == kNoMember) continue;
+      const Pair pair{view.member(member), view.member(my_other), view.member(alignment.members[i]),
+                      view.member(peers_other)};
+      if (!pair.comparable()) continue;
+      const auto peer_there = pair.peers_at(alignment.slowest);
+      if (!peer_there) continue;
+      if (pair.my_other.place.position >= *peer_there + kClearlyPast)
+        return WentPast{.this_call = true, .other_member = my_other};
+      if (pair.one_call_early(alignment.slowest))
+        return WentPast{.this_call = false, .other_member = my_other};
+    }
+  }
+  return std::nullopt;
+}
+
+std::set<std::size_t> workers_on_other_paths(const View& view) {
+  std::set<std::size_t> workers;
+  for (const Alignment& alignment : view.alignments) {
+    if (alignment.divergence) {
+      std::size_t largest = 0;
+      for (const auto& [call, camp] : alignment.divergence->camps)
+        largest = std::max(largest, camp.size());
+      for (const auto& [call, camp] : alignment.divergence->camps)
+        if (camp.size() < largest)
+          for (std::size_t member : camp) workers.insert(view.workers.of_member[member]);
+    }
+    if (worth_asking(alignment))
+      for (std::size_t member : alignment.behind)
+        if (went_past(view, alignment, member)) workers.insert(view.workers.of_member[member]);
+  }
+  return workers;
+}
+
+std::vector<Suspicion> find_skipped_collectives(const View& view) {
+  std::vector<Suspicion> found;
+  for (const Alignment& alignment : view.alignments) {
+    if (!worth_asking(alignment)) continue;
+    for (std::size_t member : alignment.behind)
+      if (auto past = went_past(view, alignment, member))
+        found.push_back(describe(view, alignment, member, *past));
+  }
+  return found;
+}
+
+}  // namespace faultline

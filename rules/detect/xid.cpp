@@ -1,0 +1,415 @@
+#include "rules/detect/xid.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "rules/knowledge/advice.h"
+#include "rules/detect/dated_calls.h"
+#include "rules/detect/outlived.h"
+#include "rules/detect/past_offences.h"
+#include "rules/picture/read/xid_bursts.h"
+#include "rules/picture/who/membership.h"
+#include "rules/picture/when/resets.h"
+
+namespace faultline {
+namespace {
+
+// How sure it is that this GPU failed and that it matters to the job.
+constexpr double kOnARank = 0.95;
+constexpr double kHostUnknown = 0.7;   // the address fits a rank, but no line names the machine
+constexpr double kGpuUnknown = 0.75;   // the machine is the job's, but no Init line names its GPUs
+constexpr double kNoRanksKnown = 0.6;  // nothing tells what the job ran on
+constexpr double kRankUnseen = 0.6;    // it may be on it: no line tells of that rank at all
+constexpr double kUserProgram = 0.8;   // one sighting of a code that a bug in the program causes
+constexpr double kSeveralPrograms = 0.6;  // several of them on one GPU: it may be the GPU after all
+constexpr double kEcho = 0.4;             // by its own words, another part acted first
+constexpr double kInferredPenalty = 0.2;  // the line itself is missing
+constexpr double kBootPenalty = 0.2;      // the machine was started anew since
+constexpr std::size_t kMostLines = 4;
+constexpr std::size_t kMostGpusNamed = 16;
+
+constexpr std::size_t kFaultsOfPrograms = 3;  // stretches of them, by different processes
+constexpr std::size_t kFaultsOfJobs = 2;      // earlier jobs
+
+constexpr std::string_view kMemory = "gpu.ecc_uncorrectable";
+constexpr std::string_view kRemap = "gpu.row_remap";
+constexpr std::string_view kProgram = "software.gpu_memory_fault";
+constexpr std::string_view kLinks = "gpu.nvlink_error";
+constexpr std::string_view kRecovered = "None";
+constexpr std::string_view kTeardown = "gpu.teardown";
+
+// What is said of one GPU (of a host, when it only cleaned up) under one class.
+struct Group {
+  std::string host;
+  std::string cause;
+  std::set<std::string> gpus;
+  std::vector<const ReadXid*> xids;
+  std::vector<const GpuBurst*> bursts;  // that they are of
+  const ReadXid* main = nullptr;
+  EventTime since;
+  bool is_root = false;  // of a burst
+};
+
+bool starts_before_job(const View& view, const XidIncident& incident, const EventTime& last) {
+  std::optional<bool> before;
+  for (std::size_t index : view.members) {
+    const Member& member = view.member(index);
+    const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
+    bool same_host = !member.host.empty() &&
+                     member.host == view.job.host_of(incident.spoken_host, incident.source);
+    Order order = order_of(last, first.time, same_host);
+    if (order == Order::cannot_tell) continue;
+    before = before.value_or(true) && order == Order::before;
+  }
+  return view.members.empty() ? is_long_before_processes(view, last) : before.value_or(false);
+}
+
+bool is_old(const View& view, const GpuBurst& burst) {
+  return std::ranges::all_of(burst.xids, [&](const ReadXid& xid) {
+    return starts_before_job(view, *xid.incident, xid.last);
+  });
+}
+
+double confidence_of(const Group& group, const GpuMembership& membership, bool booted_since) {
+  using Kind = GpuMembership::Kind;
+  double confidence = kOnARank;
+  if (membership.kind == Kind::host_unknown) confidence = kHostUnknown;
+  if (membership.kind == Kind::gpu_unknown) confidence = kGpuUnknown;
+  if (membership.kind == Kind::no_ranks) confidence = kNoRanksKnown;
+  if (membership.kind == Kind::unseen_rank) confidence = kRankUnseen;
+  if (group.cause.starts_with("software.")) confidence = std::min(confidence, kUserProgram);
+  if (group.main->reading.echo) confidence = std::min(confidence, kEcho);
+  if (group.main->inferred) confidence -= kInferredPenalty;
+  return booted_since ? confidence - kBootPenalty : confidence;
+}
+
+Verdict verdict_of(const XidReading& reading) {
+  if (reading.impact == "none") return Verdict::healthy;
+  if (reading.impact == "varies" && reading.severity <= Severity::warning) return Verdict::healthy;
+  return reading.impact == "degrades" ? Verdict::slow : Verdict::failed;
+}
+
+AdviceSubject about(const Finding& finding, const std::string& gpu) {
+  const Subject& subject = finding.subject;
+  AdviceSubject known{
+      .host = subject.hosts.empty() ? "" : subject.hosts.front(), .gpu = gpu, .rank = std::nullopt};
+  if (subject.ranks.size() == 1) known.rank = subject.ranks.front();
+  return known;
+}
+
+std::string title_of(const Catalog& catalog, const Finding& finding, const Group& group) {
+  AdviceSubject known = about(finding, *group.gpus.begin());
+  if (known.host.empty()) known.host = "a host that no line names";
+  if (group.gpus.size() > 1)
+    return fmt::format("The driver cleaned up after processes on {} GPUs of {}", group.gpus.size(),
+                       known.host);
+  if (finding.cause == kProgram && !known.rank)
+    return fmt::format("A program made an illegal access on GPU {} of {}", known.gpu, known.host);
+  const Advice* advice = catalog.advice_for(finding.cause);
+  // A title that speaks of a rank is no use where the rank is not known.
+  bool tells =
+      advice != nullptr && (known.rank || advice->title.find("{rank}") == std::string::npos);
+  return tells ? fill_in(advice->title, known)
+               : fmt::format("GPU {} on {} reported {}", known.gpu, known.host, finding.cause);
+}
+
+std::string codes_of(const Group& group) {
+  std::string codes;
+  std::set<int> distinct;
+  for (const ReadXid* xid : group.xids)
+    if (distinct.insert(xid->meaning->code).second)
+      codes += fmt::format("{}{}", codes.empty() ? "" : ", ", xid->meaning->code);
+  if (group.main->inferred) codes += ", whose own line is missing";
+  if (!group.main->reading.says.empty()) codes += ": " + group.main->reading.says;
+  return codes;
+}
+
+// What the driver says of this GPU now comes first, then what is done about the class, then what
+// NVIDIA has published about the codes.
+void add_actions(const View& view, const Group& group, Finding& finding) {
+  const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
+  const GpuBurst& burst = *group.bursts.back();
+  const XidReading& reading = group.main->reading;
+  const bool cleanup = finding.cause == kTeardown;
+  if (burst.recovery == kRecovered && group.is_root)
+    finding.actions.push_back(
+        {.what = "The GPU was reset since and has recovered (Xid 154: None).", .where = host});
+  else if (!burst.recovery_action.empty() && group.is_root)
+    finding.actions.push_back(
+        {.what = fmt::format("The driver's own advice: {}.", burst.recovery_action),
+         .where = host});
+  if (!reading.action.empty())
+    finding.actions.push_back({.what = fmt::format("For this text of Xid {}: {}.",
+                                                   group.main->meaning->code, reading.action),
+                               .where = host});
+  if (const Advice* advice = view.catalog.advice_for(finding.cause); advice != nullptr) {
+    AdviceSubject known = about(finding, *group.gpus.begin());
+    for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, known));
+  }
+  std::set<int> told;
+  for (const ReadXid* xid : group.xids) {
+    if (xid->meaning->code == 154 || !told.insert(xid->meaning->code).second || told.size() > 4)
+      continue;
+    finding.actions.push_back(
+        {.what = fmt::format("Xid {}, NVIDIA: {}.", xid->meaning->code, xid->meaning->action),
+         .where = host});
+  }
+  if (!group.main->meaning->escalation.empty() && !cleanup)
+    finding.actions.push_back(
+        {.what = fmt::format("Xid {}, NVIDIA's next step: {}.", group.main->meaning->code,
+                             group.main->meaning->escalation),
+         .where = host});
+  if (cleanup)
+    finding.actions.push_back(
+        {.what = fmt::format("Xid {}, if nothing stands before it: {}.", group.main->meaning->code,
+                             group.main->meaning->escalation),
+         .where = host});
+}
+
+// The jobs whose programs faulted on this GPU and on none of their others.
+std::vector<const PastOffence*> on_this_gpu_alone(std::vector<const PastOffence*> before) {
+  std::erase_if(before, [](const PastOffence* past) { return !past->others_were_clean; });
+  return before;
+}
+
+// Programs that the lines of these jobs and of this one name.
+std::set<std::string> programs_of(const Finding& finding,
+                                  const std::vector<const PastOffence*>& before) {
+  std::set<std::string> programs;
+  for (const Evidence& line : finding.evidence) programs.insert(program_in(line.text));
+  for (const PastOffence* past : before) programs.insert(program_in(past->evidence.text));
+  programs.erase("");
+  return programs;
+}
+
+// A program's fault is the program's. Only where unrelated programs fault on one GPU, and on no
+// other, it may be the GPU's: the same user's bug comes back under many jobs' names.
+void weigh_repeats(const View& view, const Group& group, bool others_fault, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  if (finding.cause != kProgram) return;
+  const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
+  constexpr std::string_view kDiagnose =
+      "Run DCGM diagnostics (level 3) on this GPU, and the programs on another one, before either "
+      "is blamed.";
+  const std::vector<const PastOffence*> before = offences_before(view, group.cause, suspicion);
+  const std::set<std::string> jobs = jobs_of(before);
+  if (jobs.size() >= kFaultsOfJobs) {
+    const std::vector<const PastOffence*> alone = on_this_gpu_alone(before);
+    const bool one_program = programs_of(finding, before).size() == 1;
+    const bool is_suspect = jobs_of(alone).size() >= kFaultsOfJobs && !one_program && !others_fault;
+    finding.title +=
+        fmt::format("; programs of {} other jobs faulted on this GPU before", jobs.size());
+    if (one_program)
+      finding.title += fmt::format(", all {}", *programs_of(finding, before).begin());
+    add_past_lines(is_suspect ? alone : before, finding);
+    if (is_suspect) {
+      finding.cause = "gpu.hang";
+      finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+      finding.actions.insert(
+          finding.actions.begin(),
+          {.what = std::string(kDiagnose), .where = host, .command = "dcgmi diag -r 3"});
+    } else {
+      finding.actions.push_back(
+          {.what =
+               fmt::format("If the programs of those jobs have nothing in common: {}", kDiagnose),
+           .where = host,
+           .command = "dcgmi diag -r 3"});
+    }
+    return;
+  }
+  std::set<std::int64_t> pids;
+  std::set<const GpuBurst*> bursts(group.bursts.begin(), group.bursts.end());
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  if (bursts.size() < kFaultsOfPrograms || pids.size() < kFaultsOfPrograms) return;
+  finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+  finding.title += fmt::format("; {} processes did, minutes apart", pids.size());
+  finding.actions.push_back({.what = fmt::format("If these were different programs: {}", kDiagnose),
+                             .where = host,
+                             .command = "dcgmi diag -r 3"});
+}
+
+// Links go down where the GPU at their other end is reset, and the driver asks for nothing then.
+void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
+  if (group.cause != kLinks) return;
+  std::string reset;
+  for (const ReadXid* xid : group.xids) {
+    const XidIncident& incident = *xid->incident;
+    reset = reset_near(view, incident.source, incident.spoken_host, incident.boot, xid->first,
+                       incident.gpu);
+    if (reset.empty()) return;
+  }
+  if (std::ranges::any_of(group.bursts,
+                          [](const GpuBurst* burst) { return burst->recovery_told != nullptr; }))
+    return;
+  suspicion.finding.confidence = std::min(suspicion.finding.confidence, kEcho);
+  suspicion.finding.title += fmt::format(", while GPU {} of the host was reset", reset);
+}
+
+void name_upkeep(const Group& group, Suspicion& suspicion) {
+  Upkeep upkeep = Upkeep::none;
+  for (const ReadXid* xid : group.xids) {
+    if (xid->incident->upkeep == Upkeep::none) return;
+    upkeep = xid->incident->upkeep;
+  }
+  suspicion.finding.part_of_job = false;
+  suspicion.finding.title += upkeep == Upkeep::shutdown ? ", while the host was shut down"
+                                                        : ", while the driver was reloaded";
+}
+
+void gather_evidence(const View& view, const Group& group, Finding& finding) {
+  const auto add = [&](const LineRef& line) {
+    const Evidence evidence = view.evidence(line);
+    if (finding.evidence.size() < kMostLines &&
+        std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
+      finding.evidence.push_back(evidence);
+  };
+  add(group.main->incident->first);
+  for (const ReadXid* xid : group.xids) add(xid->incident->first);
+  if (group.is_root && group.bursts.back()->recovery_told != nullptr)
+    add(group.bursts.back()->recovery_told->last);
+}
+
+// The GPU did not stop whoever went on for long after it.
+bool job_went_on(const DatedCalls& calls, const Group& group, const Suspicion& suspicion) {
+  if (suspicion.verdict != Verdict::failed && suspicion.verdict != Verdict::hang) return false;
+  if (!suspicion.finding.part_of_job || suspicion.finding.subject.ranks.empty()) return false;
+  return std::ranges::all_of(group.xids, [&](const ReadXid* xid) {
+    return calls.went_on_after(group.host, suspicion.finding.subject, xid->last);
+  });
+}
+
+Suspicion describe(const View& view, const DatedCalls& calls, const Group& group, bool old,
+                   bool others_fault = false) {
+  std::vector<GpuMembership> memberships;
+  for (const std::string& gpu : group.gpus)
+    memberships.push_back(membership_of(view, group.host, gpu));
+  const GpuMembership& best = *std::ranges::min_element(
+      memberships, {}, [](const GpuMembership& m) { return static_cast<int>(m.kind); });
+
+  Suspicion suspicion;
+  suspicion.since = group.since;
+  suspicion.verdict = verdict_of(group.main->reading);
+  Finding& finding = suspicion.finding;
+  finding.cause = group.cause;
+  finding.severity = group.main->reading.severity;
+  suspicion.stops_job = finding.severity == Severity::critical;
+
+  finding.count = 0;
+  bool booted_since = false;
+  for (const ReadXid* xid : group.xids) {
+    if (!xid->inferred) finding.count += xid->incident->count;
+    booted_since |= xid->incident->boot <
+                    view.job.boot_times().boots(xid->incident->source, xid->incident->spoken_host);
+    if (auto time = xid->last.wall(); time && time > finding.last_seen) finding.last_seen = time;
+  }
+  finding.count = std::max<std::uint64_t>(finding.count, 1);
+  finding.confidence = confidence_of(group, best, booted_since);
+  gather_evidence(view, group, finding);
+
+  std::set<std::string> hosts;
+  std::set<int> ranks;
+  if (!group.host.empty()) hosts.insert(group.host);
+  for (const GpuMembership& membership : memberships) {
+    for (std::size_t index : membership.workers) {
+      const Worker& worker = view.workers.all[index];
+      if (worker.rank >= 0) ranks.insert(worker.rank);
+      if (group.host.empty() && membership.workers.size() == 1 && !worker.host.empty())
+        hosts.insert(worker.host);
+    }
+  }
+  if (memberships.size() == 1 && best.workers.size() == 1)
+    if (const LineRef* line = line_that_ties(view, view.workers.all[best.workers.front()]))
+      finding.evidence.push_back(view.evidence(*line));
+  const std::string named_host = hosts.empty() ? std::string() : *hosts.begin();
+  finding.subject = {{hosts.begin(), hosts.end()}, {ranks.begin(), ranks.end()}, {}, {}, {}};
+  for (const std::string& gpu : group.gpus)
+    if (finding.subject.gpus.size() < kMostGpusNamed)
+      finding.subject.gpus.push_back(gpu_name(named_host, gpu));
+  finding.title =
+      fmt::format("{} (Xid {})", title_of(view.catalog, finding, group), codes_of(group));
+  add_actions(view, group, finding);
+  const bool apart = std::ranges::all_of(memberships, [](const GpuMembership& membership) {
+    return membership.kind == GpuMembership::Kind::bystander || membership.is_open();
+  });
+  finding.part_of_job = !apart && !old;
+  if (old) finding.title += ", before the job began";
+  if (group.is_root && group.bursts.back()->recovery == kRecovered)
+    finding.title += ", and was reset since";
+  suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
+  if (job_went_on(calls, group, suspicion)) say_that_the_job_went_on(suspicion);
+  name_reset(view, group, suspicion);
+  name_upkeep(group, suspicion);
+  weigh_repeats(view, group, others_fault, suspicion);
+  return suspicion;
+}
+
+// Lines of a memory error: 48 says that it was, 63 or 64 what becomes of the row, 94 or 95 who had
+// used it. They are one.
+const std::string& class_in(const GpuBurst& burst, const ReadXid& xid) {
+  static const std::string memory(kMemory);
+  const bool remap = xid.reading.cause == kRemap;
+  return remap && std::ranges::any_of(burst.xids,
+                                      [](const ReadXid& x) { return x.reading.cause == kMemory; })
+             ? memory
+             : xid.reading.cause;
+}
+
+bool is_worse(const ReadXid& a, const ReadXid& b) {
+  if (a.reading.echo != b.reading.echo) return b.reading.echo;
+  return a.reading.severity > b.reading.severity;
+}
+
+void add(Group& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) {
+  group.gpus.insert(burst.gpu);
+  group.xids.push_back(&xid);
+  if (group.bursts.empty() || group.bursts.back() != &burst) group.bursts.push_back(&burst);
+  const EventTime& since = is_root ? burst.since : xid.first;
+  if (group.main == nullptr || order_of(since, group.since, true) == Order::before)
+    group.since = since;
+  if (group.main == nullptr || is_worse(xid, *group.main)) group.main = &xid;
+  group.is_root |= is_root;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_xids(const View& view) {
+  // Host, GPU (none for what was only cleaned up there), class.
+  using Key = std::tuple<std::string, std::string, std::string>;
+  const std::vector<GpuBurst> bursts = gpu_bursts(view);
+  std::map<Key, Group> current;
+  std::map<Key, Group> past;  // before the job began
+  for (const GpuBurst& burst : bursts) {
+    const bool old = is_old(view, burst);
+    for (std::size_t i = 0; i < burst.xids.size(); ++i) {
+      const ReadXid& xid = burst.xids[i];
+      const std::string& cause = class_in(burst, xid);
+      if (cause.empty()) continue;
+      const bool of_host = cause == kTeardown;
+      Group& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
+      group.host = burst.host;
+      group.cause = cause;
+      add(group, burst, xid, i == burst.root);
+    }
+  }
+  const DatedCalls calls(view);
+  std::vector<Suspicion> found;
+  found.reserve(current.size() + past.size());
+  const auto programs = std::ranges::count_if(
+      current, [](const auto& entry) { return entry.second.cause == kProgram; });
+  for (const auto& [key, group] : current)
+    found.push_back(describe(view, calls, group, false, programs > 1));
+  // What also happened in the job is told of there.
+  for (const auto& [key, group] : past)
+    if (!current.contains(key)) found.push_back(describe(view, calls, group, true));
+  spare_what_was_outlived(view, found);
+  tell_past_offences(view, found);
+  return found;
+}
+
+}  // namespace faultline

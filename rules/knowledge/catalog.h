@@ -1,0 +1,91 @@
+// The catalog: what the field knows, as data. Compiled in from rules/knowledge/catalog/; a folder of the
+// user's may replace files by name and add signatures.
+#pragma once
+
+#include <boost/describe.hpp>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/finding.h"
+#include "rules/knowledge/conditions_catalog.h"
+#include "rules/knowledge/counters_catalog.h"
+#include "rules/knowledge/evidence_catalog.h"
+#include "rules/knowledge/performance_catalog.h"
+#include "rules/knowledge/settings_catalog.h"
+#include "rules/knowledge/signatures.h"
+#include "rules/knowledge/xid_details.h"
+
+namespace faultline {
+
+// A row of xid.csv, or of sxid.csv.
+struct XidMeaning {
+  int code = 0;
+  std::string name;
+  std::string meaning;
+  std::string cause;  // class of the taxonomy; empty: says nothing about a fault
+  Severity severity = Severity::error;
+  std::string impact;  // none, degrades, kills_process, kills_gpu, hang, varies
+  std::string action;
+  std::string escalation;
+  // Of an SXid, the word that its line has: Fatal, Non-fatal, either (the driver decides when it
+  // prints), none, unknown (no driver is known to print it).
+  std::string printed;
+};
+
+// Which relation the subjects of cause and consequence must have.
+enum class Relation { same_gpu, same_host, same_rank, same_communicator, same_job };
+BOOST_DESCRIBE_ENUM(Relation, same_gpu, same_host, same_rank, same_communicator, same_job)
+
+// A pair of causality.yaml: `cause` can explain `effect`.
+struct CausalLink {
+  std::string cause;
+  std::string effect;
+  std::vector<Relation> relations;  // any of them
+  int told_before = 0;              // seconds by which the effect's lines may come first
+};
+
+// What to do about a class: advice.yaml. The texts are templates; rules/knowledge/advice.h fills them in.
+struct Advice {
+  std::string title;
+  std::string remedy;         // exclude_node, fix_code: a word for programs
+  bool exclude_host = false;  // a job is better started without the host
+  std::vector<Action> actions;
+};
+
+struct Catalog {
+  std::map<int, XidMeaning> xids;
+  std::map<int, XidMeaning> sxids;
+  std::vector<XidDetail> xid_details;  // in the order of their file
+  SettingsCatalog settings;
+  ConditionsCatalog conditions;
+  PerformanceCatalog performance;
+  EvidenceCatalog evidence;
+  std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
+  std::vector<CausalLink> causality;
+  std::map<std::string, Advice, std::less<>> advice;
+  std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
+
+  const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
+  const XidMeaning* sxid(int code) const;                  // nullptr: not in the catalog
+  const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written
+  bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
+  int told_before(std::string_view cause, std::string_view effect) const;  // seconds
+};
+
+// Files of override_folder take the place of the built-in ones of the same name; its other YAML
+// files are signatures that are tried before the built-in ones and replace those of their id.
+// Throws std::runtime_error naming the file, the entry and the mend: a broken catalog must not
+// start.
+Catalog load_catalog(const std::optional<std::filesystem::path>& override_folder = std::nullopt);
+
+// Everything that is wrong with these files of a user's, by their names: advice.yaml,
+// causality.yaml, xid.csv, or signatures. Throws std::runtime_error if one cannot be read.
+std::vector<std::string> check_catalog_files(const std::vector<std::filesystem::path>& files);
+
+}  // namespace faultline

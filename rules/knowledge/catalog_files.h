@@ -1,0 +1,47 @@
+// The readers of the catalog's files. Each throws std::runtime_error with one line that names the
+// file, the line in it and the mend.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/knowledge/catalog.h"
+
+namespace faultline {
+
+std::map<int, XidMeaning> read_xids(std::string_view file, std::string_view text);
+std::map<int, XidMeaning> read_sxids(std::string_view file, std::string_view text);
+std::vector<XidDetail> read_xid_details(std::string_view file, std::string_view text);
+ConditionsCatalog read_conditions(std::string_view file, std::string_view text);
+CountersCatalog read_counters(std::string_view file, std::string_view text);
+EvidenceCatalog read_evidence(std::string_view file, std::string_view text);
+PerformanceCatalog read_performance(std::string_view file, std::string_view text);
+SettingsCatalog read_settings(std::string_view file, std::string_view text);
+std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
+std::map<std::string, Advice, std::less<>> read_advice(std::string_view file,
+                                                       std::string_view text);
+
+// A file of signatures is read to its end, whatever is wrong with one of them.
+struct SignatureFile {
+  std::vector<MessageSignature> signatures;  // those that can be read
+  std::vector<std::string> problems;         // file, line and mend
+};
+SignatureFile read_signatures(std::string_view file, std::string_view text);
+
+// A file and what is in it; `name` is for complaints: a path, or a built-in file's name.
+struct CatalogText {
+  std::string name;
+  std::string text;
+};
+
+// The user's files in their order, their samples tried, no id twice.
+SignatureFile read_users_signatures(const std::vector<CatalogText>& files);
+
+// Throws std::runtime_error naming the file if it cannot be read.
+CatalogText read_catalog_text(const std::filesystem::path& path);
+
+}  // namespace faultline

@@ -1,0 +1,45 @@
+#include "rules/knowledge/catalog_words.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "model/cause.h"
+
+namespace faultline {
+
+void CatalogPlace::refuse(std::string_view why) const {
+  throw std::runtime_error(fmt::format("{}:{}: {}", file, line, why));
+}
+
+std::string any_of(std::span<const std::string_view> words) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += i + 1 < words.size() ? ", " : " or ";
+    text += words[i];
+  }
+  return text;
+}
+
+void require_word(const CatalogPlace& place, std::string_view what, std::string_view word,
+                  std::span<const std::string_view> words) {
+  if (std::ranges::find(words, word) != words.end()) return;
+  place.refuse(fmt::format("{} \"{}\" is unknown; use {}", what, word, any_of(words)));
+}
+
+void require_cause_class(const CatalogPlace& place, std::string_view name) {
+  if (cause_class(name) != nullptr) return;
+  // The whole vocabulary would be too much to read: its family, or the families there are.
+  const std::string_view family = CauseClass{name}.family();
+  std::vector<std::string_view> relatives;
+  std::vector<std::string_view> families;
+  for (const CauseClass& known : cause_classes()) {
+    if (known.family() == family) relatives.push_back(known.name);
+    if (std::ranges::find(families, known.family()) == families.end())
+      families.push_back(known.family());
+  }
+  if (relatives.empty())
+    place.refuse(fmt::format("class \"{}\" is unknown; begin with {}", name, any_of(families)));
+  place.refuse(fmt::format("class \"{}\" is unknown; use {}", name, any_of(relatives)));
+}
+
+}  // namespace faultline

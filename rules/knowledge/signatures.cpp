@@ -1,0 +1,277 @@
+#include "rules/knowledge/signatures.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <set>
+#include <stdexcept>
+
+#include "model/literal_search.h"
+#include "rules/knowledge/catalog_words.h"
+
+namespace faultline {
+namespace {
+
+// A line is as long as its writer likes; what a signature looks for stands near its beginning.
+constexpr std::size_t kMaxSearched = std::size_t{16} << 10;
+constexpr std::size_t kMaxFieldBytes = 256;
+
+constexpr std::ptrdiff_t kMostBeforeAMessage = 64;
+constexpr std::string_view kKernel = "kernel";
+
+constexpr std::string_view kNcclLevels[] = {"warn", "info", "abort", "trace", "call", "version"};
+
+// What a title or an action may name beside the pattern's groups.
+constexpr std::string_view kPlaceholders[] = {"host", "rank", "gpu", "gpu_smi", "part"};
+
+// Bytes, not characters: a log may hold anything.
+RE2::Options options() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
+
+// Why the signature cannot be used at all; empty: it can.
+std::string flaw_of(const MessageSignature& signature, const RE2& regex) {
+  if (!regex.ok()) return fmt::format("pattern does not compile: {}; mend it", regex.error());
+  if (signature.literals.empty())
+    return "literals are missing; name a text that is in every line that the pattern matches";
+  for (const std::string& literal : signature.literals)
+    if (literal.size() < LiteralSearch::kMinBytes)
+      return fmt::format("literal \"{}\" is too short; write at least {} characters", literal,
+                         LiteralSearch::kMinBytes);
+  return {};
+}
+
+bool takes(const MessageSignature& signature, const Remark& remark) {
+  if (!signature.dialect.empty() && signature.dialect != remark.dialect) return false;
+  if (remark.place.find(signature.place) == std::string::npos) return false;
+  return signature.levels.empty() ||
+         std::ranges::find(signature.levels, remark.level) != signature.levels.end();
+}
+
+// Lines of these levels are kept in any case.
+bool only_of_warnings(const MessageSignature& signature) {
+  return !signature.levels.empty() &&
+         std::ranges::all_of(signature.levels, [](const std::string& level) {
+           return level == "warn" || level == "abort";
+         });
+}
+
+std::set<std::string> placeholders_of(const MessageSignature& signature) {
+  std::vector<std::string_view> texts{signature.title};
+  for (const Action& action : signature.actions)
+    texts.insert(texts.end(), {action.what, action.where, action.command});
+  std::set<std::string> names;
+  for (const std::string_view text : texts)
+    for (std::size_t open = text.find('{'); open != std::string_view::npos;
+         open = text.find('{', open + 1)) {
+      const std::size_t close = text.find('}', open);
+      if (close == std::string_view::npos) break;
+      names.emplace(text.substr(open + 1, close - open - 1));
+    }
+  return names;
+}
+
+bool holds_a_literal(const MessageSignature& signature, std::string_view text) {
+  return std::ranges::any_of(signature.literals, [&](const std::string& literal) {
+    return text.find(literal) != std::string_view::npos;
+  });
+}
+
+bool finds(const MessageSignature& signature, const RE2& regex, std::string_view text) {
+  return holds_a_literal(signature, text) && RE2::PartialMatch(piece(text), regex);
+}
+
+}  // namespace
+
+std::vector<std::string> problems_of(const MessageSignature& signature) {
+  std::vector<std::string> problems;
+  const auto add = [&](std::string_view why) {
+    problems.push_back(fmt::format("{}: {}: {}", signature.file, signature.id, why));
+  };
+  const RE2 regex(signature.pattern, options());
+  if (const std::string flaw = flaw_of(signature, regex); !flaw.empty()) {
+    add(flaw);
+    return problems;
+  }
+  if (RE2::PartialMatch("", regex)) add("pattern matches an empty line; make it say more");
+  if (signature.confidence <= 0 || signature.confidence > 1)
+    add(fmt::format("confidence {} is none; use a number above 0, at most 1",
+                    signature.confidence));
+  if (signature.dialect == "nccl")
+    for (const std::string& level : signature.levels)
+      if (std::ranges::find(kNcclLevels, level) == std::end(kNcclLevels))
+        add(fmt::format("level \"{}\" is none of NCCL's; use {}", level, any_of(kNcclLevels)));
+  if (signature.storm.count == 1) add("storm of 1 is every line; leave it out, or use more");
+  const auto& groups = regex.NamedCapturingGroups();
+  if ((signature.blames == Blames::gpu || signature.blames == Blames::pci) &&
+      !groups.contains("pci") && !groups.contains("bridge"))
+    add("blames a device by its PCI address; name the group of the address, (?P<pci>...)");
+  for (const std::string& name : placeholders_of(signature))
+    if (!groups.contains(name) && std::ranges::find(kPlaceholders, name) == std::end(kPlaceholders))
+      add(
+          fmt::format("placeholder {{{0}}} is unknown; use {{host}}, {{rank}}, {{gpu}} or a group "
+                      "of the pattern, (?P<{0}>...)",
+                      name));
+  for (const std::string& sample : signature.matches) {
+    if (!holds_a_literal(signature, sample))
+      add(fmt::format("no literal is in the sample \"{}\"; name one that is", sample));
+    else if (!RE2::PartialMatch(piece(sample), regex))
+      add(fmt::format("pattern does not match the sample \"{}\"; mend one of the two", sample));
+  }
+  for (const std::string& sample : signature.matches_not)
+    if (finds(signature, regex, sample))
+      add(fmt::format("pattern matches \"{}\", which it must not; mend one of the two", sample));
+  return problems;
+}
+
+class Signatures::Impl {
+ public:
+  explicit Impl(std::vector<MessageSignature> all)
+      : all_(without_repetitions(std::move(all))),
+        compiled_(compile(all_)),
+        literals_(literals_of(all_, [](const MessageSignature&) { return true; })),
+        others_literals_(quiet_literals_of(all_, {})) {
+    for (const MessageSignature& signature : all_)
+      if (!signature.dialect.empty() && !quiet_literals_.contains(signature.dialect))
+        quiet_literals_.try_emplace(signature.dialect, quiet_literals_of(all_, signature.dialect));
+  }
+
+  std::span<const MessageSignature> all() const { return all_; }
+
+  std::optional<SignatureMatch> match(const Remark& remark) const {
+    const std::string_view text = std::string_view(remark.text).substr(0, kMaxSearched);
+    std::vector<std::uint32_t> candidates;
+    literals_.find(text, [&](std::uint32_t number) {
+      if (takes(all_[number], remark) && std::ranges::find(candidates, number) == candidates.end())
+        candidates.push_back(number);
+      return false;
+    });
+    std::ranges::sort(candidates);
+    for (const std::uint32_t number : candidates)
+      if (auto match = match_one(number, text)) return match;
+    return std::nullopt;
+  }
+
+  bool wants(std::string_view text, std::string_view dialect) const {
+    const auto own = quiet_literals_.find(dialect);
+    const LiteralSearch& literals = own == quiet_literals_.end() ? others_literals_ : own->second;
+    return literals.find(text.substr(0, kMaxSearched), [](std::uint32_t) { return true; });
+  }
+
+  bool reads_like_kernel(std::string_view text) const {
+    const auto own = quiet_literals_.find(kKernel);
+    if (own == quiet_literals_.end()) return false;
+    text = text.substr(0, kMaxSearched);
+    return own->second.find(text, [&](std::uint32_t number) {
+      return all_[number].dialect == kKernel && begins_near_the_start(compiled_[number], text);
+    });
+  }
+
+ private:
+  struct Compiled {
+    std::unique_ptr<const RE2> regex;
+    std::vector<std::string> names;  // of the groups, from the first; empty: it has none
+  };
+
+  static std::vector<MessageSignature> without_repetitions(std::vector<MessageSignature> all) {
+    std::set<std::string, std::less<>> seen;
+    std::erase_if(
+        all, [&](const MessageSignature& signature) { return !seen.insert(signature.id).second; });
+    return all;
+  }
+
+  static std::vector<Compiled> compile(const std::vector<MessageSignature>& all) {
+    std::vector<Compiled> compiled;
+    for (const MessageSignature& signature : all) {
+      auto regex = std::make_unique<const RE2>(signature.pattern, options());
+      if (const std::string flaw = flaw_of(signature, *regex); !flaw.empty())
+        throw std::runtime_error(fmt::format("{}: {}: {}", signature.file, signature.id, flaw));
+      std::vector<std::string> names(static_cast<std::size_t>(regex->NumberOfCapturingGroups()));
+      for (const auto& [number, name] : regex->CapturingGroupNames())
+        names[static_cast<std::size_t>(number - 1)] = name;
+      compiled.push_back({std::move(regex), std::move(names)});
+    }
+    return compiled;
+  }
+
+  static std::vector<LiteralSearch::Literal> quiet_literals_of(
+      const std::vector<MessageSignature>& all, std::string_view dialect) {
+    return literals_of(all, [&](const MessageSignature& signature) {
+      return !only_of_warnings(signature) &&
+             (signature.dialect.empty() || signature.dialect == dialect);
+    });
+  }
+
+  // What stands before a kernel's message is a driver's name at most; a quotation stands anywhere.
+  static bool begins_near_the_start(const Compiled& compiled, std::string_view text) {
+    re2::StringPiece found;
+    return compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, &found, 1) &&
+           found.data() - text.data() <= kMostBeforeAMessage;
+  }
+
+  template <class Wanted>
+  static std::vector<LiteralSearch::Literal> literals_of(const std::vector<MessageSignature>& all,
+                                                         Wanted wanted) {
+    std::vector<LiteralSearch::Literal> literals;
+    for (std::uint32_t number = 0; number < all.size(); ++number)
+      if (wanted(all[number]))
+        for (const std::string& literal : all[number].literals)
+          literals.push_back({literal, number});
+    return literals;
+  }
+
+  std::optional<SignatureMatch> match_one(std::uint32_t number, std::string_view text) const {
+    const Compiled& compiled = compiled_[number];
+    std::vector<re2::StringPiece> groups(compiled.names.size() + 1);
+    if (!compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(),
+                               static_cast<int>(groups.size())))
+      return std::nullopt;
+    SignatureMatch match{&all_[number], {}};
+    for (std::size_t i = 0; i < compiled.names.size(); ++i) {
+      const re2::StringPiece& group = groups[i + 1];
+      if (compiled.names[i].empty() || group.empty()) continue;
+      match.fields.emplace(compiled.names[i],
+                           std::string(group.data(), std::min(group.size(), kMaxFieldBytes)));
+    }
+    return match;
+  }
+
+  std::vector<MessageSignature> all_;
+  std::vector<Compiled> compiled_;
+  LiteralSearch literals_;
+  // Of signatures that take other lines than warnings: by dialect, and of those that take any.
+  std::map<std::string, LiteralSearch, std::less<>> quiet_literals_;
+  LiteralSearch others_literals_;
+};
+
+Signatures::Signatures() : Signatures(std::vector<MessageSignature>{}) {}
+Signatures::Signatures(std::vector<MessageSignature> all)
+    : impl_(std::make_unique<Impl>(std::move(all))) {}
+Signatures::~Signatures() = default;
+
+std::span<const MessageSignature> Signatures::all() const { return impl_->all(); }
+
+const MessageSignature* Signatures::find(std::string_view id) const {
+  const auto found = std::ranges::find(all(), id, &MessageSignature::id);
+  return found == all().end() ? nullptr : &*found;
+}
+
+std::optional<SignatureMatch> Signatures::match(const Remark& remark) const {
+  return impl_->match(remark);
+}
+
+bool Signatures::wants(std::string_view text, std::string_view dialect) const {
+  return impl_->wants(text, dialect);
+}
+
+bool Signatures::reads_like_kernel(std::string_view text) const {
+  return impl_->reads_like_kernel(text);
+}
+
+}  // namespace faultline

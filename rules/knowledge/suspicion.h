@@ -1,0 +1,20 @@
+// What a detector says: a finding, and what the diagnosis needs to order it among others.
+#pragma once
+
+#include "model/finding.h"
+#include "model/time.h"
+
+namespace faultline {
+
+struct Suspicion {
+  Finding finding;
+  EventTime since;
+  // True: the job cannot go on with it. Such a symptom must be explained, or be named itself.
+  bool stops_job = false;
+  Verdict verdict = Verdict::failed;  // if this is what is wrong
+  bool job_ran_with_it = false;       // it was so from the start, and the job got to work
+  bool needs_effect = false;          // accuses nobody unless it accounts for something
+  bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
+};
+
+}  // namespace faultline

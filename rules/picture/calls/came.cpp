@@ -1,0 +1,45 @@
+#include "rules/picture/calls/came.h"
+
+#include <algorithm>
+#include <set>
+
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+CameByTorch::CameByTorch(const View& view) {
+  if (view.job.torch().empty()) return;
+  const TorchCrew crew(view);
+  for (const TorchRank* rank : crew.ranks()) {
+    if (rank->rank < 0 || rank->guessed) continue;
+    for (const auto& [group, standing] : rank->standings)
+      if (standing.enqueued && crew.in_attempt(standing.line))
+        enqueued_[group][rank->rank] = *standing.enqueued;
+  }
+}
+
+bool CameByTorch::all_came(const View& view, const Alignment& alignment) const {
+  std::set<int> behind;
+  for (const std::size_t member : alignment.behind) behind.insert(view.worker_of(member).rank);
+  bool any = false;
+  for (const auto& [group, by_rank] : enqueued_) {
+    if (by_rank.size() != alignment.members.size()) continue;
+    std::int64_t least_of_behind = INT64_MAX;
+    std::int64_t most_of_others = INT64_MIN;
+    const bool same_ranks = std::ranges::all_of(alignment.members, [&](std::size_t member) {
+      const auto known = by_rank.find(view.worker_of(member).rank);
+      if (known == by_rank.end()) return false;
+      if (behind.contains(known->first))
+        least_of_behind = std::min(least_of_behind, known->second);
+      else
+        most_of_others = std::max(most_of_others, known->second);
+      return true;
+    });
+    if (!same_ranks) continue;
+    if (least_of_behind < most_of_others) return false;
+    any = true;
+  }
+  return any;
+}
+
+}  // namespace faultline

@@ -1,0 +1,100 @@
+#include "rules/picture/calls/common_sequence.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// A call that both show, a line that one of them lacks, and a call after the other's last one. A
+// shorter log is likelier than one with a hole, so ending earlier costs least, but not nothing:
+// where calls repeat, ranks are taken to be in step.
+constexpr int kMatch = 20;
+constexpr int kMissing = -6;
+constexpr int kEndsEarlier = -1;
+
+}  // namespace
+
+CommonSequence::CommonSequence(CallSequence first)
+    : calls_(std::move(first)), ends_{calls_.size()} {}
+
+double CommonSequence::loss() const {
+  return spanned_ > seen_ ? 1 - static_cast<double>(seen_) / static_cast<double>(spanned_) : 0;
+}
+
+void CommonSequence::add(const CallSequence& rank) {
+  if (auto known = known_.find(rank); known != known_.end()) {
+    ends_.push_back(ends_[known->second]);
+    spanned_ += rank.size();
+    seen_ += rank.size();
+    return;
+  }
+  lay_along(rank);
+  known_.emplace(rank, ends_.size() - 1);
+}
+
+// Best score of laying rank[0, i) along calls_[0, j), where the first calls of either may be
+// missing in the other for nothing.
+void CommonSequence::lay_along(const CallSequence& rank) {
+  const std::size_t rows = rank.size() + 1;
+  const std::size_t columns = calls_.size() + 1;
+  std::vector<int> score(rows * columns, 0);
+  auto at = [&](std::size_t i, std::size_t j) -> int& { return score[i * columns + j]; };
+  for (std::size_t i = 1; i < rows; ++i)
+    for (std::size_t j = 1; j < columns; ++j) {
+      int best = std::max(at(i - 1, j), at(i, j - 1)) + kMissing;
+      if (rank[i - 1] == calls_[j - 1]) best = std::max(best, at(i - 1, j - 1) + kMatch);
+      at(i, j) = best;
+    }
+  // Either may end earlier than the other.
+  std::size_t i = rank.size();
+  std::size_t j = calls_.size();
+  int best = std::numeric_limits<int>::min();
+  std::size_t end_i = i;
+  std::size_t end_j = j;
+  for (std::size_t early = 0; early <= calls_.size(); ++early) {
+    int value = at(rank.size(), calls_.size() - early) + kEndsEarlier * static_cast<int>(early);
+    if (value > best) best = value, end_i = rank.size(), end_j = calls_.size() - early;
+  }
+  for (std::size_t early = 1; early <= rank.size(); ++early) {
+    int value = at(rank.size() - early, calls_.size()) + kEndsEarlier * static_cast<int>(early);
+    if (value > best) best = value, end_i = rank.size() - early, end_j = calls_.size();
+  }
+
+  CallSequence merged;                                   // from the end to the beginning
+  std::vector<std::size_t> moved(calls_.size() + 1, 0);  // calls put in before each place
+  for (std::size_t more = rank.size(); more > end_i; --more) merged.push_back(rank[more - 1]);
+  for (std::size_t more = calls_.size(); more > end_j; --more) merged.push_back(calls_[more - 1]);
+  std::size_t end = rank.size() > end_i ? 0 : calls_.size() - end_j;  // from the merged end
+  i = end_i;
+  j = end_j;
+  std::size_t first_shared = 0;
+  while (i > 0 && j > 0) {
+    if (rank[i - 1] == calls_[j - 1] && at(i, j) == at(i - 1, j - 1) + kMatch) {
+      merged.push_back(calls_[j - 1]);
+      --i, --j;
+      first_shared = merged.size();
+    } else if (at(i, j) == at(i - 1, j) + kMissing) {
+      merged.push_back(rank[--i]);
+      ++moved[j];
+    } else {
+      merged.push_back(calls_[--j]);
+    }
+  }
+  while (j > 0) merged.push_back(calls_[--j]);
+  // What the rank called before all others' first call is of no use.
+  std::ranges::reverse(merged);
+
+  for (std::size_t& old_end : ends_) {
+    std::size_t inserted = 0;
+    for (std::size_t place = 0; place < old_end; ++place) inserted += moved[place];
+    old_end += inserted;
+  }
+  calls_ = std::move(merged);
+  ends_.push_back(calls_.size() - end);
+  spanned_ += first_shared > end ? first_shared - end : 0;
+  seen_ += rank.size() - i;
+}
+
+}  // namespace faultline

@@ -1,0 +1,381 @@
+#include "rules/picture/calls/flight_alignment.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "rules/picture/calls/flight_waits.h"
+
+namespace faultline {
+namespace {
+
+// One rank's place in one group.
+struct Place {
+  int rank = -1;
+  std::size_t dump = SIZE_MAX;
+  const FlightPosition* position = nullptr;
+};
+
+struct Group {
+  std::uint32_t index = 0;
+  std::vector<Place> places;    // of the ranks that have a position
+  std::int64_t local_id = -1;   // if all of them count it the same; -1: they do not
+  bool point_to_point = false;  // then its counters count Sends and Recvs, too
+};
+
+bool is_open(const FlightEntry& entry) {
+  return entry.progress == FlightProgress::scheduled || entry.progress == FlightProgress::started;
+}
+
+// A collective, or one of a batch of them.
+bool is_collective(const FlightEntry& entry) {
+  return !entry.point_to_point && entry.role != FlightRole::batch_end;
+}
+
+std::vector<Group> groups_of(const Flight& flight, const std::multimap<int, std::size_t>& latest) {
+  std::vector<Group> groups(flight.groups().size());
+  for (std::uint32_t i = 0; i < groups.size(); ++i) groups[i].index = i;
+  for (const auto& [rank, dump] : latest) {
+    if (rank < 0) continue;
+    for (const FlightPosition& position : flight.dumps()[dump].positions) {
+      // Without a name only the first is known to be the same one everywhere.
+      const FlightGroup& about = flight.groups()[position.group];
+      if (about.name.empty() && about.local_id > 0) continue;
+      Group& group = groups[position.group];
+      if (!group.places.empty() && group.places.back().rank == rank) continue;
+      group.places.push_back({rank, dump, &position});
+    }
+  }
+  for (Group& group : groups) {
+    bool same = true;
+    for (const Place& place : group.places) {
+      if (place.position->local_id >= 0) {
+        same = same && (group.local_id < 0 || group.local_id == place.position->local_id);
+        group.local_id = place.position->local_id;
+      }
+      for (const FlightEntry& entry : place.position->entries)
+        group.point_to_point = group.point_to_point || entry.point_to_point;
+    }
+    if (!same) group.local_id = -1;
+  }
+  return groups;
+}
+
+const FlightCounters* counters_of(const FlightDump& dump, std::int64_t local_id) {
+  const auto found = std::ranges::find(dump.nameless, local_id, &FlightCounters::local_id);
+  return local_id < 0 || found == dump.nameless.end() ? nullptr : &*found;
+}
+
+// How a rank stands to a collective of which it has no entry.
+FlightStanding standing_without_entry(const FlightDump& dump, const Place& place,
+                                      const Group& group, std::uint32_t sequence) {
+  const FlightPosition& position = *place.position;
+  std::optional<std::int64_t> enqueued = position.last_enqueued;
+  std::optional<std::int64_t> completed = position.last_completed;
+  if (const FlightCounters* counters = counters_of(dump, group.local_id); counters && !enqueued) {
+    // The number may mean another group here. It is this one's if the rank came as far as the
+    // collective before, which its peers finished.
+    if (counters->last_enqueued.value_or(-1) + 1 >= static_cast<std::int64_t>(sequence)) {
+      enqueued = counters->last_enqueued;
+      completed = counters->last_completed;
+    }
+  }
+  // They count Sends and Recvs, too; then they tell nothing of collectives.
+  if (group.point_to_point) enqueued = completed = std::nullopt;
+
+  std::optional<std::uint32_t> last;
+  for (const FlightEntry& entry : position.entries)
+    if (is_collective(entry)) last = std::max(last.value_or(0), entry.sequence);
+  // It went past it, and so it once entered it.
+  if (last && *last > sequence)
+    return completed && *completed < static_cast<std::int64_t>(sequence) ? FlightStanding::unknown
+                                                                         : FlightStanding::finished;
+  if (enqueued)
+    return *enqueued < static_cast<std::int64_t>(sequence) ? FlightStanding::not_entered
+           : completed && *completed >= static_cast<std::int64_t>(sequence)
+               ? FlightStanding::finished
+               : FlightStanding::unknown;
+  if (last) return FlightStanding::not_entered;
+  // The whole of the ring holds none of its collectives: the ring may have lost them.
+  return FlightStanding::unknown;
+}
+
+std::uint32_t most_frequent(const std::map<std::uint32_t, std::size_t>& counts) {
+  return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })
+      ->first;
+}
+
+std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
+                                    const std::map<int, std::size_t>& dump_of_rank) {
+  std::optional<std::uint32_t> first;
+  for (const Place& place : group.places)
+    for (const FlightEntry& entry : place.position->entries)
+      if (is_collective(entry) && is_open(entry) && (!first || entry.sequence < *first))
+        first = entry.sequence;
+  if (!first) return std::nullopt;
+
+  FlightStall stall{.group = group.index, .sequence = *first};
+  std::map<std::uint32_t, std::size_t> signatures;
+  std::set<int> placed;
+  for (const Place& place : group.places) {
+    FlightStall::Rank& rank = stall.ranks.emplace_back();
+    placed.insert(place.rank);
+    rank.rank = place.rank;
+    rank.dump = place.dump;
+    const FlightEntry* here = nullptr;
+    std::optional<std::uint32_t> next_open;
+    for (const FlightEntry& entry : place.position->entries) {
+      if (!is_collective(entry)) continue;
+      if (entry.sequence == *first && (here == nullptr || is_open(entry))) here = &entry;
+      if (is_open(entry) && !next_open) next_open = entry.sequence;
+    }
+    if (here != nullptr) {
+      ++signatures[here->signature];
+      rank.standing = here->progress == FlightProgress::started     ? FlightStanding::started
+                      : here->progress == FlightProgress::scheduled ? FlightStanding::entered
+                      : here->progress == FlightProgress::completed ? FlightStanding::finished
+                                                                    : FlightStanding::unknown;
+      if (is_open(*here) && here->created_us > 0 &&
+          (stall.since_us == 0 || here->created_us < stall.since_us))
+        stall.since_us = here->created_us;
+    } else {
+      rank.standing = standing_without_entry(flight.dumps()[place.dump], place, group, *first);
+      rank.by_counters = true;
+    }
+    if (rank.standing == FlightStanding::finished && next_open) {
+      rank.stuck_later = true;
+      rank.ahead = *next_open - std::min(*next_open, *first + 1);
+    }
+  }
+  stall.signature = most_frequent(signatures);
+
+  // Members whose dumps do not know the group, and those that have none.
+  for (const int member : flight.groups()[group.index].members) {
+    if (placed.contains(member)) continue;
+    FlightStall::Rank& rank = stall.ranks.emplace_back();
+    rank.rank = member;
+    const auto known = dump_of_rank.find(member);
+    if (known == dump_of_rank.end()) continue;
+    rank.dump = known->second;
+    rank.by_counters = true;
+    // It never made a communicator for it, if its dump names groups at all.
+    const FlightDump& dump = flight.dumps()[known->second];
+    const bool names_groups =
+        std::ranges::any_of(dump.positions, [&](const FlightPosition& position) {
+          return !flight.groups()[position.group].members.empty();
+        });
+    rank.standing = names_groups && !dump.about.broken_off ? FlightStanding::not_entered
+                                                           : FlightStanding::unknown;
+  }
+  std::ranges::sort(stall.ranks, {}, &FlightStall::Rank::rank);
+  return stall;
+}
+
+// What ranks must agree on in a collective, as one number for each signature.
+class Comparable {
+ public:
+  explicit Comparable(const Flight& flight) : flight_(flight) {}
+
+  std::uint32_t operator()(std::uint32_t signature) {
+    const auto [known, is_new] = known_.try_emplace(signature, 0);
+    if (!is_new) return known->second;
+    const FlightSignature& said = flight_.signature(signature);
+    const auto is = [&](std::string_view word) {
+      return said.operation.find(word) != std::string::npos;
+    };
+    // Sizes of these differ by rank, as they should; dtypes are given by one side only.
+    const bool split = is("all_to_all") || is("all_gather_v") || is("reduce_scatter_v");
+    const bool to_or_from_one =
+        (is(":scatter") || is(":gather") || is(":_broadcast") || is(":broadcast"));
+    std::string text = said.operation;
+    if (!split && !to_or_from_one)
+      text += '\n' + said.input_sizes + '\n' + said.output_sizes + '\n' + said.input_dtypes + '\n' +
+              said.output_dtypes;
+    if (split) text += '\n' + said.input_dtypes + '\n' + said.output_dtypes;
+    const auto fresh = static_cast<std::uint32_t>(texts_.size());
+    known->second = texts_.try_emplace(std::move(text), fresh).first->second;
+    return known->second;
+  }
+
+ private:
+  const Flight& flight_;
+  std::unordered_map<std::uint32_t, std::uint32_t> known_;
+  std::unordered_map<std::string, std::uint32_t> texts_;
+};
+
+std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& comparable) {
+  struct First {
+    std::uint32_t what = 0;
+    bool differs = false;
+  };
+  // Of a batch several entries have one number: the one that closes it, and they, are not compared.
+  std::unordered_map<std::uint32_t, First> by_sequence;
+  const auto compared = [](const FlightEntry& entry) {
+    return entry.role == FlightRole::collective && !entry.point_to_point;
+  };
+  for (const Place& place : group.places) {
+    for (const FlightEntry& entry : place.position->entries) {
+      if (!compared(entry)) continue;
+      const std::uint32_t what = comparable(entry.signature);
+      First& first = by_sequence.try_emplace(entry.sequence, First{what}).first->second;
+      first.differs = first.differs || first.what != what;
+    }
+  }
+  std::optional<std::uint32_t> sequence;
+  for (const auto& [number, first] : by_sequence)
+    if (first.differs && (!sequence || number < *sequence)) sequence = number;
+  if (!sequence) return std::nullopt;
+
+  std::map<std::uint32_t, FlightMismatch::Camp> camps;
+  for (const Place& place : group.places) {
+    for (const FlightEntry& entry : place.position->entries) {
+      if (!compared(entry) || entry.sequence != *sequence) continue;
+      FlightMismatch::Camp& camp = camps[comparable(entry.signature)];
+      camp.signature = entry.signature;
+      camp.ranks.push_back(place.rank);
+      break;
+    }
+  }
+  FlightMismatch mismatch{.group = group.index, .sequence = *sequence};
+  for (const Place& place : group.places)
+    for (const FlightEntry& entry : place.position->entries)
+      if (compared(entry) && entry.sequence == *sequence && entry.created_us > 0 &&
+          (mismatch.since_us == 0 || entry.created_us < mismatch.since_us))
+        mismatch.since_us = entry.created_us;
+  for (auto& [what, camp] : camps) mismatch.camps.push_back(std::move(camp));
+  std::ranges::stable_sort(mismatch.camps, std::greater{},
+                           [](const FlightMismatch::Camp& camp) { return camp.ranks.size(); });
+  return mismatch;
+}
+
+// Before 2.0 there are no types, and dumps without sizes exist.
+bool alike(const FlightSignature& a, const FlightSignature& b) {
+  const auto same = [](const std::string& one, const std::string& other) {
+    return one == other || one.empty() || other.empty();
+  };
+  return same(a.input_sizes, b.input_sizes) && same(a.input_dtypes, b.input_dtypes);
+}
+
+void add_peer_waits(const Flight& flight, const Group& group,
+                    const std::map<int, std::size_t>& dump_of_rank,
+                    std::vector<FlightPeerWait>& waits, std::vector<FlightPeerClash>& clashes) {
+  const std::vector<int>& members = flight.groups()[group.index].members;
+  // Sends and Recvs of a pair meet in order, so those that wait are counted against each other.
+  using Direction = std::tuple<int, int, bool>;  // rank, peer, sends
+  std::map<Direction, std::vector<FlightPeerWait>> open;
+  std::map<Direction, std::size_t> over;
+  for (const Place& place : group.places) {
+    for (std::uint32_t i = 0; i < place.position->entries.size(); ++i) {
+      const FlightEntry& entry = place.position->entries[i];
+      if (!entry.point_to_point) continue;
+      const auto call = peer_call(flight.signature(entry.signature).operation);
+      if (!call || call->peer >= members.size()) continue;
+      const int peer = members[call->peer];
+      if (!is_open(entry)) {
+        ++over[{place.rank, peer, call->sends}];
+        continue;
+      }
+      open[{place.rank, peer, call->sends}].push_back({group.index, place.rank, peer, call->sends,
+                                                       false, dump_of_rank.contains(peer),
+                                                       place.dump, i});
+    }
+  }
+  const auto signature_of = [&](const FlightPeerWait& wait) {
+    return flight.dumps()[wait.dump].position(group.index)->entries[wait.entry].signature;
+  };
+  for (auto& [key, mine] : open) {
+    const auto& [rank, peer, sends] = key;
+    const auto theirs = open.find({peer, rank, !sends});
+    const std::size_t posted = theirs == open.end() ? 0 : theirs->second.size();
+    FlightPeerWait wait = mine[std::min(posted, mine.size() - 1)];
+    wait.peer_posted = posted >= mine.size();
+    if (wait.peer_posted) wait = mine.front(), wait.peer_posted = true;
+    waits.push_back(wait);
+    // With as many on either side, or as many before, the first meets the first.
+    if (!sends || (posted != mine.size() && over[key] != over[{peer, rank, !sends}])) continue;
+    for (std::size_t i = 0; i < std::min(posted, mine.size()); ++i) {
+      const std::uint32_t sent = signature_of(mine[i]);
+      const std::uint32_t received = signature_of(theirs->second[i]);
+      if (alike(flight.signature(sent), flight.signature(received))) continue;
+      clashes.push_back({group.index, rank, peer, sent, received});
+      break;
+    }
+  }
+}
+
+// Of two ranks that differ, none is the odd one; but other groups do the same work beside them.
+void ask_like_groups(const Flight& flight, const std::vector<Group>& groups, Comparable& comparable,
+                     FlightMismatch& mismatch) {
+  if (mismatch.camps.size() != 2 ||
+      mismatch.camps[0].ranks.size() != mismatch.camps[1].ranks.size())
+    return;
+  const FlightGroup& own = flight.groups()[mismatch.group];
+  if (own.description.empty() || own.description == "undefined") return;
+  std::size_t votes[2] = {0, 0};
+  for (const Group& group : groups) {
+    const FlightGroup& other = flight.groups()[group.index];
+    if (group.index == mismatch.group || other.description != own.description ||
+        other.members.size() != own.members.size())
+      continue;
+    for (const Place& place : group.places)
+      for (const FlightEntry& entry : place.position->entries) {
+        if (entry.role != FlightRole::collective || entry.point_to_point ||
+            entry.sequence != mismatch.sequence)
+          continue;
+        for (std::size_t camp = 0; camp < 2; ++camp)
+          if (comparable(entry.signature) == comparable(mismatch.camps[camp].signature))
+            ++votes[camp];
+      }
+  }
+  if ((votes[0] == 0) == (votes[1] == 0)) return;
+  if (votes[0] == 0) std::swap(mismatch.camps[0], mismatch.camps[1]);
+  mismatch.told_by_like_groups = true;
+}
+
+}  // namespace
+
+std::vector<int> FlightStall::with(FlightStanding standing) const {
+  std::vector<int> found;
+  for (const Rank& rank : ranks)
+    if (rank.standing == standing) found.push_back(rank.rank);
+  return found;
+}
+
+bool FlightAlignment::stands_in(int rank, const FlightStall& stall) const {
+  const auto front = fronts.find(rank);
+  return front != fronts.end() && front->second.group == stall.group &&
+         front->second.collective == stall.sequence;
+}
+
+FlightAlignment align(const Flight& flight) {
+  const std::multimap<int, std::size_t> latest = flight.latest();
+  std::map<int, std::size_t> dump_of_rank;
+  for (const auto& [rank, dump] : latest)
+    if (rank >= 0 && flight.dumps()[dump].about.has_entries) dump_of_rank.emplace(rank, dump);
+
+  FlightAlignment alignment;
+  Comparable comparable(flight);
+  const std::vector<Group> groups = groups_of(flight, latest);
+  for (const Group& group : groups) {
+    if (group.places.empty()) continue;
+    if (auto stall = stall_of(flight, group, dump_of_rank))
+      alignment.stalls.push_back(*std::move(stall));
+    if (auto mismatch = mismatch_of(group, comparable))
+      alignment.mismatches.push_back(*std::move(mismatch));
+    if (group.point_to_point)
+      add_peer_waits(flight, group, dump_of_rank, alignment.peer_waits, alignment.clashes);
+  }
+  for (FlightMismatch& mismatch : alignment.mismatches)
+    ask_like_groups(flight, groups, comparable, mismatch);
+  std::ranges::stable_sort(alignment.stalls, {}, &FlightStall::since_us);
+  std::ranges::stable_sort(alignment.mismatches, {}, &FlightMismatch::since_us);
+  find_waits(flight, dump_of_rank, alignment);
+  return alignment;
+}
+
+}  // namespace faultline

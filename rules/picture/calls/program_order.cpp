@@ -1,0 +1,228 @@
+#include "rules/picture/calls/program_order.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "rules/picture/calls/axis.h"
+#include "rules/picture/calls/common_sequence.h"
+
+namespace faultline {
+namespace {
+
+// Calls of a worker that are looked at, and workers whose calls make up the program: both bound the
+// work, and more add nothing.
+constexpr std::size_t kMostCalls = 256;
+constexpr std::size_t kMostAuthors = 48;
+constexpr std::size_t kFewestWorkers = 3;
+
+// A worker that shares less of the program runs another one.
+constexpr double kRunsIt = 0.7;
+constexpr double kFewestRunIt = 0.6;  // of the workers; else there is no common program
+
+// With more lines gone, the order of calls alone fits in too many ways.
+constexpr double kMostLossForOrder = 0.1;
+
+constexpr double kLeastLoss = 0.01;
+constexpr double kMostLoss = 0.6;
+// A call that is not in the program where it should be.
+constexpr double kStray = 1e-4;
+// A kind of call that comes so often in the program and never in a worker's log is not the
+// worker's.
+constexpr std::size_t kOftenEnough = 5;
+
+struct Kind {
+  int nranks = 0;
+  std::uint32_t symbol = 0;
+  auto operator<=>(const Kind&) const = default;
+};
+
+using Role = std::pair<int, std::size_t>;  // size of the communicator, how many of it came before
+
+struct LoggedCall {
+  std::uint64_t line = 0;
+  Kind kind;
+  std::uint64_t op_count = SequenceCall::kNoOpCount;
+};
+
+// Members of one role, across all workers.
+std::map<Role, std::vector<std::size_t>> roles_of(const View& view) {
+  std::map<Role, std::vector<std::size_t>> roles;
+  for (const Worker& worker : view.workers.all) {
+    std::map<int, std::size_t> before;
+    for (std::size_t index : worker.members)
+      if (!view.member(index).recent.empty()) {
+        const int nranks = view.member(index).nranks;
+        roles[{nranks, before[nranks]++}].push_back(index);
+      }
+  }
+  return roles;
+}
+
+// Members whose op counts are the same at the same calls on all workers.
+std::set<std::size_t> members_counting_alike(const View& view) {
+  std::set<std::size_t> alike;
+  for (const auto& [role, members] : roles_of(view)) {
+    std::vector<Tail> tails;
+    for (std::size_t index : members) {
+      const Member& member = view.member(index);
+      tails.push_back({.recent = &member.recent,
+                       .from_start = member.from_start,
+                       .calls = member.calls,
+                       .first_op_count = member.first_op_count.value_or(0),
+                       .last_op_count = member.last_op_count});
+    }
+    if (axis_by_op_count(tails)) alike.insert(members.begin(), members.end());
+  }
+  return alike;
+}
+
+// The worker's last calls on all its communicators, as far back as all of them are known.
+std::vector<LoggedCall> calls_of(const View& view, const Worker& worker,
+                                 const std::set<std::size_t>& counting_alike) {
+  std::vector<LoggedCall> calls;
+  std::uint64_t known_from = 0;
+  std::optional<std::uint32_t> source;
+  for (std::size_t index : worker.members) {
+    const Member& member = view.member(index);
+    if (member.recent.empty()) continue;
+    // Line numbers of several files tell no order.
+    if (source.value_or(member.calls_source) != member.calls_source) return {};
+    source = member.calls_source;
+    if (member.recent.size() == RecentCalls::kMost)
+      known_from = std::max(known_from, member.recent[0].line);
+    const bool counts = counting_alike.contains(index);
+    for (std::size_t i = 0; i < member.recent.size(); ++i) {
+      const RecentCall& call = member.recent[i];
+      calls.push_back({call.line,
+                       {member.nranks, call.symbol},
+                       counts ? call.op_count : SequenceCall::kNoOpCount});
+    }
+  }
+  std::erase_if(calls, [&](const LoggedCall& call) { return call.line < known_from; });
+  std::ranges::stable_sort(calls, {}, &LoggedCall::line);
+  if (calls.size() > kMostCalls)
+    calls.erase(calls.begin(), calls.end() - static_cast<std::ptrdiff_t>(kMostCalls));
+  return calls;
+}
+
+class Kinds {
+ public:
+  SequenceCall number(const LoggedCall& call) {
+    auto [known, is_new] = numbers_.try_emplace(call.kind, static_cast<std::uint32_t>(all_.size()));
+    if (is_new) all_.push_back(call.kind);
+    return {known->second, call.op_count};
+  }
+  const Kind& operator[](std::uint32_t number) const { return all_[number]; }
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  std::map<Kind, std::uint32_t> numbers_;
+  std::vector<Kind> all_;
+};
+
+// For each call of the program: the chance that a worker's log lacks it although the worker is past
+// it.
+std::vector<double> chances_to_lack(const CallSequence& program, const CallSequence& log,
+                                    std::size_t kinds, double loss) {
+  std::vector<std::size_t> in_program(kinds, 0);
+  std::vector<bool> in_log(kinds, false);
+  for (const SequenceCall& call : program) ++in_program[call.call];
+  for (const SequenceCall& call : log) in_log[call.call] = true;
+  std::vector<double> chances;
+  chances.reserve(program.size());
+  for (const SequenceCall& call : program)
+    chances.push_back(!in_log[call.call] && in_program[call.call] >= kOftenEnough ? 1 : loss);
+  return chances;
+}
+
+// Sums over all ways in which the log can be the program with lines missing.
+std::vector<double> likelihood_of_ends(const CallSequence& program, const CallSequence& log,
+                                       const std::vector<double>& lack, double loss) {
+  const std::size_t size = program.size();
+  // told[j]: the log's calls so far are explained, the last one by the program's j-th call.
+  std::vector<double> told(size + 1, 1);  // it may begin anywhere
+  std::vector<double> next(size + 1, 0);
+  bool first = true;
+  for (const SequenceCall& call : log) {
+    double carried = 0;  // all calls before are explained, and those since are missing
+    double most = 0;
+    next[0] = 0;
+    for (std::size_t j = 1; j <= size; ++j) {
+      carried = first ? 1 : carried * (j >= 2 ? lack[j - 2] : 1) + told[j - 1];
+      next[j] = program[j - 1] == call ? carried * (1 - loss) : 0;
+      next[j] += first ? 0 : told[j] * kStray;
+      most = std::max(most, next[j]);
+    }
+    if (most <= 0) continue;  // a stray one before all that is known
+    for (double& value : next) value /= most;
+    std::swap(told, next);
+    first = false;
+  }
+  std::vector<double> ends(size + 1, 0);
+  double carried = 0;
+  for (std::size_t j = 0; j <= size; ++j) {
+    carried = (j > 0 ? carried * lack[j - 1] : 0) + told[j];
+    ends[j] = carried;
+  }
+  return ends;
+}
+
+// How much of the log the program holds, in order.
+double share_explained(const CallSequence& program, const CallSequence& log) {
+  std::vector<std::size_t> row(program.size() + 1, 0);
+  for (const SequenceCall& call : log) {
+    std::size_t diagonal = 0;
+    for (std::size_t j = 1; j <= program.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = program[j - 1] == call ? diagonal + 1 : std::max(row[j], row[j - 1]);
+      diagonal = above;
+    }
+  }
+  return log.empty() ? 0 : static_cast<double>(row.back()) / static_cast<double>(log.size());
+}
+
+}  // namespace
+
+std::optional<ProgramOrder> program_order_of(const View& view) {
+  const std::set<std::size_t> counting_alike = members_counting_alike(view);
+  Kinds kinds;
+  std::vector<CallSequence> logs;
+  std::vector<std::size_t> longest_first;
+  for (std::size_t which = 0; which < view.workers.all.size(); ++which) {
+    CallSequence& log = logs.emplace_back();
+    for (const LoggedCall& call : calls_of(view, view.workers.all[which], counting_alike))
+      log.push_back(kinds.number(call));
+    if (!log.empty()) longest_first.push_back(which);
+  }
+  if (longest_first.size() < kFewestWorkers) return std::nullopt;
+  std::ranges::stable_sort(longest_first, std::greater{},
+                           [&](std::size_t which) { return logs[which].size(); });
+
+  CommonSequence common(logs[longest_first.front()]);
+  for (std::size_t i = 1; i < std::min(longest_first.size(), kMostAuthors); ++i)
+    if (share_explained(common.calls(), logs[longest_first[i]]) >= kRunsIt / 2)
+      common.add(logs[longest_first[i]]);
+
+  ProgramOrder order;
+  order.loss = std::clamp(common.loss(), kLeastLoss, kMostLoss);
+  const CallSequence& program = common.calls();
+  const bool has_op_counts = std::ranges::any_of(
+      program, [](const SequenceCall& call) { return call.op_count != SequenceCall::kNoOpCount; });
+  if (!has_op_counts && order.loss > kMostLossForOrder) return std::nullopt;
+  for (const SequenceCall& call : program)
+    order.calls.push_back({kinds[call.call].nranks, kinds[call.call].symbol});
+  for (std::size_t which : longest_first) {
+    if (share_explained(program, logs[which]) < kRunsIt) continue;
+    const std::vector<double> lack =
+        chances_to_lack(program, logs[which], kinds.size(), order.loss);
+    order.places.push_back({which, likelihood_of_ends(program, logs[which], lack, order.loss)});
+  }
+  const auto running = static_cast<double>(order.places.size());
+  if (running < kFewestRunIt * static_cast<double>(longest_first.size())) return std::nullopt;
+  return order;
+}
+
+}  // namespace faultline

@@ -1,0 +1,237 @@
+#include "rules/picture/read/kernel_sightings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/pci_address.h"
+#include "rules/picture/read/firmware_records.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::int64_t kSecondUs = 1'000'000;
+// Links come up and drivers find their devices in a host's first minutes.
+constexpr std::int64_t kBootPhaseUs = 300 * kSecondUs;
+// A driver that was taken down and not put back by then is not coming back.
+constexpr std::int64_t kMaintenanceUs = 600 * kSecondUs;
+
+constexpr std::size_t kMostNics = 256;  // of one host
+
+// While this lasts, what fails was taken down.
+struct Maintenance {
+  const KernelSaying* begin = nullptr;
+  std::uint64_t end = 0;  // order
+};
+
+std::vector<Maintenance> maintenance_of(const KernelLog& log,
+                                        const std::vector<const KernelSighting*>& of_log) {
+  std::vector<Maintenance> all;
+  for (const KernelSighting* sighting : of_log) {
+    if (sighting->signature->marks != Marks::maintenance_begins) continue;
+    for (const KernelSaying& begin : sighting->text->sayings) {
+      Maintenance maintenance{&begin, UINT64_MAX};
+      for (const KernelBoot& boot : log.boots)
+        if (boot.order > begin.order) maintenance.end = std::min(maintenance.end, boot.order);
+      for (const KernelSighting* other : of_log)
+        if (other->signature->marks == Marks::maintenance_ends)
+          for (const KernelSaying& end : other->text->sayings)
+            if (end.order > begin.order) maintenance.end = std::min(maintenance.end, end.order);
+      all.push_back(maintenance);
+    }
+  }
+  return all;
+}
+
+bool in_maintenance(const std::vector<Maintenance>& all, const KernelSaying& saying) {
+  return std::ranges::any_of(all, [&](const Maintenance& maintenance) {
+    if (saying.order < maintenance.begin->order || saying.order > maintenance.end) return false;
+    const auto passed = microseconds_between(maintenance.begin->line.time, saying.line.time);
+    return !passed || *passed <= kMaintenanceUs;
+  });
+}
+
+bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
+  if (const auto uptime = saying.line.time.uptime_us) return *uptime < kBootPhaseUs;
+  const KernelBoot* boot = sighting.log->boot_of(*sighting.text);
+  if (boot == nullptr) return false;
+  const auto passed = microseconds_between(boot->line.time, saying.line.time);
+  return passed && *passed < kBootPhaseUs;
+}
+
+void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance,
+                      const FirmwareRecords& records) {
+  for (const KernelSaying& saying : sighting.text->sayings) {
+    if (!sighting.signature->lasts && while_booting(sighting, saying)) continue;
+    if (in_maintenance(maintenance, saying) || !records.counts(sighting, saying)) continue;
+    if (sighting.first == nullptr) sighting.first = &saying;
+    sighting.last = &saying;
+  }
+}
+
+// What a line is about, by all names that are known of it.
+std::vector<std::string> names_of(const KernelSighting& sighting, const KernelDevices& devices) {
+  std::vector<std::string> names;
+  const KernelDevices::Names own{std::string(sighting.field("pci")),
+                                 std::string(sighting.field("device")),
+                                 std::string(sighting.field("netdev"))};
+  const auto add = [&](const KernelDevices::Names& nic) {
+    for (const std::string& name : {nic.pci, nic.device, nic.netdev})
+      if (!name.empty()) names.push_back(name);
+  };
+  add(own);
+  if (const KernelDevices::Names* nic = devices.nic(sighting.host, own)) add(*nic);
+  if (std::string below = devices.below(sighting.host, sighting.field("bridge")); !below.empty())
+    names.push_back(std::move(below));
+  for (const char* field : {"server", "bridge"})
+    if (const std::string_view name = sighting.field(field); !name.empty())
+      names.emplace_back(name);
+  return names;
+}
+
+bool of_one_part(const KernelSighting& a, const KernelSighting& b, const KernelDevices& devices) {
+  const std::string_view port = a.field("port");
+  if (!port.empty() && !b.field("port").empty() && port != b.field("port")) return false;
+  const auto names = names_of(a, devices);
+  const auto others = names_of(b, devices);
+  if (names.empty() || others.empty()) return names.empty() && others.empty();
+  return std::ranges::any_of(names, [&](const std::string& name) {
+    return std::ranges::find(others, name) != others.end();
+  });
+}
+
+void find_recovery(KernelSighting& sighting, const std::vector<const KernelSighting*>& of_log,
+                   const KernelDevices& devices) {
+  if (!sighting.counts()) return;
+  for (const KernelSighting* other : of_log) {
+    const std::vector<std::string>& over = other->signature->recovers;
+    if (std::ranges::find(over, sighting.signature->id) == over.end()) continue;
+    if (other->text->boot != sighting.text->boot || !of_one_part(sighting, *other, devices))
+      continue;
+    for (const KernelSaying& saying : other->text->sayings)
+      if (saying.order > sighting.last->order &&
+          (sighting.recovery == nullptr || saying.order < sighting.recovery->order))
+        sighting.recovery = &saying;
+  }
+}
+
+// A job on one host is on no other: a log that names no host is most likely its.
+std::string only_host(const View& view) {
+  std::string only;
+  for (const Worker& worker : view.workers.all) {
+    if (worker.host.empty() || (!only.empty() && worker.host != only)) return {};
+    only = worker.host;
+  }
+  return only;
+}
+
+std::vector<KernelSighting> matched(const View& view) {
+  std::vector<KernelSighting> all;
+  const std::string only = only_host(view);
+  for (const KernelLog& log : view.job.kernel_lines().logs()) {
+    std::string host = view.job.host_of(log.spoken_host, log.source);
+    if (host.empty()) host = only;
+    for (const KernelText& text : log.texts) {
+      auto match = view.catalog.signatures->match(text.remark);
+      if (!match) continue;
+      for (const char* field : {"pci", "bridge"})
+        if (const auto at = match->fields.find(field); at != match->fields.end())
+          if (auto address = normal_pci(at->second)) at->second = std::move(*address);
+      // A port may tell of itself.
+      if (const auto pci = match->fields.find("pci"), port = match->fields.find("bridge");
+          pci != match->fields.end() && port != match->fields.end() && pci->second == port->second)
+        match->fields.erase(pci);
+      all.push_back({.log = &log,
+                     .text = &text,
+                     .signature = match->signature,
+                     .fields = std::move(match->fields),
+                     .host = host});
+    }
+  }
+  return all;
+}
+
+std::string port_key(const std::string& host, std::string_view bridge) {
+  return host + '\n' + std::string(bridge);
+}
+
+}  // namespace
+
+std::string_view KernelSighting::field(std::string_view name) const {
+  const auto found = fields.find(name);
+  return found == fields.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::optional<std::int64_t> microseconds_between(const EventTime& from, const EventTime& to) {
+  if (from.uptime_us && to.uptime_us) return *to.uptime_us - *from.uptime_us;
+  if (from.wall_us && to.wall_us && from.zone_assumed == to.zone_assumed)
+    return *to.wall_us - *from.wall_us;
+  return std::nullopt;
+}
+
+KernelDevices::KernelDevices(const View& view, const std::vector<KernelSighting>& sightings) {
+  for (const Nic& nic : view.job.nics().all())
+    learn(view.job.host_of(nic.spoken_host, nic.source), {nic.pci, nic.device, nic.netdev});
+  for (const KernelSighting& sighting : sightings) {
+    const std::string pci(sighting.field("pci"));
+    learn(sighting.host,
+          {pci, std::string(sighting.field("device")), std::string(sighting.field("netdev"))});
+    const std::string_view bridge = sighting.field("bridge");
+    if (bridge.empty() || pci.empty() || pci == bridge) continue;
+    auto [known, is_new] = below_.try_emplace(port_key(sighting.host, bridge), pci);
+    if (!is_new && known->second != pci) known->second.clear();
+  }
+}
+
+void KernelDevices::learn(const std::string& host, const Names& names) {
+  const int told = !names.pci.empty() + !names.device.empty() + !names.netdev.empty();
+  if (told < 2) return;
+  std::vector<Names>& nics = nics_[host];
+  const auto agrees = [](const std::string& a, const std::string& b) {
+    return a.empty() || b.empty() || a == b;
+  };
+  for (Names& known : nics) {
+    const bool shares = (!names.pci.empty() && known.pci == names.pci) ||
+                        (!names.device.empty() && known.device == names.device) ||
+                        (!names.netdev.empty() && known.netdev == names.netdev);
+    if (!shares || !agrees(known.pci, names.pci) || !agrees(known.device, names.device) ||
+        !agrees(known.netdev, names.netdev))
+      continue;
+    if (known.pci.empty()) known.pci = names.pci;
+    if (known.device.empty()) known.device = names.device;
+    if (known.netdev.empty()) known.netdev = names.netdev;
+    return;
+  }
+  if (nics.size() < kMostNics) nics.push_back(names);
+}
+
+const KernelDevices::Names* KernelDevices::nic(const std::string& host, const Names& known) const {
+  const auto of_host = nics_.find(host);
+  if (of_host == nics_.end()) return nullptr;
+  for (const Names& nic : of_host->second)
+    if ((!known.device.empty() && nic.device == known.device) ||
+        (!known.netdev.empty() && nic.netdev == known.netdev) ||
+        (!known.pci.empty() && nic.pci == known.pci))
+      return &nic;
+  return nullptr;
+}
+
+std::string KernelDevices::below(const std::string& host, std::string_view bridge) const {
+  const auto known = below_.find(port_key(host, bridge));
+  return known == below_.end() ? std::string() : known->second;
+}
+
+KernelSightings kernel_sightings_of(const View& view) {
+  std::vector<KernelSighting> all = matched(view);
+  KernelDevices devices(view, all);
+  std::map<const KernelLog*, std::vector<const KernelSighting*>> by_log;
+  for (const KernelSighting& sighting : all) by_log[sighting.log].push_back(&sighting);
+  std::map<const KernelLog*, std::vector<Maintenance>> maintenance;
+  for (const auto& [log, of_log] : by_log) maintenance[log] = maintenance_of(*log, of_log);
+  const FirmwareRecords records(all);
+  for (KernelSighting& sighting : all)
+    find_what_counts(sighting, maintenance[sighting.log], records);
+  for (KernelSighting& sighting : all) find_recovery(sighting, by_log[sighting.log], devices);
+  return {std::move(all), std::move(devices)};
+}
+
+}  // namespace faultline

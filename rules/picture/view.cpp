@@ -1,0 +1,211 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "model/ranks.h"
+#include "rules/picture/view.h"
+#include "rules/knowledge/signatures.h"
+#include "rules/state/rank_ties.h"
+
+namespace faultline {
+namespace {
+
+template <class T>
+std::vector<T> listed(const std::set<T>& values) {
+  return {values.begin(), values.end()};
+}
+
+// Where no Init line names the GPU of a process, an Xid that names the process does.
+void learn_gpus_from_xids(const JobState& job, Workers& workers) {
+  for (const XidIncident& incident : job.hardware().xids()) {
+    const std::string host = job.host_of(incident.spoken_host, incident.source);
+    for (Worker& worker : workers.all)
+      if (worker.gpu.empty() && !host.empty() && worker.host == host &&
+          incident.pids.contains(worker.pid))
+        worker.gpu = incident.gpu;
+  }
+}
+
+std::vector<std::size_t> members_of(const Attempts& attempts, int attempt) {
+  std::vector<std::size_t> members;
+  for (std::size_t index = 0; index < attempts.of_member.size(); ++index)
+    if (attempts.of_member[index] == attempt) members.push_back(index);
+  return members;
+}
+
+std::vector<std::size_t> communicators_by_member(const std::vector<Communicator>& communicators,
+                                                 std::size_t members) {
+  std::vector<std::size_t> by_member(members, kNoCommunicator);
+  for (std::size_t which = 0; which < communicators.size(); ++which)
+    for (std::size_t member : communicators[which].members) by_member[member] = which;
+  return by_member;
+}
+
+// Those who wait in vain for others at the start say for how many.
+int ranks_wanted(const JobState& job, const Catalog& catalog) {
+  constexpr std::size_t kMostAsked = 64;  // they all say the same
+  std::size_t asked = 0;
+  for (const TorchRank* rank : job.torch().ranks()) {
+    if (++asked > kMostAsked) break;
+    for (const TorchSaying& saying : rank->said) {
+      const auto match = catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+      if (!match) continue;
+      const auto wanted = match->fields.find("wanted");
+      if (wanted == match->fields.end()) continue;
+      const int ranks = std::atoi(wanted->second.c_str());
+      if (ranks > 0 && ranks < kMaxRanks) return ranks;
+    }
+  }
+  return 0;
+}
+
+// The rank calls something, be it elsewhere: it may be on its way.
+bool has_called_lately(const View& view, std::size_t index) {
+  return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t m) {
+    return view.moment.now - view.job.call_times().last(m) < view.moment.stall_after;
+  });
+}
+
+}  // namespace
+
+View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
+           int the_attempt)
+    : job(the_job),
+      catalog(the_catalog),
+      moment(the_moment),
+      attempts(attempts_of(the_job.progress())),
+      attempt(the_attempt == 0 ? attempts.count : the_attempt),
+      members(members_of(attempts, attempt)),
+      communicators(communicators_of(the_job.progress(), members)),
+      communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
+      workers(workers_of(
+          the_job.progress(), communicators, members,
+          // Of earlier starts, which may have had other ranks, they tell as well.
+          attempts.count > 1 ? RankTies{} : rank_ties(the_job.torch(), the_job.flight()))),
+      roll(roll_call(the_job, workers, attempts.count)) {
+  learn_gpus_from_xids(job, workers);
+  if (workers.expected == 0 && !roll.told_by && attempts.count < 2)
+    roll.expected = std::max(roll.expected, ranks_wanted(job, catalog));
+  for (std::size_t which = 0; which < communicators.size(); ++which) {
+    alignments.push_back(align(job.progress(), communicators, which));
+    loss = std::max(loss, alignments.back().loss);
+  }
+  for (const Communicator& communicator : communicators) {
+    Timestamp& last = moved.emplace_back();
+    for (const std::size_t m : communicator.members)
+      last = std::max(last, job.call_times().last(m));
+  }
+  if (lines_are_missing())
+    for (std::size_t which = 0; which < communicators.size(); ++which)
+      if (alignments[which].basis == Basis::counted)
+        alignments[which] = align(job.progress(), communicators, which, false);
+}
+
+std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {
+  std::vector<std::size_t> all;
+  std::vector<std::size_t> with_device;
+  for (std::size_t which = 0; which < workers.all.size(); ++which) {
+    const Worker& worker = workers.all[which];
+    if (worker.process != process) continue;
+    all.push_back(which);
+    if (device >= 0 && std::ranges::any_of(worker.members, [&](std::size_t m) {
+          return member(m).init && member(m).init->cuda_device == device;
+        }))
+      with_device.push_back(which);
+  }
+  return with_device.empty() ? all : with_device;
+}
+
+bool View::in_attempt(const ProcessKey& process) const {
+  auto known = attempts.of_process.find(process);
+  return known == attempts.of_process.end() || known->second == attempt;
+}
+
+bool View::lines_are_missing() const {
+  constexpr double kNotable = 0.005;  // a torn line here and there moves no rank's place
+  return loss > kNotable;
+}
+
+bool View::has_stopped(std::size_t communicator) const {
+  return moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
+         moment.now - moved[communicator] >= moment.stall_after;
+}
+
+bool View::is_live(std::size_t index) const {
+  const std::string& source = job.sources().at(member(index).calls_source).source.name;
+  const std::size_t communicator = communicator_of[index];
+  const bool stopped = communicator != kNoCommunicator && has_stopped(communicator) &&
+                       !has_called_lately(*this, index);
+  return (moment.live_sources.contains(source) && !stopped) || is_broken_off(index);
+}
+
+bool View::is_broken_off(std::size_t index) const {
+  const SourceState& source = job.sources().at(member(index).calls_source);
+  return source.end == SourceEnd::open && !moment.waiting_sources.contains(source.source.name);
+}
+
+bool View::is_torn(std::size_t index) const {
+  return job.sources().at(member(index).calls_source).end == SourceEnd::torn;
+}
+
+Evidence View::evidence(const LineRef& line) const {
+  return {job.sources().at(line.source).source.name, line.line, line.offset, job.dated(line).wall(),
+          line.text};
+}
+
+std::vector<std::size_t> workers_of_host(const View& view, const std::string& host) {
+  const std::vector<Worker>& workers = view.workers.all;
+  std::vector<std::size_t> by_own_name;
+  std::vector<std::size_t> by_senders_name;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
+      by_own_name.push_back(i);
+    if (workers[i].sender_host == host) by_senders_name.push_back(i);
+  }
+  // In a container NCCL prints the container's name; then the sender knows the machine's.
+  return by_own_name.empty() ? by_senders_name : by_own_name;
+}
+
+const LineRef* line_that_ties(const View& view, const Worker& worker) {
+  for (std::size_t index : worker.members) {
+    const Member& member = view.member(index);
+    if (member.init && member.init->rank == worker.rank && member.init_line.known())
+      return &member.init_line;
+  }
+  return nullptr;
+}
+
+std::string gpu_name(const std::string& host, const std::string& gpu) {
+  return fmt::format("{}/{}", host.empty() ? "unknown-host" : host, gpu);
+}
+
+Subject subject_of(const View& view, const std::vector<std::size_t>& members) {
+  std::set<std::string> hosts;
+  std::set<int> ranks;
+  std::set<std::string> gpus;
+  for (std::size_t index : members) {
+    const Worker& worker = view.worker_of(index);
+    if (!worker.host.empty()) hosts.insert(worker.host);
+    if (worker.rank >= 0) ranks.insert(worker.rank);
+    if (!worker.gpu.empty()) gpus.insert(gpu_name(worker.host, worker.gpu));
+  }
+  return {listed(hosts), listed(ranks), listed(gpus), {}, {}};
+}
+
+std::string people_of(const View& view, const std::vector<std::size_t>& members) {
+  Subject subject = subject_of(view, members);
+  if (members.size() == 1) {
+    const Worker& worker = view.worker_of(members.front());
+    std::string who = worker.rank >= 0  ? fmt::format("Rank {}", worker.rank)
+                      : worker.pid != 0 ? fmt::format("Process {}", worker.pid)
+                                        : std::string("One process");
+    return worker.host.empty() ? who : fmt::format("{} on {}", who, worker.host);
+  }
+  if (subject.ranks.size() == members.size() && members.size() <= 8)
+    return fmt::format("Ranks {}", fmt::join(subject.ranks, ", "));
+  return fmt::format("{} ranks", members.size());
+}
+
+}  // namespace faultline

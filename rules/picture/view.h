@@ -1,0 +1,72 @@
+// The picture of a job at a moment: what every detector needs, worked out once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+#include "rules/knowledge/catalog.h"
+#include "rules/picture/calls/alignment.h"
+#include "rules/picture/moment.h"
+#include "rules/picture/who/roll_call.h"
+#include "rules/state/attempts.h"
+#include "rules/state/job_state.h"
+#include "rules/state/workers.h"
+
+namespace faultline {
+
+inline constexpr std::size_t kNoCommunicator = SIZE_MAX;
+
+// A job at a moment, with what every detector needs worked out once.
+struct View {
+  // attempt: 0 for the latest.
+  View(const JobState& the_job, const Catalog& the_catalog, const Moment& the_moment,
+       int the_attempt = 0);
+
+  const JobState& job;
+  const Catalog& catalog;
+  const Moment& moment;
+  Attempts attempts;
+  int attempt = 1;
+  std::vector<std::size_t> members;  // of the attempt: indices into Progress::members(), ascending
+  std::vector<Communicator> communicators;
+  std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
+  std::vector<Alignment> alignments;         // by communicator
+  Workers workers;
+  RollCall roll;
+  std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
+  double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
+  bool lines_are_missing() const;
+
+  const Member& member(std::size_t index) const { return job.progress().members()[index]; }
+  // The workers (indices into workers.all) that a process is: one for each of its GPUs. `device`,
+  // as NCCL prints it in front of a line, chooses among several; helper threads print 0 for any.
+  std::vector<std::size_t> workers_in(const ProcessKey& process, int device = -1) const;
+  // Whether a process belongs to the attempt of the job that is looked at.
+  bool in_attempt(const ProcessKey& process) const;
+  const Worker& worker_of(std::size_t member) const {
+    return workers.all[workers.of_member[member]];
+  }
+  // Whether its log goes on after what is known of it: it is being written, or its upload broke
+  // off. What is being written need not be waited for where all of a communicator has stopped.
+  bool is_live(std::size_t member) const;
+  bool is_broken_off(std::size_t member) const;
+  bool is_torn(std::size_t member) const;
+  bool has_stopped(std::size_t communicator) const;  // for as long as the moment says
+  Evidence evidence(const LineRef& line) const;
+};
+
+// Workers (indices into view.workers.all) whose machine has this name, or may have it.
+std::vector<std::size_t> workers_of_host(const View& view, const std::string& host);
+
+// The line that says which GPU a rank has; nullptr: none does.
+const LineRef* line_that_ties(const View& view, const Worker& worker);
+
+// What detectors share in naming things.
+std::string gpu_name(const std::string& host, const std::string& gpu);  // gpu-node-3/0000:3b:00.0
+Subject subject_of(const View& view, const std::vector<std::size_t>& members);
+std::string people_of(const View& view,
+                      const std::vector<std::size_t>& members);  // "Rank 27 on gpu-node-3"
+
+}  // namespace faultline

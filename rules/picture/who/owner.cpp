@@ -1,0 +1,119 @@
+#include "rules/picture/who/owner.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+constexpr double kHostOnly = 0.95;
+constexpr double kWhoseIsOpen = 0.7;
+
+std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
+  std::vector<std::size_t> by_own_name;
+  std::vector<std::size_t> by_senders_name;
+  for (std::size_t i = 0; i < view.workers.all.size(); ++i) {
+    const Worker& worker = view.workers.all[i];
+    if (worker.host == host) by_own_name.push_back(i);
+    if (worker.sender_host == host) by_senders_name.push_back(i);
+  }
+  // In a container NCCL prints the container's name; then the sender knows the machine's.
+  return by_own_name.empty() ? by_senders_name : by_own_name;
+}
+
+// Ranks that no line was seen of are somewhere.
+bool hosts_are_known(const View& view) {
+  return view.workers.expected <= static_cast<int>(view.workers.all.size()) &&
+         std::ranges::none_of(view.workers.all,
+                              [](const Worker& worker) { return worker.host.empty(); });
+}
+
+// NICs that a process made connections over, by the lines that tell of them.
+std::set<std::string> nics_used(const View& view, const ProcessKey& process) {
+  constexpr int kMostDevices = 64;
+  std::set<std::string> nics;
+  const ProcessSetup* setup = view.job.setup().find(process);
+  if (setup == nullptr) return nics;
+  std::uint64_t devices = 0;
+  for (const CommunicatorSetup& communicator : setup->communicators)
+    for (const Link& link : communicator.links) devices |= link.devices;
+  for (int index = 0; index < kMostDevices; ++index)
+    if ((devices >> index & 1U) != 0) nics.insert(view.job.addresses().device_name(process, index));
+  return nics;
+}
+
+bool is_port(const std::string& nic, const NetworkPort& port) {
+  const std::size_t colon = nic.find(':');
+  return nic.substr(0, colon) == port.device &&
+         (colon == std::string::npos || port.port.empty() || nic.substr(colon + 1) == port.port);
+}
+
+}  // namespace
+
+Ownership owner_of_host(const View& view, const std::string& host) {
+  if (host.empty() || view.workers.all.empty()) return {};
+  Ownership ownership{.owner = Owner::host, .workers = workers_on(view, host)};
+  if (ownership.workers.empty())
+    ownership.owner = hosts_are_known(view) ? Owner::bystander : Owner::unknown;
+  return ownership;
+}
+
+Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci) {
+  Ownership ownership = owner_of_host(view, host);
+  if (ownership.owner != Owner::host) return ownership;
+  bool all_known = !pci.empty();
+  std::vector<std::size_t> on_it;
+  for (std::size_t i : ownership.workers) {
+    all_known &= !view.workers.all[i].gpu.empty();
+    if (!pci.empty() && view.workers.all[i].gpu == pci) on_it.push_back(i);
+  }
+  if (!on_it.empty()) return {.owner = Owner::ranks, .workers = std::move(on_it)};
+  return {.owner = all_known ? Owner::bystander : Owner::unknown, .workers = {}};
+}
+
+Ownership owner_of_port(const View& view, const NetworkPort& port) {
+  Ownership ownership = owner_of_host(view, port.host);
+  if (ownership.owner != Owner::host) return ownership;
+  std::vector<std::size_t> users;
+  for (std::size_t i : ownership.workers) {
+    const std::set<std::string> nics = nics_used(view, view.workers.all[i].process);
+    if (std::ranges::any_of(nics, [&](const std::string& nic) { return is_port(nic, port); }))
+      users.push_back(i);
+  }
+  if (!users.empty()) return {.owner = Owner::ranks, .workers = std::move(users)};
+  return ownership;
+}
+
+double sureness(const Ownership& ownership) {
+  if (ownership.owner == Owner::unknown) return kWhoseIsOpen;
+  return ownership.owner == Owner::host ? kHostOnly : 1;
+}
+
+std::set<std::string> hosts_of_job(const View& view) {
+  std::set<std::string> hosts;
+  for (const Worker& worker : view.workers.all)
+    if (!worker.host.empty()) hosts.insert(worker.host);
+  return hosts;
+}
+
+void add_owner(const View& view, const Ownership& ownership, const std::string& host,
+               Subject& subject) {
+  std::set<int> ranks(subject.ranks.begin(), subject.ranks.end());
+  for (std::size_t index : ownership.workers)
+    if (view.workers.all[index].rank >= 0) ranks.insert(view.workers.all[index].rank);
+  subject.ranks.assign(ranks.begin(), ranks.end());
+  if (!host.empty() && std::ranges::find(subject.hosts, host) == subject.hosts.end())
+    subject.hosts.push_back(host);
+}
+
+bool crosses_a_stall(const View& view, const std::string& host) {
+  bool crosses = false;
+  for (const Alignment& alignment : view.alignments) {
+    if (!alignment.behind.empty()) return false;
+    std::set<std::string> hosts;
+    for (std::size_t member : alignment.members) hosts.insert(view.member(member).host);
+    crosses |= hosts.size() > 1 && hosts.contains(host);
+  }
+  return crosses;
+}
+
+}  // namespace faultline

@@ -1,0 +1,44 @@
+// Whose a part is: whether the job runs on its host, and which ranks use it.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rules/picture/view.h"
+#include "rules/state/ports.h"
+
+namespace faultline {
+
+enum class Owner {
+  ranks,      // these ranks use it
+  host,       // the job runs on its host; no line tells which ranks use it
+  unknown,    // it is not known whose it is, or what the job runs on
+  bystander,  // no rank was seen there
+};
+
+struct Ownership {
+  Owner owner = Owner::unknown;
+  std::vector<std::size_t> workers;  // indices into view.workers.all
+
+  bool part_of_job() const { return owner != Owner::bystander; }
+};
+
+Ownership owner_of_host(const View& view, const std::string& host);
+Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci);
+Ownership owner_of_port(const View& view, const NetworkPort& port);
+
+// Times the confidence.
+double sureness(const Ownership& ownership);
+
+// Hosts that ranks of the job run on.
+std::set<std::string> hosts_of_job(const View& view);
+
+void add_owner(const View& view, const Ownership& ownership, const std::string& host,
+               Subject& subject);
+
+// Whether a communicator of several hosts in which everybody waits has members on this host, and
+// nobody was found late.
+bool crosses_a_stall(const View& view, const std::string& host);
+
+}  // namespace faultline

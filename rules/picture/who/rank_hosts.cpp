@@ -1,0 +1,44 @@
+#include "rules/picture/who/rank_hosts.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+// nullopt would be no better: an empty answer is that there is no such block.
+std::map<int, std::string> in_blocks_of(const View& view, int block) {
+  std::map<int, std::string> hosts;
+  std::map<std::string, int> blocks;
+  for (const Worker& worker : view.workers.all) {
+    if (worker.rank < 0 || worker.host.empty()) continue;
+    const int which = worker.rank / block;
+    if (hosts.try_emplace(which, worker.host).first->second != worker.host) return {};
+    if (blocks.try_emplace(worker.host, which).first->second != which) return {};
+  }
+  return hosts;
+}
+
+}  // namespace
+
+std::string RankHosts::host_of(int rank) const {
+  if (block <= 0) return {};
+  const auto known = host_of_block.find(rank / block);
+  return known == host_of_block.end() ? std::string() : known->second;
+}
+
+RankHosts rank_hosts(const View& view) {
+  std::map<std::string, int> on_host;
+  int most = 0;
+  for (const Worker& worker : view.workers.all)
+    if (worker.rank >= 0 && !worker.host.empty()) most = std::max(most, ++on_host[worker.host]);
+  const int ranks = view.workers.expected;
+  // The smallest that fits: with more it could only be by chance that no host has more.
+  for (int block = std::max(most, 1); block <= ranks && block < 2 * most + 1; ++block) {
+    if (ranks % block != 0) continue;
+    std::map<int, std::string> hosts = in_blocks_of(view, block);
+    if (!hosts.empty()) return {block, std::move(hosts)};
+  }
+  return {};
+}
+
+}  // namespace faultline

@@ -1,0 +1,20 @@
+// On which host a rank runs that no line tells of: launchers give each host a block of ranks.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "rules/picture/view.h"
+
+namespace faultline {
+
+struct RankHosts {
+  int block = 0;  // ranks of a host; 0: they are not given out in blocks
+  std::map<int, std::string> host_of_block;
+
+  std::string host_of(int rank) const;  // empty: not known
+};
+
+RankHosts rank_hosts(const View& view);
+
+}  // namespace faultline

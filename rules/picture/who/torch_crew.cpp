@@ -1,0 +1,120 @@
+#include "rules/picture/who/torch_crew.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/state/sources.h"
+
+namespace faultline {
+namespace {
+
+constexpr int kMostExpected = 1 << 20;
+
+}  // namespace
+
+TorchCrew::TorchCrew(const View& view) : view_(view) {
+  expected_ = view.roll.expected;
+  for (const Worker& worker : view.workers.all) {
+    if (worker.rank < 0) continue;
+    world_.insert(worker.rank);
+    if (!worker.host.empty()) hosts_.emplace(worker.rank, worker.host);
+    if (!worker.gpu.empty()) gpus_.emplace(worker.rank, gpu_name(worker.host, worker.gpu));
+  }
+  for (const auto& exit : view.job.torch().exits())
+    for (const int rank : exit.fact.ranks) {
+      if (!in_attempt(exit.line)) continue;
+      world_.insert(rank);
+      if (!exit.fact.host.empty()) hosts_.emplace(rank, short_host(exit.fact.host));
+    }
+  for (const TorchRank* rank : view.job.torch().ranks()) {
+    ranks_.push_back(rank);
+    if (rank->rank < 0) continue;
+    world_.insert(rank->rank);
+    std::string host = rank->host.empty() ? view.job.sources().host_of(rank->source) : rank->host;
+    if (!host.empty()) hosts_.emplace(rank->rank, std::move(host));
+  }
+  fill_gaps();
+  for (int rank = 0; rank < std::min(expected_, kMostExpected); ++rank) world_.insert(rank);
+}
+
+// Where one log holds the lines of all ranks, a number that is left out is a rank's that is silent.
+void TorchCrew::fill_gaps() {
+  constexpr std::size_t kEnough = 4;
+  if (world_.size() < kEnough) return;
+  for (const TorchRank* rank : ranks_)
+    if (rank->rank < 0 || rank->guessed || rank->source != ranks_.front()->source) return;
+  one_log_ = true;
+  if (expected_ > 0) return;
+  const auto all = static_cast<std::size_t>(*world_.rbegin()) + 1;
+  if (all - world_.size() > std::max<std::size_t>(1, world_.size() / 16)) return;
+  for (int rank = 0; rank < *world_.rbegin(); ++rank) world_.insert(rank);
+}
+
+// Processes that were started again print into the logs in which those before them did.
+bool TorchCrew::in_attempt(const LineRef& line) const {
+  if (view_.attempts.count < 2) return true;
+  int attempt = 0;
+  std::uint64_t nearest = 0;
+  const auto& members = view_.job.progress().members();
+  for (std::size_t index = 0; index < members.size(); ++index) {
+    const LineRef& init = members[index].init_line;
+    if (!init.known() || init.source != line.source || init.line > line.line) continue;
+    if (init.line < nearest) continue;
+    nearest = init.line;
+    attempt = view_.attempts.of_member[index];
+  }
+  return attempt == 0 || attempt == view_.attempt;
+}
+
+bool TorchCrew::would_be_heard(int rank) const {
+  return one_log_ || view_.roll.heard.contains(rank);
+}
+
+std::string TorchCrew::host_of(int rank) const {
+  const auto known = hosts_.find(rank);
+  return known == hosts_.end() ? std::string() : known->second;
+}
+
+Subject TorchCrew::subject_of(const std::set<int>& ranks) const {
+  Subject subject;
+  std::set<std::string> hosts;
+  std::set<std::string> gpus;
+  for (const int rank : ranks) {
+    if (rank < 0) continue;
+    subject.ranks.push_back(rank);
+    if (const std::string host = host_of(rank); !host.empty()) hosts.insert(host);
+    if (const auto gpu = gpus_.find(rank); gpu != gpus_.end()) gpus.insert(gpu->second);
+  }
+  subject.hosts.assign(hosts.begin(), hosts.end());
+  subject.gpus.assign(gpus.begin(), gpus.end());
+  return subject;
+}
+
+std::string TorchCrew::people(const std::set<int>& ranks) const {
+  constexpr std::size_t kMostNamed = 8;
+  if (ranks.empty()) return "No rank";
+  if (ranks.size() > kMostNamed) return fmt::format("{} ranks", ranks.size());
+  if (ranks.size() > 1) return fmt::format("Ranks {}", fmt::join(ranks, ", "));
+  const int rank = *ranks.begin();
+  if (rank < 0) return "A rank";
+  const std::string host = host_of(rank);
+  return host.empty() ? fmt::format("Rank {}", rank) : fmt::format("Rank {} on {}", rank, host);
+}
+
+EventTime called_at(const TorchTimeout& timeout) {
+  constexpr std::int64_t kMostMs = std::int64_t{1} << 40;
+  EventTime time = timeout.line.time;
+  if (!time.wall_us || !timeout.timeout.ran_ms) return {};
+  *time.wall_us -= std::min(*timeout.timeout.ran_ms, kMostMs) * 1000;
+  time.uptime_us.reset();
+  return time;
+}
+
+Order said_order(const LineRef& a, const LineRef& b) {
+  if (a.source == b.source && a.line != b.line)
+    return a.line < b.line ? Order::before : Order::after;
+  return order_of(a.time, b.time, false);
+}
+
+}  // namespace faultline
