@@ -8,6 +8,8 @@
 #include <sstream>
 #include <thread>
 
+#include "accuracy/noise.h"
+#include "accuracy/real.h"
 #include "accuracy/scoreboard.h"
 
 namespace {
@@ -40,6 +42,8 @@ int main(int argc, char** argv) {
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
   std::string only;
   std::string into;
+  std::vector<std::string> real;
+  std::string noise;
   bool explain = false;
   bool stated = false;
   app.add_option("--seeds", seeds, "Jobs of each family")->capture_default_str();
@@ -47,10 +51,23 @@ int main(int argc, char** argv) {
   app.add_option("--threads", threads)->capture_default_str();
   app.add_option("--only", only, "Families whose name begins so");
   app.add_option("--into", into, "A page whose figures are to be replaced");
+  app.add_option("--real", real, "Folders of labelled logs with an index.json: these alone")
+      ->type_name("DIR");
+  app.add_option("--noise", noise,
+                 "A folder of judged kernel logs with an index.json, alone and beside jobs: these "
+                 "alone; with --troubles, each that misleads")
+      ->type_name("DIR");
   app.add_flag("--stated", stated, "List every cause that was stated, and whether it was so");
   app.add_flag("--troubles", explain, "Say of each job what went wrong");
   CLI11_PARSE(app, argc, argv);
 
+  if (!real.empty() || !noise.empty()) {
+    const Doctor doctor;
+    for (const std::string& folder : real) fmt::print("{}", real_report(doctor, folder));
+    if (!noise.empty())
+      fmt::print("{}", noise_report(doctor, noise, first, threads, explain));
+    return 0;
+  }
   std::vector<Family> all = families();
   std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(only); });
   const std::vector<Run> runs = run_all(all, first, seeds, threads);

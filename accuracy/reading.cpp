@@ -1,8 +1,12 @@
 #include "accuracy/reading.h"
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 
 #include "app/asked_by_signatures.h"
+#include "app/input_reader.h"
+#include "app/input_walker.h"
 #include "rules/answer/diagnosis.h"
 #include "simulate/simulate.h"
 
@@ -54,15 +58,41 @@ Case case_of(const Family& family, std::uint64_t seed) {
 Doctor::Doctor()
     : catalog_(load_catalog()), asked_(std::make_shared<AskedBySignatures>(catalog_.signatures)) {}
 
-Diagnosis Doctor::diagnose(const Files& files) const {
-  JobState job("simulated");
+ReadFiles Doctor::read(const Files& files) const {
+  ReadFiles all;
   for (const auto& [name, text] : files) {
     Reader reader(Cursor{}, kNow, asked_);
     reader.feed(text);
     reader.close();
-    job.apply({.job = "simulated", .name = name, .host = ""}, reader.take(), kNow);
+    all.emplace_back(Source{.job = "simulated", .name = name, .host = ""}, reader.take());
   }
+  return all;
+}
+
+Diagnosis Doctor::diagnose(const Files& files) const { return diagnose(read(files)); }
+
+Diagnosis Doctor::diagnose(const ReadFiles& files, const ReadFiles& besides) const {
+  JobState job("simulated");
+  for (const ReadFiles* some : {&files, &besides})
+    for (const auto& [source, batch] : *some) job.apply(source, batch, kNow);
   return faultline::diagnose(job, catalog_, {.now = kNow});
+}
+
+Diagnosis Doctor::diagnose_path(const std::filesystem::path& path) const {
+  JobState job("offline");
+  Timestamp newest{};
+  if (const Result<Inputs> inputs = find_inputs({path.string()}, kNow)) {
+    std::atomic<std::uint64_t> bytes = 0;
+    for (const InputFile& file : inputs->files) {
+      newest = std::max(newest, file.changed);
+      read_input(file, Source{.job = "offline", .name = "", .host = ""}, asked_, bytes,
+                 [&](const SourceBatch& read) {
+                   job.apply(*read.source, read.batch, read.received);
+                   return true;
+                 });
+    }
+  }
+  return faultline::diagnose(job, catalog_, {.now = newest});
 }
 
 }  // namespace faultline::accuracy

@@ -1,12 +1,16 @@
 // A simulated job's files, and the way from them to the diagnosis that `faultline diagnose` goes.
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "accuracy/family.h"
 #include "ingest/reader.h"
+#include "model/batch.h"
 #include "model/finding.h"
 #include "rules/knowledge/catalog.h"
 #include "simulate/truth.h"
@@ -23,12 +27,19 @@ struct Case {
 // The same family and seed, the same job.
 Case case_of(const Family& family, std::uint64_t seed);
 
+// Files that were read once, to be diagnosed together with others.
+using ReadFiles = std::vector<std::pair<Source, Batch>>;
+
 // What everybody who diagnoses shares.
 class Doctor {
  public:
   Doctor();
   const Catalog& catalog() const { return catalog_; }
   Diagnosis diagnose(const Files& files) const;
+  ReadFiles read(const Files& files) const;
+  Diagnosis diagnose(const ReadFiles& files, const ReadFiles& besides = {}) const;
+  // A file or a folder as `faultline diagnose PATH` reads it.
+  Diagnosis diagnose_path(const std::filesystem::path& path) const;
 
  private:
   Catalog catalog_;
