@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "simulate/chance.h"
@@ -91,6 +92,25 @@ constexpr const char* kOnlyTheStop[] = {"gpu_off_bus", "gpu_ecc",       "gpu_han
 constexpr const char* kNoCalls[] = {"rank_behind", "collective_skipped_odd", "gpu_off_bus",
                                     "port_down", "straggler_reported"};
 
+constexpr const char* kAmongNoise[] = {
+    "healthy",   "rank_behind",        "collective_stalled", "collective_skipped_odd",
+    "gpu_ecc",   "data_loader_error",  "oom_killed",         "transport_error",
+    "port_down", "straggler_reported", "storage_stall",      "cuda_oom",
+    "segfault",  "rank_missing",       "gpu_nvlink",         "collective_mismatch_count"};
+constexpr const char* kWithoutBoot[] = {"gpu_off_bus", "gpu_ecc",    "oom_killed", "port_down",
+                                        "cpu_lockup",  "host_panic", "healthy"};
+constexpr const char* kInPods[] = {
+    "rank_behind", "data_loader_error", "segfault",        "oom_killed",
+    "gpu_off_bus", "cuda_oom",          "invalid_usage_root", "healthy",
+    "collective_mismatch_count"};
+constexpr const char* kExcerpts[] = {"healthy",    "rank_behind", "collective_stalled",
+                                     "gpu_ecc",    "oom_killed",  "port_down",
+                                     "gpu_nvlink", "collective_mismatch_count"};
+constexpr const char* kDeaths[] = {"data_loader_error", "segfault", "oom_killed", "cuda_oom",
+                                   "gpu_memory_fault"};
+constexpr const char* kHangs[] = {"rank_behind", "collective_stalled", "collective_skipped_odd",
+                                  "gpu_off_bus"};
+
 Options of(std::string scenario) {
   Options options;
   options.scenario = std::move(scenario);
@@ -150,6 +170,37 @@ void add_incomplete(std::vector<Family>& all) {
         {fmt::format("{}, no calls", scenario), Group::unexplained, of(scenario), Loss::calls});
 }
 
+// What stands beside the job's logs, and what is left of them, as people send them.
+void add_as_sent(std::vector<Family>& all) {
+  for (const simulation::Noise noise : kNoisy)
+    for (const char* scenario : kAmongNoise) {
+      Options options = of(scenario);
+      options.noise = noise;
+      all.push_back({fmt::format("{}, kernels say more ({})", scenario, simulation::name_of(noise)),
+                     Group::kernels, options});
+    }
+  for (const char* scenario : kWithoutBoot) {
+    Options options = of(scenario);
+    options.booted = false;
+    all.push_back({fmt::format("{}, without the boot", scenario), Group::no_boot, options});
+  }
+  for (const char* scenario : kInPods) {
+    Options options = of(scenario);
+    options.containers = true;
+    all.push_back({fmt::format("{}, in pods", scenario), Group::pods, options});
+  }
+  for (const char* scenario : kExcerpts)
+    all.push_back({fmt::format("{}, excerpt", scenario), Group::excerpt, of(scenario),
+                   Loss::but_the_middle});
+  for (const bool death : {true, false})
+    for (const char* scenario : death ? std::span<const char* const>(kDeaths) : kHangs) {
+      Options options = of(scenario);
+      options.evidence = death ? "nccl,hosts,watchdog,launcher" : "nccl,hosts";
+      all.push_back({fmt::format("{}, {}", scenario, death ? "a death" : "a hang"), Group::ending,
+                     options});
+    }
+}
+
 struct Shape {
   int nodes, gpus, tensor, pipeline, steps;
 };
@@ -172,7 +223,9 @@ bool is_old(const Family& family) {
 
 std::string_view name_of(Group group) {
   constexpr std::string_view kNames[] = {"healthy", "twin",       "fault",       "bystander", "old",
-                                         "noise",   "incomplete", "unexplained", "beside"};
+                                         "noise",   "incomplete", "unexplained", "beside",
+                                         "kernels", "no boot",    "pods",        "excerpt",
+                                         "ending"};
   return kNames[static_cast<std::size_t>(group)];
 }
 
@@ -184,6 +237,7 @@ std::vector<Family> families() {
   add_healthy(all);
   add_misled(all);
   add_incomplete(all);
+  add_as_sent(all);
   return all;
 }
 

@@ -16,6 +16,7 @@ enum class Loss {
   half_of_hosts,  // NCCL's logs of every second host
   told_by_hosts,  // what kernels and tools said: only the stop is left
   calls,          // NCCL_DEBUG_SUBSYS without COLL
+  but_the_middle,  // of NCCL's logs: no beginning, and no end
 };
 
 enum class Group {
@@ -28,6 +29,11 @@ enum class Group {
   incomplete,   // half of the logs, or of their lines
   unexplained,  // only the stop
   two_causes,
+  kernels,  // kernels that say much else, now, before or at an unknown time
+  no_boot,  // kernel logs that do not begin with the boot
+  pods,     // pids that are equal across hosts
+  excerpt,  // the middle of each log
+  ending,   // who died, by its launcher
 };
 std::string_view name_of(Group group);
 
@@ -39,6 +45,10 @@ struct Family {
 };
 
 std::vector<Family> families();
+
+// What kernels say besides, by a kind of noise.
+inline constexpr simulation::Noise kNoisy[] = {simulation::Noise::today, simulation::Noise::hours,
+                                               simulation::Noise::day, simulation::Noise::undated};
 
 // The job that a family has for a seed: sizes, versions, wrappers and layouts go with the seed.
 simulation::Options options_of(const Family& family, std::uint64_t seed);

@@ -65,6 +65,10 @@ std::vector<Verdict> verdicts_of(std::string_view scenario, std::string_view cau
   return {Verdict::hang, Verdict::failed};
 }
 
+bool told_by_launcher(const Family& family) {
+  return family.options.evidence.find("launcher") != std::string::npos;
+}
+
 WantedCause wanted_cause(const simulation::Truth& truth) {
   return {.name = truth.cause, .subject = truth.subject, .may_name = truth.may_name};
 }
@@ -82,7 +86,8 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
   wanted.verdicts = verdicts_of(family.options.scenario, truth.cause);
   if (truth.cause.empty()) {
     // What was not all there is not called healthy.
-    if (family.options.lose_percent > 0 || family.options.scenario == "healthy_late_start" ||
+    if (family.options.lose_percent > 0 || family.loss == Loss::but_the_middle ||
+        family.options.scenario == "healthy_late_start" ||
         family.options.scenario == "healthy_torn_down")
       wanted.verdicts.push_back(Verdict::unknown);
     return wanted;
@@ -98,6 +103,9 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
     return wanted;
   }
   wanted.causes.push_back(wanted_cause(truth));
+  // Whoever died ended the job; its peers had no time to hang.
+  if (family.group == Group::ending && wanted.verdicts.size() > 1)
+    wanted.verdicts = {told_by_launcher(family) ? Verdict::failed : Verdict::hang};
   if (family.loss != Loss::nothing) {
     // Which rank had the part is told by its own log alone.
     WantedCause& cause = wanted.causes.front();
@@ -121,7 +129,8 @@ Wanted wanted_of(const Family& family, std::string_view nccl, const simulation::
   }
   // Whether the decisive line is among what is left is for the seed to say, and of a host whose
   // NCCL was not heard nothing tells that it is the job's: a symptom is right as well.
-  if (family.loss == Loss::half_of_hosts || ((half_of_lines || version_untold) && !hosts_tell)) {
+  if (family.loss == Loss::half_of_hosts || family.loss == Loss::but_the_middle ||
+      ((half_of_lines || version_untold) && !hosts_tell)) {
     wanted.open = true;
     wanted.not_wrong = both(truth.subject, truth.may_name);
     wanted.verdicts.push_back(Verdict::unknown);

@@ -3,40 +3,26 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "accuracy/fit_samples.h"
 #include "accuracy/noise.h"
 #include "accuracy/real.h"
 #include "accuracy/scoreboard.h"
+#include "accuracy/tiers.h"
 
 namespace {
 
 using namespace faultline::accuracy;
 
-constexpr std::string_view kBegin = "<!-- figures: ./dev accuracy writes them -->\n";
-constexpr std::string_view kEnd = "<!-- end of the figures -->\n";
+constexpr std::string_view kFigures = "figures: ./dev accuracy writes them";
+constexpr std::string_view kFit = "fit: ./dev accuracy --fit writes it";
 
-bool put_into(const std::string& path, const std::string& tables) {
-  std::ostringstream read;
-  read << std::ifstream(path).rdbuf();
-  std::string page = read.str();
-  const std::size_t begin = page.find(kBegin);
-  const std::size_t end = page.find(kEnd);
-  if (begin == std::string::npos || end == std::string::npos || end < begin) return false;
-  const std::size_t from = begin + kBegin.size();
-  page.replace(from, end - from, "\n" + tables + "\n");
-  std::ofstream out(path, std::ios::trunc);
-  out << page;
-  return static_cast<bool>(out.flush());
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app{"How often diagnoses of simulated jobs are right"};
+struct Wishes {
   std::uint64_t seeds = 20;
   std::uint64_t first = 1;
   unsigned threads = std::max(1U, std::thread::hardware_concurrency());
@@ -44,44 +30,125 @@ int main(int argc, char** argv) {
   std::string into;
   std::vector<std::string> real;
   std::string noise;
-  bool explain = false;
+  std::string fit;
+  bool tiers = false;
+  bool troubles = false;
   bool stated = false;
-  app.add_option("--seeds", seeds, "Jobs of each family")->capture_default_str();
-  app.add_option("--first", first, "The first seed")->capture_default_str();
-  app.add_option("--threads", threads)->capture_default_str();
-  app.add_option("--only", only, "Families whose name begins so");
-  app.add_option("--into", into, "A page whose figures are to be replaced");
-  app.add_option("--real", real, "Folders of labelled logs with an index.json: these alone")
-      ->type_name("DIR");
-  app.add_option("--noise", noise,
-                 "A folder of judged kernel logs with an index.json, alone and beside jobs: these "
-                 "alone; with --troubles, each that misleads")
-      ->type_name("DIR");
-  app.add_flag("--stated", stated, "List every cause that was stated, and whether it was so");
-  app.add_flag("--troubles", explain, "Say of each job what went wrong");
-  CLI11_PARSE(app, argc, argv);
+};
 
-  if (!real.empty() || !noise.empty()) {
-    const Doctor doctor;
-    for (const std::string& folder : real) fmt::print("{}", real_report(doctor, folder));
-    if (!noise.empty())
-      fmt::print("{}", noise_report(doctor, noise, first, threads, explain));
-    return 0;
+std::string text_of(const std::string& path) {
+  std::ostringstream read;
+  read << std::ifstream(path).rdbuf();
+  return read.str();
+}
+
+bool write(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::trunc);
+  out << text;
+  return static_cast<bool>(out.flush());
+}
+
+// Where a page has such a mark, up to its end.
+bool put_into(const std::string& path, std::string_view mark, const std::string& tables) {
+  std::string page = text_of(path);
+  const std::string begins = fmt::format("<!-- {} -->\n", mark);
+  const std::size_t begin = page.find(begins);
+  const std::size_t end = page.find("<!-- end of the ", begin);
+  if (begin == std::string::npos || end == std::string::npos) return false;
+  const std::size_t from = begin + begins.size();
+  page.replace(from, end - from, "\n" + tables + "\n");
+  return write(path, page);
+}
+
+int show(const std::string& text, const std::string& into, std::string_view mark) {
+  fmt::print("{}", text);
+  if (into.empty() || put_into(into, mark, text)) return 0;
+  fmt::print(stderr, "{}: no place for the figures\n", into);
+  return 1;
+}
+
+int run_fit(const Wishes& wishes, const std::vector<Family>& all) {
+  const Doctor doctor;
+  WeightTable table(text_of(wishes.fit));
+  std::vector<FitSample> samples =
+      samples_of_jobs(doctor, table, all, wishes.first, wishes.seeds, wishes.threads);
+  for (const std::string& folder : wishes.real)
+    for (FitSample& sample : samples_of_logs(doctor, table, folder))
+      samples.push_back(std::move(sample));
+  fit(table, samples);
+  if (!write(wishes.fit, table.written())) {
+    fmt::print(stderr, "{} could not be written\n", wishes.fit);
+    return 1;
   }
-  std::vector<Family> all = families();
-  std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(only); });
-  const std::vector<Run> runs = run_all(all, first, seeds, threads);
-  if (explain) fmt::print("{}\n", troubles(all, runs));
-  if (stated)
+  return show(fit_report(table, samples), wishes.into, kFit);
+}
+
+int run_scoreboard(const Wishes& wishes, const std::vector<Family>& all) {
+  const std::vector<Run> runs = run_all(all, wishes.first, wishes.seeds, wishes.threads);
+  if (wishes.troubles) fmt::print("{}\n", troubles(all, runs));
+  if (wishes.stated)
     for (const Run& run : runs)
       for (const Stated& it : run.score.stated)
         fmt::print("{:.2f} {} {} {} #{}\n", it.confidence, it.right ? "right" : "wrong", it.cause,
                    all[run.family].name, run.seed);
-  const std::string text = tables(all, runs);
-  fmt::print("{}", text);
-  if (!into.empty() && !put_into(into, text)) {
-    fmt::print(stderr, "{}: no place for the figures\n", into);
-    return 1;
+  std::string text = tables(all, runs);
+  if (wishes.only.empty()) {
+    constexpr std::uint64_t kEnough = 5;  // each seed is diagnosed by every tier
+    text += "\n### By what was sent\n\n" +
+            tier_tables(run_tiers(wishes.first, std::min(wishes.seeds, kEnough), wishes.threads));
   }
+  return show(text, wishes.into, kFigures);
+}
+
+int run(const Wishes& wishes) {
+  std::vector<Family> all = families();
+  std::erase_if(all,
+                [&](const Family& family) { return !family.name.starts_with(wishes.only); });
+  if (!wishes.fit.empty()) return run_fit(wishes, all);
+  if (wishes.tiers) {
+    const std::vector<TierRun> runs = run_tiers(wishes.first, wishes.seeds, wishes.threads);
+    if (wishes.troubles) fmt::print("{}\n", tier_troubles(runs));
+    fmt::print("{}", tier_tables(runs));
+    return 0;
+  }
+  if (wishes.real.empty() && wishes.noise.empty()) return run_scoreboard(wishes, all);
+  const Doctor doctor;
+  for (const std::string& folder : wishes.real) fmt::print("{}", real_report(doctor, folder));
+  if (!wishes.noise.empty())
+    fmt::print("{}", noise_report(doctor, wishes.noise, wishes.first, wishes.threads,
+                                  wishes.troubles));
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"How often diagnoses of simulated jobs are right"};
+  Wishes wishes;
+  app.add_option("--seeds", wishes.seeds, "Jobs of each family")->capture_default_str();
+  app.add_option("--first", wishes.first, "The first seed")->capture_default_str();
+  app.add_option("--threads", wishes.threads)->capture_default_str();
+  app.add_option("--only", wishes.only, "Families whose name begins so");
+  app.add_option("--into", wishes.into, "A page whose figures are to be replaced");
+  app.add_option("--real", wishes.real,
+                 "Folders of labelled logs with an index.json: these alone; with --fit, these too")
+      ->type_name("DIR");
+  app.add_option("--noise", wishes.noise,
+                 "A folder of judged kernel logs with an index.json, alone and beside jobs: these "
+                 "alone; with --troubles, each that misleads")
+      ->type_name("DIR");
+  app.add_option("--fit", wishes.fit, "Fit what grounds weigh, and write it into this grounds.yaml")
+      ->expected(0, 1)
+      ->default_str("rules/knowledge/catalog/grounds.yaml")
+      ->type_name("FILE");
+  app.add_flag("--tiers", wishes.tiers, "Only the tables by what was sent");
+  app.add_flag("--stated", wishes.stated,
+               "List every cause that was stated, and whether it was so");
+  app.add_flag("--troubles", wishes.troubles, "Say of each job what went wrong");
+  CLI11_PARSE(app, argc, argv);
+  const auto begin = std::chrono::steady_clock::now();
+  const int code = run(wishes);
+  fmt::print(stderr, "took {:.0f} s\n",
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  return code;
 }

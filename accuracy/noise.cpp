@@ -3,14 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <boost/json.hpp>
 #include <fstream>
 #include <map>
 #include <sstream>
-#include <thread>
 #include <vector>
 
+#include "accuracy/each.h"
 #include "accuracy/kernel_text.h"
 #include "simulate/job.h"
 
@@ -198,15 +197,8 @@ std::string noise_report(const Doctor& doctor, const std::filesystem::path& fold
     if (const Trial alone = judged(doctor.diagnose(job.files), &job); alone.bad)
       text += fmt::format("without any noise: {} #{}: {}\n", job.family, job.seed, alone.answer);
   std::vector<std::vector<Trial>> all(logs.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < logs.size(); i = next++)
-      all[i] = trials_of(doctor, jobs, logs[i], i);
-  };
-  std::vector<std::jthread> workers;
-  for (unsigned i = 1; i < threads; ++i) workers.emplace_back(work);
-  work();
-  workers.clear();
+  for_each_number(logs.size(), threads,
+                  [&](std::size_t i) { all[i] = trials_of(doctor, jobs, logs[i], i); });
   if (list_all)
     for (const std::vector<Trial>& trials : all)
       for (const Trial& trial : trials)

@@ -34,6 +34,17 @@ std::string without_calls(const std::string& text) {
   return rest;
 }
 
+// No log begins or ends where another does, as buffers have it.
+std::string middle_of(const std::string& text, std::uint64_t seed) {
+  const double from = 0.35 + 0.05 * static_cast<double>(seed % 3);
+  const double until = 0.75 + 0.05 * static_cast<double>(seed % 4);
+  const auto line_at = [&](double share) {
+    const auto at = static_cast<std::size_t>(share * static_cast<double>(text.size()));
+    return std::min(text.find('\n', at), text.size() - 1) + 1;
+  };
+  return text.substr(line_at(from), line_at(until) - line_at(from));
+}
+
 // The day of the simulated jobs.
 constexpr Timestamp kNow{std::chrono::seconds{1'772'712'000}};
 
@@ -49,8 +60,11 @@ Case case_of(const Family& family, std::uint64_t seed) {
     if (family.loss == Loss::half_of_hosts && is_nccl(name) && is_of_a_lost_host(name, seed))
       continue;
     if (family.loss == Loss::told_by_hosts && !is_nccl(name)) continue;
-    made.files[name] =
-        family.loss == Loss::calls && is_nccl(name) ? without_calls(text) : std::move(text);
+    if (family.loss == Loss::calls && is_nccl(name))
+      text = without_calls(text);
+    else if (family.loss == Loss::but_the_middle && is_nccl(name))
+      text = middle_of(text, seed);
+    made.files[name] = std::move(text);
   }
   return made;
 }

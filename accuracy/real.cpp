@@ -99,12 +99,6 @@ bool names(const Finding& cause, const std::string& part) {
          std::ranges::any_of(its.gpus, has) || std::ranges::any_of(its.nics, has);
 }
 
-bool is_of(const Finding& cause, const Label& label) {
-  return std::ranges::any_of(label.classes, [&](const std::string& wanted) {
-    return cause.cause.starts_with(wanted);
-  });
-}
-
 std::string in_short(const Diagnosis& diagnosis) {
   std::string text = boost::describe::enum_to_string(diagnosis.verdict, "?");
   for (const Finding& cause : diagnosis.root_causes)
@@ -132,6 +126,12 @@ bool is_right(const Diagnosis& diagnosis, const Label& label, std::string_view t
 }
 
 }  // namespace
+
+bool is_of(const Finding& cause, const Label& label) {
+  return std::ranges::any_of(label.classes, [&](const std::string& wanted) {
+    return cause.cause.starts_with(wanted);
+  });
+}
 
 std::vector<Label> labels_of(std::string_view index_json) {
   std::vector<Label> labels;

@@ -27,6 +27,9 @@ struct Label {
 // text_says}. Throws std::runtime_error if it is neither.
 std::vector<Label> labels_of(std::string_view index_json);
 
+// Whether its class is one that the label allows.
+bool is_of(const Finding& cause, const Label& label);
+
 enum class Told { right, wrong, over_accused };
 
 struct Judged {

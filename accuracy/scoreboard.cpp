@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
-#include <thread>
 
 #include "accuracy/baselines.h"
+#include "accuracy/each.h"
 #include "accuracy/reading.h"
 
 namespace faultline::accuracy {
@@ -92,6 +91,11 @@ constexpr std::pair<Group, std::string_view> kGroups[] = {
     {Group::incomplete, "half of the logs"},
     {Group::unexplained, "only the stop"},
     {Group::two_causes, "two causes"},
+    {Group::kernels, "kernels that say much else"},
+    {Group::no_boot, "kernel logs without the boot"},
+    {Group::pods, "pods, whose pids are equal"},
+    {Group::excerpt, "the middle of each log"},
+    {Group::ending, "a death or a hang"},
     {Group::healthy, "healthy, and looks odd"},
     {Group::twin, "healthy twins"},
 };
@@ -231,17 +235,10 @@ std::vector<Run> run_all(const std::vector<Family>& families, std::uint64_t firs
                          std::uint64_t seeds, unsigned threads) {
   const Doctor doctor;
   std::vector<Run> runs(families.size() * seeds);
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < runs.size(); i = next++) {
-      runs[i] = run(doctor, families[i / seeds], first + i % seeds);
-      runs[i].family = i / seeds;
-    }
-  };
-  std::vector<std::jthread> workers;
-  for (unsigned i = 1; i < threads; ++i) workers.emplace_back(work);
-  work();
-  workers.clear();
+  for_each_number(runs.size(), threads, [&](std::size_t i) {
+    runs[i] = run(doctor, families[i / seeds], first + i % seeds);
+    runs[i].family = i / seeds;
+  });
   return runs;
 }
 

@@ -152,6 +152,16 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
       ->add_option("--also-twin", arguments->also_twin,
                    "The second one comes to nothing, and in which way it comes close")
       ->check(CLI::IsMember({"usual", "old", "bystander", "benign"}));
+  command
+      ->add_option_function<std::string>(
+          "--noise",
+          [arguments](const std::string& name) {
+            arguments->options.noise = *simulation::noise_named(name);
+          },
+          "When its hosts said what has nothing to do with it")
+      ->check(CLI::IsMember({"none", "today", "hours", "day", "undated"}));
+  command->add_flag("--containers", options.containers, "Every host counts processes from 1");
+  command->add_flag("!--no-boot", options.booted, "Kernel logs do not begin with the boot");
   command->add_flag("--force", arguments->force, "Write to a folder that is not empty");
   command->add_flag("--list", arguments->list, "List scenarios, NCCL versions and wrappers");
   command->add_option("--format", arguments->format, "How to print the list")

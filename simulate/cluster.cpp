@@ -47,6 +47,12 @@ std::string Cluster::port_above(int local) const {
 }
 
 std::int64_t Cluster::pid(int rank, int attempt) const {
+  // Every pod counts from 1.
+  if (options_.containers) return 65 + 3 * std::int64_t{local_of(rank)};
+  return kernel_pid(rank, attempt);
+}
+
+std::int64_t Cluster::kernel_pid(int rank, int attempt) const {
   const std::uint64_t first = chance(options_.seed, 0x9d, host_of(rank), attempt) % 20'000;
   return static_cast<std::int64_t>(first) + 3'000 + std::int64_t{60'000} * (attempt - 1) +
          local_of(rank);

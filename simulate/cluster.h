@@ -34,7 +34,9 @@ class Cluster {
   // Of the NIC beside a GPU, and of the port that both are below.
   std::string nic_pci_address(int local) const;  // 0000:3c:00.0
   std::string port_above(int local) const;       // 0000:39:01.0
+  // As the process knows itself, and as the kernel of its host does.
   std::int64_t pid(int rank, int attempt) const;
+  std::int64_t kernel_pid(int rank, int attempt) const;
 
   const Options& options() const { return options_; }
 

@@ -85,7 +85,8 @@ Framing framing_of(const Options& options) {
 void HostLogs::boot(const Cluster& cluster, const std::string& host, Timestamp when) {
   hosts_[host].boots.push_back(when);
   const auto at = [&](double seconds, std::string text) {
-    say(host, when + microseconds(static_cast<std::int64_t>(seconds * 1e6)), std::move(text));
+    hosts_[host].lines.push_back(
+        {when + microseconds(static_cast<std::int64_t>(seconds * 1e6)), std::move(text), true});
   };
   at(0.0,
      "Linux version 5.15.0-113-generic (buildd@lcy02-amd64-072) (gcc (Ubuntu 11.4.0-1ubuntu1) "
@@ -126,7 +127,7 @@ void HostLogs::boot(const Cluster& cluster, const std::string& host, Timestamp w
 }
 
 void HostLogs::say(const std::string& host, Timestamp when, std::string text) {
-  hosts_[host].lines.push_back({when, std::move(text)});
+  hosts_[host].lines.push_back({when, std::move(text), false});
 }
 
 std::map<std::string, std::string> HostLogs::files(const Options& options) const {
@@ -141,6 +142,7 @@ std::map<std::string, std::string> HostLogs::files(const Options& options) const
     std::string& text = files[fmt::format("{}/{}", host, file_of(framing))];
     for (const Line& line : lines) {
       if (one_boot && line.when < its.boots.back()) continue;
+      if (!options.booted && line.of_boot) continue;
       Timestamp booted = its.boots.front();
       for (const Timestamp boot : its.boots)
         if (boot <= line.when) booted = boot;

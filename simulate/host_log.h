@@ -44,6 +44,7 @@ class HostLogs {
   struct Line {
     Timestamp when;
     std::string text;
+    bool of_boot = false;
   };
   struct Host {
     std::vector<Timestamp> boots;

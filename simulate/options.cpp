@@ -20,6 +20,12 @@ constexpr std::pair<Twin, std::string_view> kTwins[] = {{Twin::usual, "usual"},
                                                         {Twin::bystander, "bystander"},
                                                         {Twin::benign, "benign"}};
 
+constexpr std::pair<Noise, std::string_view> kNoises[] = {{Noise::none, "none"},
+                                                          {Noise::today, "today"},
+                                                          {Noise::hours, "hours"},
+                                                          {Noise::day, "day"},
+                                                          {Noise::undated, "undated"}};
+
 constexpr std::pair<std::string_view, bool Evidence::*> kEvidence[] = {
     {"nccl", &Evidence::nccl},         {"hosts", &Evidence::hosts},
     {"watchdog", &Evidence::watchdog}, {"dumps", &Evidence::dumps},
@@ -99,6 +105,14 @@ std::optional<Twin> twin_named(std::string_view name) {
 }
 
 std::string_view name_of(Twin twin) { return kTwins[static_cast<std::size_t>(twin)].second; }
+
+std::optional<Noise> noise_named(std::string_view name) {
+  for (const auto& [noise, its_name] : kNoises)
+    if (its_name == name) return noise;
+  return std::nullopt;
+}
+
+std::string_view name_of(Noise noise) { return kNoises[static_cast<std::size_t>(noise)].second; }
 
 std::optional<Evidence> Evidence::named(std::string_view list) {
   Evidence evidence;

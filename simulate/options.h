@@ -20,6 +20,12 @@ enum class Twin { usual, old, bystander, benign };
 std::optional<Twin> twin_named(std::string_view name);
 std::string_view name_of(Twin twin);
 
+// When the job's hosts said what has nothing to do with it: while it ran, hours or a day before it,
+// or by an uptime whose zero nobody knows.
+enum class Noise { none, today, hours, day, undated };
+std::optional<Noise> noise_named(std::string_view name);
+std::string_view name_of(Noise noise);
+
 // What of a job is written down.
 struct Evidence {
   bool nccl = false;      // what NCCL says
@@ -55,6 +61,9 @@ struct Options {
   bool json_dumps = false;       // as the worker's HTTP handler gives them, else pickles
   bool timing = false;           // TORCH_NCCL_ENABLE_TIMING: the Flight Recorder sees starts
   int recorded = 2000;           // entries of a Flight Recorder
+  Noise noise = Noise::none;
+  bool booted = true;       // kernel logs begin with the boot
+  bool containers = false;  // each host counts its processes from 1, and the kernel otherwise
   std::string also;              // a second scenario in the same job, elsewhere in it; empty: none
   bool also_healthy = false;     // nothing comes of it
   Twin also_twin = Twin::usual;  // and in which way it comes close

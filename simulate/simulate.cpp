@@ -9,6 +9,7 @@
 
 #include "simulate/launcher_log.h"
 #include "simulate/log_writer.h"
+#include "simulate/noise.h"
 #include "simulate/scenario.h"
 #include "simulate/torch_dump.h"
 #include "simulate/torch_log.h"
@@ -46,7 +47,10 @@ Injection injected(const Job& job, std::string_view name, int attempt, bool twin
   Injection injection(job, attempt, twin);
   if (attempt == job.options.attempts) injection.kind_of_twin = job.options.twin;
   inject(injection, name);
-  if (attempt == job.options.attempts) inject_also(injection, job.options);
+  if (attempt == job.options.attempts) {
+    inject_also(injection, job.options);
+    add_noise(job, attempt, injection.plan);
+  }
   return injection;
 }
 

@@ -55,7 +55,7 @@ Victim victim_of(const Injection& it, int rank, Place place) {
   return {.host = it.cluster.host_name_of(rank),
           .index = it.cluster.host_of(rank),
           .local = it.cluster.local_of(rank),
-          .pid = it.cluster.pid(rank, it.attempt),
+          .pid = it.cluster.kernel_pid(rank, it.attempt),
           .when = it.time_of(place)};
 }
 

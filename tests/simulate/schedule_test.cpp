@@ -51,11 +51,11 @@ TEST(Schedule, HoldsEverybodyUpBehindARankThatStops) {
 }
 
 TEST(Schedule, KnowsWhichFaultsHangAndWhichDoNot) {
-  struct Case {
+  struct Row {
     const char* scenario;
     bool hangs;
   };
-  const Case cases[] = {
+  const Row cases[] = {
       {"collective_skipped_odd", true},
       {"collective_skipped_same", true},
       {"collective_mismatch_function", true},
@@ -69,7 +69,7 @@ TEST(Schedule, KnowsWhichFaultsHangAndWhichDoNot) {
       {"gdr_disabled", false},
       {"healthy_harmless_warns", false},
   };
-  for (const Case& c : cases) {
+  for (const Row& c : cases) {
     SCOPED_TRACE(c.scenario);
     const std::vector<Stand> all = stands_of(c.scenario);
     const bool finished =
