@@ -58,45 +58,99 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-http::request<http::string_body> request_of(const HttpPost& post) {
-  http::request<http::string_body> request{http::verb::post, post.url.target, 11};
-  request.set(http::field::host, post.url.host_header());
-  request.set(http::field::user_agent, "Faultline");
-  request.set(http::field::accept, "*/*");
-  request.set(http::field::connection, "close");
-  for (const auto& [name, value] : post.headers) request.set(name, value);
-  request.body() = post.body;
-  request.prepare_payload();
-  return request;
+// What is spoken over, encrypted or not. Beast's own operations would be compiled for each of the
+// two, which takes most of a minute.
+class Wire {
+ public:
+  virtual ~Wire() = default;
+  virtual asio::awaitable<std::size_t> read_some(asio::mutable_buffer into, error_code& error) = 0;
+  virtual asio::awaitable<std::size_t> write_some(asio::const_buffer from, error_code& error) = 0;
+};
+
+template <class Stream>
+class WireOver final : public Wire {
+ public:
+  explicit WireOver(Stream& stream) : stream_(stream) {}
+
+  asio::awaitable<std::size_t> read_some(asio::mutable_buffer into, error_code& error) override {
+    auto [failed, bytes] = co_await stream_.async_read_some(into, kNoThrow);
+    error = failed;
+    co_return bytes;
+  }
+
+  asio::awaitable<std::size_t> write_some(asio::const_buffer from, error_code& error) override {
+    auto [failed, bytes] = co_await stream_.async_write_some(from, kNoThrow);
+    error = failed;
+    co_return bytes;
+  }
+
+ private:
+  Stream& stream_;
+};
+
+std::string request_of(const HttpPost& post) {
+  std::string request = fmt::format(
+      "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: Faultline\r\nAccept: */*\r\n"
+      "Connection: close\r\n",
+      post.url.target, post.url.host_header());
+  for (const auto& [name, value] : post.headers)
+    request += fmt::format("{}: {}\r\n", name, value);
+  return request + fmt::format("Content-Length: {}\r\n\r\n{}", post.body.size(), post.body);
+}
+
+asio::awaitable<error_code> write_all(Wire& wire, std::string_view text) {
+  error_code error;
+  while (!text.empty() && !error)
+    text.remove_prefix(co_await wire.write_some(asio::buffer(text), error));
+  co_return error;
+}
+
+using AnswerParser = http::response_parser<http::buffer_body>;
+
+// Reads more of the answer into the parser: all of what comes, or as much as it has room for.
+asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
+                                      AnswerParser& parser) {
+  error_code error;
+  if (buffer.size() == 0 || !parser.is_header_done()) {
+    if (buffer.size() == buffer.max_size()) co_return http::error::header_limit;
+    const auto room = buffer.prepare(std::min<std::size_t>(4096, buffer.max_size() - buffer.size()));
+    const std::size_t bytes = co_await wire.read_some(room, error);
+    buffer.commit(bytes);
+  }
+  if (error == asio::error::eof) {
+    if (!parser.got_some()) co_return http::error::end_of_stream;
+    error.clear();
+    parser.put_eof(error);
+  }
+  if (error) co_return error;
+  buffer.consume(parser.put(buffer.data(), error));
+  if (error == http::error::need_more) error.clear();
+  co_return error;
 }
 
 // Sends and reads the answer's head, and a little of a refusal's body.
-template <class Stream>
-asio::awaitable<Attempt> converse(Stream& stream, beast::tcp_stream& transport,
-                                  const HttpPost& post) {
-  const http::request<http::string_body> request = request_of(post);
-  auto [write_error, written] = co_await http::async_write(stream, request, kNoThrow);
-  if (write_error) co_return unknown("does not take the message: " + write_error.message());
+asio::awaitable<Attempt> converse(Wire& wire, beast::tcp_stream& transport, const HttpPost& post) {
+  const std::string request = request_of(post);
+  error_code error = co_await write_all(wire, request);
+  if (error) co_return unknown("does not take the message: " + error.message());
   beast::flat_buffer buffer(kMostHeaderBytes + kMostBodyBytes);
-  http::response_parser<http::buffer_body> parser;
+  AnswerParser parser;
   parser.header_limit(kMostHeaderBytes);
   parser.body_limit(boost::none);  // it may be of any length; it is not read to its end
-  auto [read_error, read] = co_await http::async_read_header(stream, buffer, parser, kNoThrow);
-  if (read_error == beast::error::timeout)
-    co_return unknown(fmt::format("gave no answer within {} ms", post.timeout.count()));
-  if (read_error) co_return unknown("gives no answer that is HTTP: " + read_error.message());
-  const unsigned status = parser.get().result_int();
   std::array<char, kMostBodyBytes> reason{};
   auto& body = parser.get().body();
   body.data = reason.data();
   body.size = reason.size();
   body.more = true;
+  while (!error && !parser.is_header_done()) error = co_await read_more(wire, buffer, parser);
+  if (error == beast::error::timeout)
+    co_return unknown(fmt::format("gave no answer within {} ms", post.timeout.count()));
+  if (error) co_return unknown("gives no answer that is HTTP: " + error.message());
+  const unsigned status = parser.get().result_int();
   if (status / 100 != 2) {
     transport.expires_after(kReasonLimit);
-    error_code error;
     while (!error && !parser.is_done() && body.size > 0)
-      std::tie(error, std::ignore) =
-          co_await http::async_read_some(stream, buffer, parser, kNoThrow);
+      error = co_await read_more(wire, buffer, parser);
   }
   const std::string retry_after(parser.get()[http::field::retry_after]);
   co_return attempt_of(status, retry_after, {reason.data(), reason.size() - body.size});
@@ -117,7 +171,8 @@ asio::awaitable<Attempt> over_tls(beast::tcp_stream transport, const HttpPost& p
   auto [failed] = co_await stream.async_handshake(asio::ssl::stream_base::client, kNoThrow);
   if (failed) co_return unsent("TLS: " + failed.message());
   // Closing without a word of farewell: all that matters has been read by then.
-  co_return co_await converse(stream, beast::get_lowest_layer(stream), post);
+  WireOver wire(stream);
+  co_return co_await converse(wire, beast::get_lowest_layer(stream), post);
 }
 
 }  // namespace
@@ -168,7 +223,8 @@ asio::awaitable<Attempt> http_post(const HttpPost& post) {
   stream.expires_after(post.timeout);
   auto [connect_error, endpoint] = co_await stream.async_connect(allowed, kNoThrow);
   if (connect_error) co_return unsent("cannot be reached: " + connect_error.message());
-  if (!post.url.tls) co_return co_await converse(stream, stream, post);
+  WireOver wire(stream);
+  if (!post.url.tls) co_return co_await converse(wire, stream, post);
   co_return co_await over_tls(std::move(stream), post);
 }
 

@@ -11,7 +11,7 @@
 #include "alerts/delivery.h"
 #include "app/alert_options.h"
 #include "app/commands.h"
-#include "http/clock.h"
+#include "service/clock.h"
 
 namespace faultline {
 namespace {

@@ -21,9 +21,9 @@
 #include "model/json.h"
 #include "model/refusals.h"
 #include "parsers/parser.h"
-#include "rules/knowledge/catalog.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/diagnosis_forms.h"
+#include "rules/knowledge/catalog.h"
 #include "rules/state/job_state.h"
 
 namespace faultline {

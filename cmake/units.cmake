@@ -6,7 +6,8 @@
 option(FAULTLINE_UNITS "compile several sources as one unit" ON)
 set(FAULTLINE_UNIT_LINES 1100 CACHE STRING "how many lines of source a unit has at most")
 
-# join_units(TARGET): call it after the last target_sources.
+# join_units(TARGET [HEADER...]): call it after the last target_sources. Headers besides those of the
+# target itself are given by their names as they are included.
 function(join_units target)
   if(NOT FAULTLINE_UNITS)
     return()
@@ -17,13 +18,10 @@ function(join_units target)
   list(SORT sources)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(headers ${target} HEADER_SET)
-  if(NOT headers)  # a program has none
-    set(headers "")
-  endif()
-  foreach(header IN LISTS headers)
+  list(FILTER headers EXCLUDE REGEX "-NOTFOUND$")
+  foreach(header IN LISTS headers ARGN)
     names_declared_in(${header} names scope length)
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${header})
-    string(REGEX REPLACE "^.*/include/[^/]+/" "" path ${path})
+    string(REGEX REPLACE "^.*/(include/[^/]+|tests/support)/" "" path ${header})
     foreach(name IN LISTS names)
       list(APPEND headers_with_${name} ${path})
     endforeach()

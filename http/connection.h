@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "http/clock.h"
 #include "http/wakeup.h"
+#include "service/clock.h"
 
 namespace faultline {
 

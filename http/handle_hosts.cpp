@@ -8,13 +8,13 @@
 #include <set>
 #include <unordered_map>
 
-#include "http/counter_history.h"
 #include "http/handlers.h"
-#include "http/host_story.h"
-#include "http/offences.h"
 #include "http/page.h"
 #include "http/problem.h"
 #include "model/json.h"
+#include "service/counter_history.h"
+#include "service/host_story.h"
+#include "service/offences.h"
 
 namespace faultline {
 namespace json = boost::json;

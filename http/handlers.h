@@ -8,7 +8,7 @@
 #include <chrono>
 
 #include "http/message.h"
-#include "http/services.h"
+#include "service/services.h"
 
 namespace faultline {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "http/default_source.h"
+#include "service/default_source.h"
 
 namespace faultline {
 namespace {

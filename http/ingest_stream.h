@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include "http/commit_tracker.h"
-#include "http/file_stream.h"
 #include "http/multipart.h"
 #include "http/problem.h"
-#include "http/services.h"
 #include "ingest/unpack.h"
+#include "service/commit_tracker.h"
+#include "service/file_stream.h"
+#include "service/services.h"
 
 namespace faultline {
 

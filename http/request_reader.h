@@ -9,10 +9,10 @@
 #include <string_view>
 #include <variant>
 
-#include "http/clock.h"
 #include "http/connection.h"
 #include "http/message.h"
 #include "http/problem.h"
+#include "service/clock.h"
 
 namespace faultline {
 

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "http/services.h"
 #include "http/session.h"
+#include "service/services.h"
 
 namespace faultline {
 

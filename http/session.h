@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "http/connection.h"
-#include "http/services.h"
+#include "service/services.h"
 
 namespace faultline {
 

@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "http/clock.h"
+#include "service/clock.h"
 
 namespace faultline {
 

@@ -20,6 +20,7 @@ lint() {
   lint_format || failed=1
   lint_scripts || failed=1
   lint_headers || failed=1
+  lint_odr || failed=1
   lint_co_await "$sources" || failed=1
   lint_tidy "$sources" || failed=1
   ((failed == 0)) && say "lint: clean"
@@ -50,6 +51,9 @@ lint_scripts() {
   say "shellcheck"
   our_files dev .ci/run '*.sh' packaging/postinst packaging/prerm | xargs -r shellcheck --external-sources
 }
+
+# Two types of one name in one namespace: the linker sees both only when it optimises as a whole.
+lint_odr() { build odr faultline; }
 
 lint_headers() { build lint all_verify_interface_header_sets; }
 

@@ -15,7 +15,7 @@ TEST(Ranks, RunsAndStridesAreShort) {
   EXPECT_EQ(to_text(std::vector{2, 3, 6, 7, 10, 11}), "2-3 6-7 10-11");
   EXPECT_EQ(to_text(std::vector{1, 5}), "1 5");
   EXPECT_EQ(to_text(std::vector{7}), "7");
-  EXPECT_EQ(to_text({}), "");
+  EXPECT_EQ(to_text(std::vector<int>{}), "");
 }
 
 TEST(Ranks, TheyComeBackAsTheyWere) {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-#include "http/clock.h"
+#include "service/clock.h"
 
 namespace faultline {
 

@@ -1,4 +1,4 @@
-#include "http/repeats.h"
+#include "service/repeats.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "http/open_sources.h"
+#include "service/open_sources.h"
 #include "store/store.h"
 
 namespace faultline {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "alerts/delivery.h"
-#include "http/change_signal.h"
-#include "http/clock.h"
-#include "http/live_jobs.h"
-#include "http/metrics.h"
+#include "service/change_signal.h"
+#include "service/clock.h"
+#include "service/live_jobs.h"
+#include "service/metrics.h"
 #include "store/store.h"
 
 namespace faultline {

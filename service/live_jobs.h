@@ -18,11 +18,11 @@
 #include <utility>
 #include <vector>
 
-#include "http/metrics.h"
-#include "http/open_sources.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/host_views.h"
 #include "rules/knowledge/live_catalog.h"
+#include "service/metrics.h"
+#include "service/open_sources.h"
 #include "store/store.h"
 
 namespace faultline {

@@ -1,4 +1,4 @@
-#include "http/metrics.h"
+#include "service/metrics.h"
 
 #include <fmt/format.h>
 

@@ -1,13 +1,13 @@
-#include "http/file_stream.h"
+#include "service/file_stream.h"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
-#include "http/asked_lines.h"
 #include "model/refusals.h"
 #include "parsers/performance/chrome_trace.h"
 #include "parsers/torch/flight_recorder.h"
+#include "service/asked_lines.h"
 
 namespace faultline {
 namespace {

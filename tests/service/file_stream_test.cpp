@@ -1,4 +1,4 @@
-#include "http/file_stream.h"
+#include "service/file_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "http/default_source.h"
+#include "service/default_source.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "http/resend_filter.h"
+#include "service/resend_filter.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "http/asked_lines.h"
+#include "service/asked_lines.h"
 
 #include "rules/knowledge/broken_warnings.h"
 

@@ -1,4 +1,4 @@
-#include "http/offences.h"
+#include "service/offences.h"
 
 #include <algorithm>
 #include <chrono>

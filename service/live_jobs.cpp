@@ -1,13 +1,13 @@
-#include "http/live_jobs.h"
+#include "service/live_jobs.h"
 
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <set>
 
-#include "http/clock.h"
-#include "http/offences.h"
-#include "http/pace.h"
+#include "service/clock.h"
+#include "service/offences.h"
+#include "service/pace.h"
 
 namespace faultline {
 namespace {

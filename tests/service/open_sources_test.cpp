@@ -1,4 +1,4 @@
-#include "http/open_sources.h"
+#include "service/open_sources.h"
 
 #include <gtest/gtest.h>
 

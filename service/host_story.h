@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "http/live_jobs.h"
-#include "http/repeats.h"
+#include "service/live_jobs.h"
+#include "service/repeats.h"
 #include "store/store.h"
 
 namespace faultline {

@@ -1,4 +1,4 @@
-#include "http/repeats.h"
+#include "service/repeats.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "http/clock.h"
+#include "service/clock.h"
 
 namespace faultline {
 

@@ -1,4 +1,4 @@
-#include "http/pace.h"
+#include "service/pace.h"
 
 #include <gtest/gtest.h>
 

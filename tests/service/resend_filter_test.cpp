@@ -1,4 +1,4 @@
-#include "http/resend_filter.h"
+#include "service/resend_filter.h"
 
 #include <gtest/gtest.h>
 

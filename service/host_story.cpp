@@ -1,4 +1,4 @@
-#include "http/host_story.h"
+#include "service/host_story.h"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 
-#include "http/offences.h"
 #include "model/pci_address.h"
+#include "service/offences.h"
 
 namespace faultline {
 namespace {

@@ -1,4 +1,4 @@
-#include "http/counter_history.h"
+#include "service/counter_history.h"
 
 #include <algorithm>
 #include <chrono>

@@ -12,10 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include "http/commit_tracker.h"
-#include "http/live_jobs.h"
-#include "http/resend_filter.h"
 #include "ingest/reader.h"
+#include "service/commit_tracker.h"
+#include "service/live_jobs.h"
+#include "service/resend_filter.h"
 
 namespace faultline {
 
