@@ -12,9 +12,11 @@ namespace faultline {
 enum class Place { root_cause, symptom, observation };
 BOOST_DESCRIBE_ENUM(Place, root_cause, symptom, observation)
 
-// What changed how sure a finding is; the first says what its detector gave.
+// A term of the sum that makes how sure a finding is; the first is what its kind of evidence is
+// worth by itself.
 struct ConfidenceStep {
-  double confidence = 0;
+  double confidence = 0;  // after this term
+  double weight = 0;      // in log-odds
   std::string why;
 };
 
