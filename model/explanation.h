@@ -12,11 +12,9 @@ namespace faultline {
 enum class Place { root_cause, symptom, observation };
 BOOST_DESCRIBE_ENUM(Place, root_cause, symptom, observation)
 
-// A term of the sum that makes how sure a finding is; the first is what its kind of evidence is
-// worth by itself.
+// What changed how sure a finding is; the first says what its detector gave.
 struct ConfidenceStep {
-  double confidence = 0;  // after this term
-  double weight = 0;      // in log-odds
+  double confidence = 0;
   std::string why;
 };
 

@@ -83,7 +83,7 @@ json::object object_of(const ClockOffset& offset) {
 }
 
 json::object object_of(const ConfidenceStep& step) {
-  return {{"confidence", step.confidence}, {"weight", step.weight}, {"why", step.why}};
+  return {{"confidence", step.confidence}, {"why", step.why}};
 }
 
 json::object object_of(const PossibleCause& cause) {

@@ -10,18 +10,17 @@
 #include <tuple>
 
 #include "model/cause.h"
-#include "rules/knowledge/advice.h"
 #include "rules/answer/checklist.h"
 #include "rules/answer/clock_offsets.h"
-#include "rules/knowledge/confidence.h"
-#include "rules/knowledge/ground_names.h"
 #include "rules/answer/counter_evidence.h"
 #include "rules/answer/coverage.h"
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
-#include "rules/detect/detector.h"
 #include "rules/answer/incident.h"
+#include "rules/detect/detector.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/limits.h"
 #include "rules/story/inference.h"
 #include "rules/story/three_clocks.h"
 #include "rules/story/witnesses.h"
@@ -67,8 +66,6 @@ std::vector<Candidate> candidates_of(const View& view) {
   for (const Detector& detector : all_detectors()) {
     for (Suspicion& suspicion : detector.look(view)) {
       Finding& finding = suspicion.finding;
-      if (!suspicion.sure.claim)
-        suspicion.sure = {Claim::by_detector, stated_confidence(finding.confidence)};
       work_out_confidence(view.catalog.grounds, suspicion);
       finding.id = id_of(view, finding);
       const auto same = std::ranges::find_if(
@@ -295,8 +292,9 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   link(catalog, candidates);
   call_witnesses(candidates);
   weigh(catalog.grounds, candidates);
-  state_confidence(catalog.grounds, candidates, view.workers.all.empty() ? view.roll.unheard().size()
-                                                        : unseen_ranks(view).size());
+  state_confidence(
+      catalog.grounds, candidates,
+      view.workers.all.empty() ? view.roll.unheard().size() : unseen_ranks(view).size());
   const std::set<std::string> borne_out = borne_out_in(candidates);
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())
@@ -324,7 +322,8 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
 std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis) {
   std::set<std::string, std::less<>> blamed;
   for (const Finding& finding : diagnosis.root_causes)
-    if (finding.part_of_job && finding.confidence >= kLeastToBlame) blamed.insert(finding.id);
+    if (finding.part_of_job && finding.confidence >= limits::least_to_blame)
+      blamed.insert(finding.id);
   return blamed;
 }
 

@@ -122,7 +122,7 @@ std::string to_text(const Explanation& explanation) {
     out += fmt::format("\n{}  {}\n  found by {}; {}: {}\n", story.finding, shown(story.title),
                        story.detector, name_of(story.place), story.why);
     for (const ConfidenceStep& step : story.confidence)
-      out += fmt::format("  {:+6.2f}  {:.2f}  {}\n", step.weight, step.confidence, step.why);
+      out += fmt::format("  {:.2f}  {}\n", step.confidence, step.why);
     for (const PossibleCause& cause : story.possible_causes)
       out +=
           fmt::format("  {} {}: {}; its lines come {}{}\n",

@@ -22,8 +22,7 @@ double decimal_of(const YamlFile& file, const YAML::Node& entry, const char* nam
   return value;
 }
 
-std::optional<double> log_odds_in(const YamlFile& file, const YAML::Node& entry,
-                                  const char* name) {
+std::optional<double> log_odds_in(const YamlFile& file, const YAML::Node& entry, const char* name) {
   if (!entry[name]) return std::nullopt;
   const double value = decimal_of(file, entry, name);
   if (!(value > 0 && value < 1))
@@ -100,6 +99,10 @@ void Sureness::add(const std::vector<Ground>& more) {
   for (const Ground ground : more) add(ground);
 }
 
+void Sureness::add(std::optional<Ground> ground) {
+  if (ground) add(*ground);
+}
+
 bool Sureness::has(Ground ground) const {
   return std::ranges::find(grounds, ground) != grounds.end();
 }
@@ -126,9 +129,9 @@ std::vector<Grounds::Term> Grounds::terms(const Sureness& sureness) const {
   };
   const Row* claim = sureness.claim ? &row(*sureness.claim) : nullptr;
   const double prior = claim == nullptr ? 0 : claim->weight;
-  add(sureness.own ? log_odds_of(std::clamp(*sureness.own, 1 - limits::most_stated,
-                                            limits::most_stated))
-                   : prior,
+  add(sureness.own
+          ? log_odds_of(std::clamp(*sureness.own, 1 - limits::most_stated, limits::most_stated))
+          : prior,
       claim == nullptr ? std::string_view("nothing is claimed") : claim->means);
   for (const bool of_company : {false, true}) {
     for (const Ground ground : sureness.grounds)
@@ -156,10 +159,9 @@ std::vector<ConfidenceStep> Grounds::steps(const Sureness& sureness) const {
   double sum = 0;
   for (const Term& term : terms(sureness)) {
     sum += term.weight;
-    steps.push_back({.confidence = rounded_confidence(
-                         std::min(probability_of(sum), limits::most_stated)),
-                     .weight = rounded_confidence(term.weight),
-                     .why = std::string(term.why)});
+    steps.push_back(
+        {.confidence = rounded_confidence(std::min(probability_of(sum), limits::most_stated)),
+         .why = fmt::format("{:+.2f} {}", term.weight, term.why)});
   }
   return steps;
 }

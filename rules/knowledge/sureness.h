@@ -1,6 +1,6 @@
 // How sure a detector is, in names and not in numbers: what kind of evidence it has, and what makes
-// that more or less sure. What each weighs stands in catalog/grounds.yaml; the names become enums in
-// rules/knowledge/ground_names.h, which whoever names one includes.
+// that more or less sure. What each weighs stands in catalog/grounds.yaml; the names become enums
+// in rules/knowledge/ground_names.h, which whoever names one includes.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@ struct Sureness {
   // A ground counts once.
   void add(Ground ground);
   void add(const std::vector<Ground>& more);
+  void add(std::optional<Ground> ground);  // if there is one
   bool has(Ground ground) const;
 };
 

@@ -153,8 +153,7 @@ void join_clocks(const View& view, std::vector<Candidate>& candidates) {
       if (best == i || tells_less(candidates[best], candidates[k])) best = k;
     }
     if (best == i) continue;
-    if (tells_less(candidates[best], candidates[i]))
-      std::swap(candidates[best], candidates[i]);
+    if (tells_less(candidates[best], candidates[i])) std::swap(candidates[best], candidates[i]);
     join(candidates[best], std::move(candidates[i]));
     gone[i] = true;
   }
