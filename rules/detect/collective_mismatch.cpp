@@ -254,9 +254,10 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
     suspicion.sure.add(Ground::equal_camps);
   else if (by_siblings)
     suspicion.sure.add(Ground::told_by_siblings);
-  else if (!counted)
+  else if (!counted) {
     suspicion.sure.add(Ground::calls_uncounted);
-  if (alignment.loss > 0) suspicion.sure.add(Ground::lines_lost);
+    if (alignment.loss > 1.0 / 5) suspicion.sure.add(Ground::late_here_and_there);
+  }
   if (missed != extra && std::max(shows_missed, shows_extra) < kEnoughProof)
     suspicion.sure.add(Ground::by_one_call);
   finding.subject = subject_of(view, named);
