@@ -8,12 +8,12 @@
 
 #include "rules/answer/coverage_hosts.h"
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::chrono::seconds kQueuedFor{60};  // calls that were queued are still printed
-constexpr double kNearlyAsSure = 0.8;
 
 bool stops_its_rank(const Finding& finding) {
   const bool part = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
@@ -74,7 +74,8 @@ void ports_are_clean(const View& view, Finding& finding) {
 
 void others_account_for_it(const std::vector<Finding>& root_causes, Finding& finding) {
   for (const Finding& other : root_causes) {
-    if (other.id == finding.id || other.confidence < kNearlyAsSure * finding.confidence) continue;
+    if (other.id == finding.id || other.confidence < limits::nearly_as_sure * finding.confidence)
+      continue;
     const bool shared = std::ranges::any_of(finding.explains, [&](const std::string& id) {
       return std::ranges::find(other.explains, id) != other.explains.end();
     });

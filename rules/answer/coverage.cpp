@@ -9,6 +9,7 @@
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -99,8 +100,8 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
                                                  std::vector<Finding> unexplained,
                                                  const std::set<std::string>& borne_out) {
   // What is next to ruled out is not asked about.
-  constexpr double kLeastAskedAbout = 0.1;
-  std::erase_if(unexplained, [](const Finding& it) { return it.confidence < kLeastAskedAbout; });
+  std::erase_if(unexplained,
+                [](const Finding& it) { return it.confidence < limits::least_asked_about; });
   std::vector<MissingEvidence> missing;
   for (const std::string& source : broken_off_sources(view))
     missing.push_back({fmt::format("the rest of {}", source),

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "rules/knowledge/confidence.h"
 #include "rules/answer/coverage.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -65,7 +65,7 @@ bool came_to_a_halt(const Finding& finding) {
 // them may be between any of them.
 bool is_anybodys(const std::vector<Finding>& unexplained) {
   return std::ranges::count_if(unexplained, [](const Finding& finding) {
-           return came_to_a_halt(finding) && finding.confidence < kLeastToBlame;
+           return came_to_a_halt(finding) && finding.confidence < limits::least_to_blame;
          }) > 1;
 }
 

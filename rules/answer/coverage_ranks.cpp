@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "rules/knowledge/confidence.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -197,9 +197,10 @@ std::vector<MissingEvidence> ask_for_ranks(const View& view, const Diagnosis& di
   ask_for_unheard_ranks(view, missing);
   ask_for_refused_dumps(view, missing);
   if (!unexplained.empty()) ask_for_dumps(view, missing);
-  const bool suspected_at_most = diagnosis.root_causes.empty()
-                                     ? diagnosis.verdict == Verdict::unknown
-                                     : diagnosis.root_causes.front().confidence < kLeastToBlame;
+  const bool suspected_at_most =
+      diagnosis.root_causes.empty()
+          ? diagnosis.verdict == Verdict::unknown
+          : diagnosis.root_causes.front().confidence < limits::least_to_blame;
   if (suspected_at_most) ask_for_start(view, missing);
   if (diagnosis.root_causes.empty() && not_seen_at_work(view))
     missing.push_back({"NCCL log of every rank, with its calls and to its end",

@@ -10,17 +10,17 @@
 #include <tuple>
 
 #include "model/cause.h"
-#include "rules/knowledge/advice.h"
 #include "rules/answer/checklist.h"
 #include "rules/answer/clock_offsets.h"
-#include "rules/knowledge/confidence.h"
 #include "rules/answer/counter_evidence.h"
 #include "rules/answer/coverage.h"
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
-#include "rules/detect/detector.h"
 #include "rules/answer/incident.h"
+#include "rules/detect/detector.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/limits.h"
 #include "rules/story/inference.h"
 #include "rules/story/three_clocks.h"
 #include "rules/story/witnesses.h"
@@ -66,6 +66,7 @@ std::vector<Candidate> candidates_of(const View& view) {
   for (const Detector& detector : all_detectors()) {
     for (Suspicion& suspicion : detector.look(view)) {
       Finding& finding = suspicion.finding;
+      work_out_confidence(view.catalog.grounds, suspicion);
       finding.id = id_of(view, finding);
       const auto same = std::ranges::find_if(
           candidates, [&](const Candidate& known) { return known.finding().id == finding.id; });
@@ -84,8 +85,6 @@ std::vector<Candidate> candidates_of(const View& view) {
   }
   join_clocks(view, candidates);
   join_witnesses(candidates);
-  for (Candidate& candidate : candidates)
-    candidate.steps.push_back({candidate.finding().confidence, "as its evidence stands"});
   return candidates;
 }
 
@@ -96,12 +95,12 @@ bool leaves_open_why(const Finding& finding) {
 }
 
 // By the id of a finding.
-using Firmness = std::map<std::string, double, std::less<>>;
+using LogOdds = std::map<std::string, double, std::less<>>;
 
-// What is stated equally surely may rest on evidence that is not equally firm.
-void sort(std::vector<Finding>& findings, const Firmness& firmness) {
+// What is stated equally surely may differ where it was rounded.
+void sort(std::vector<Finding>& findings, const LogOdds& log_odds) {
   std::ranges::sort(findings, {}, [&](const Finding& finding) {
-    return std::make_tuple(-finding.confidence, -firmness.find(finding.id)->second,
+    return std::make_tuple(-finding.confidence, -log_odds.find(finding.id)->second,
                            -static_cast<int>(finding.severity), std::string_view(finding.cause),
                            std::string_view(finding.id));
   });
@@ -236,12 +235,12 @@ std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagn
       diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
   }
   std::vector<Finding> unexplained;
-  Firmness firmness;
+  LogOdds log_odds;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& candidate = candidates[i];
     Finding& finding = candidate.finding();
     auto& [where, why] = places[i];
-    firmness.emplace(finding.id, candidate.firmness);
+    log_odds.emplace(finding.id, candidate.log_odds);
     diagnosis.explanation.findings.push_back(
         {.finding = finding.id,
          .title = finding.title,
@@ -263,9 +262,9 @@ std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagn
     if (candidate.symptom || leaves_open_why(finding)) unexplained.push_back(finding);
     diagnosis.root_causes.push_back(std::move(finding));
   }
-  sort(diagnosis.root_causes, firmness);
-  sort(diagnosis.symptoms, firmness);
-  sort(diagnosis.observations, firmness);
+  sort(diagnosis.root_causes, log_odds);
+  sort(diagnosis.symptoms, log_odds);
+  sort(diagnosis.observations, log_odds);
   sort(diagnosis.explanation);
   for (std::vector<int>* ranks : {&diagnosis.ranks.behind, &diagnosis.ranks.silent}) {
     std::ranges::sort(*ranks);
@@ -292,9 +291,10 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   find_held_up(view, candidates);
   link(catalog, candidates);
   call_witnesses(candidates);
-  weigh(candidates);
-  state_confidence(candidates, view.workers.all.empty() ? view.roll.unheard().size()
-                                                        : unseen_ranks(view).size());
+  weigh(catalog.grounds, candidates);
+  state_confidence(
+      catalog.grounds, candidates,
+      view.workers.all.empty() ? view.roll.unheard().size() : unseen_ranks(view).size());
   const std::set<std::string> borne_out = borne_out_in(candidates);
   const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())
@@ -322,7 +322,8 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
 std::set<std::string, std::less<>> blamed_in(const Diagnosis& diagnosis) {
   std::set<std::string, std::less<>> blamed;
   for (const Finding& finding : diagnosis.root_causes)
-    if (finding.part_of_job && finding.confidence >= kLeastToBlame) blamed.insert(finding.id);
+    if (finding.part_of_job && finding.confidence >= limits::least_to_blame)
+      blamed.insert(finding.id);
   return blamed;
 }
 

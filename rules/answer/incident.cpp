@@ -10,14 +10,12 @@
 
 #include "rules/answer/coverage.h"
 #include "rules/answer/coverage_ranks.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostEntries = 40;  // of a timeline
-constexpr double kDecided = 0.9;
-// Below that, nobody should lose a host.
-constexpr double kSureEnoughToExclude = 0.7;
 constexpr std::size_t kMostExcluded = 4;  // a fault of more is none of theirs
 
 std::optional<Timestamp> time_of(const std::optional<std::int64_t>& wall_us) {
@@ -70,7 +68,7 @@ std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis)
              "no line tells of a call, so a job that stands looks like one that runs"}};
   }
   const bool decided = !diagnosis.root_causes.empty() &&
-                       diagnosis.root_causes.front().confidence >= kDecided &&
+                       diagnosis.root_causes.front().confidence >= limits::decided &&
                        !is_about_collectives(diagnosis.root_causes.front());
   if (decided) return {};
   std::vector<NextTime> next;
@@ -128,7 +126,7 @@ Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_
   for (const Finding& cause : root_causes) {
     const Advice* advice = catalog.advice_for(cause.cause);
     if (advice == nullptr || !advice->exclude_host || !cause.part_of_job) continue;
-    if (cause.confidence < kSureEnoughToExclude || cause.severity < Severity::error) continue;
+    if (cause.confidence < limits::least_to_exclude || cause.severity < Severity::error) continue;
     if (cause.subject.hosts.size() > kMostExcluded) continue;
     hosts.insert(cause.subject.hosts.begin(), cause.subject.hosts.end());
   }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <numeric>
 
+#include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/limits.h"
 #include "rules/picture/calls/program_order.h"
 
 namespace faultline {
@@ -15,12 +17,10 @@ namespace {
 // Where lines are missing, every rank seems to be behind somewhere: the lines that would show it
 // further on are lost. So two stories are weighed against each other: one rank stopped and all
 // others went on from there, or all stopped at the same call and chance took different lines.
-constexpr double kMostConfidence = 0.85;
-constexpr double kLeastProbability = 0.6;
 constexpr double kHealthyJobs = 20;  // for one in which a rank stopped and says nothing
 constexpr std::size_t kMostLines = 2;
 constexpr int kRounds = 4;         // of learning where ranks usually stopped
-constexpr double kUnusual = 0.05;  // that it was somewhere else
+constexpr double kUnusual = 1.0 / 20;  // that it was somewhere else
 // Half of the ranks left their communicators in good order: the job was over.
 constexpr std::size_t kOverIfOneOf = 2;
 
@@ -135,6 +135,21 @@ bool is_over(const View& view) {
   return left * kOverIfOneOf > view.workers.all.size();
 }
 
+Sureness sureness_of(const ProgramOrder& program, const Suspect& suspect) {
+  Sureness sure = Claim::rank_behind_despite_gaps;
+  if (program.loss > 1.0 / 3)
+    sure.add(Ground::most_lines_lost);
+  else if (program.loss > 1.0 / 5)
+    sure.add(Ground::many_lines_lost);
+  else if (program.loss > 1.0 / 20)
+    sure.add(Ground::lines_lost);
+  if (suspect.probability < 17.0 / 20)
+    sure.add(Ground::other_story_likely);
+  else if (suspect.probability < 19.0 / 20)
+    sure.add(Ground::other_story);
+  return sure;
+}
+
 Suspicion describe(const View& view, const ProgramOrder& program, const Suspect& suspect) {
   const Worker& worker = view.workers.all[program.places[suspect.place].worker];
   const ProgramCall& next = program.calls[suspect.made];
@@ -165,8 +180,7 @@ Suspicion describe(const View& view, const ProgramOrder& program, const Suspect&
       communicator.empty() ? "" : " of communicator ", communicator,
       std::max(1.0, program.loss * 100));
   finding.severity = Severity::critical;
-  finding.confidence =
-      std::round(kMostConfidence * (1 - program.loss / 2) * suspect.probability * 100) / 100;
+  suspicion.sure = sureness_of(program, suspect);
   finding.subject = subject_of(view, {last});
   finding.subject.communicators.clear();
   if (!communicator.empty()) finding.subject.communicators = {communicator};
@@ -194,7 +208,8 @@ std::vector<Suspicion> find_ranks_behind_despite_gaps(const View& view) {
   const auto program = program_order_of(view);
   if (!program) return {};
   const auto suspect = who_stopped(*program);
-  if (!suspect || suspect->probability < kLeastProbability || suspect->short_by == 0) return {};
+  if (!suspect || suspect->probability < limits::least_probability || suspect->short_by == 0)
+    return {};
   const Worker& worker = view.workers.all[program->places[suspect->place].worker];
   if (std::ranges::any_of(worker.members, [&](std::size_t m) { return view.is_live(m); }))
     return {};

@@ -1,4 +1,5 @@
 #include "rules/detect/collective_mismatch.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -10,12 +11,6 @@
 namespace faultline {
 namespace {
 
-constexpr double kClearMinority = 0.85;
-constexpr double kEqualCamps = 0.5;      // somebody is wrong, and nothing says who
-constexpr double kGuessedMembers = 0.4;  // they may not even belong together
-constexpr double kByOpCount = 0.6;       // logs began late or lost lines
-constexpr double kBySiblings = 0.75;     // other communicators of the same kind tell who is odd
-constexpr double kByOneCall = 0.75;      // the next call of all is what the odd one called
 // Calls after the difference that must agree once one is left out, to be sure that it was.
 constexpr std::uint64_t kEnoughProof = 3;
 constexpr std::uint64_t kMostProof = 64;
@@ -253,13 +248,18 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
                               most_call);
   }
   finding.severity = Severity::critical;
-  finding.confidence = !communicator.matched ? kGuessedMembers
-                       : equal               ? kEqualCamps
-                       : by_siblings         ? kBySiblings
-                       : !counted            ? kByOpCount * (1 - alignment.loss)
-                                             : kClearMinority;
+  suspicion.sure = Claim::calls_differ;
+  if (!communicator.matched) suspicion.sure.add(Ground::difference_by_layout);
+  if (equal)
+    suspicion.sure.add(Ground::equal_camps);
+  else if (by_siblings)
+    suspicion.sure.add(Ground::told_by_siblings);
+  else if (!counted) {
+    suspicion.sure.add(Ground::calls_uncounted);
+    if (alignment.loss > 1.0 / 5) suspicion.sure.add(Ground::late_here_and_there);
+  }
   if (missed != extra && std::max(shows_missed, shows_extra) < kEnoughProof)
-    finding.confidence = std::min(finding.confidence, kByOneCall);
+    suspicion.sure.add(Ground::by_one_call);
   finding.subject = subject_of(view, named);
   finding.subject.communicators = {communicator.id};
   for (const Camp& camp : camps)

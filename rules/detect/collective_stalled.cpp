@@ -1,4 +1,5 @@
 #include "rules/detect/collective_stalled.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,6 @@
 namespace faultline {
 namespace {
 
-constexpr double kSure = 0.85;
 constexpr std::size_t kMostLines = 3;
 
 // A log that shows no end of any call says nothing about the end of this one.
@@ -28,7 +28,7 @@ bool stalled(const View& view, const Alignment& alignment) {
 }  // namespace
 
 Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
-                   const std::string& communicator, std::string title, double confidence) {
+                   const std::string& communicator, std::string title, Sureness sure) {
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
@@ -37,7 +37,7 @@ Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
   finding.cause = "collective.stalled";
   finding.title = std::move(title);
   finding.severity = Severity::critical;
-  finding.confidence = confidence;
+  suspicion.sure = std::move(sure);
   finding.subject = subject_of(view, members);
   finding.subject.communicators = {communicator};
   for (std::size_t i = 0; i < members.size() && finding.evidence.size() < kMostLines; ++i) {
@@ -61,7 +61,7 @@ std::vector<Suspicion> find_stalled_collectives(const View& view) {
         view, alignment.members, communicator.id,
         fmt::format("All {} ranks entered {} #{} of communicator {} and none finished it",
                     communicator.nranks, call.function, alignment.furthest, communicator.id),
-        kSure));
+        Claim::all_entered));
   }
   return found;
 }

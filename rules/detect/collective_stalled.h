@@ -10,7 +10,7 @@ namespace faultline {
 
 // Ranks that entered a call of a communicator which does not end; the last lines of some are shown.
 Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
-                   const std::string& communicator, std::string title, double confidence);
+                   const std::string& communicator, std::string title, Sureness sure);
 
 std::vector<Suspicion> find_stalled_collectives(const View& view);
 

@@ -18,12 +18,12 @@ constexpr Look kLooks[] = {find_network_fallback,   find_gdr_disabled,
                            find_differing_settings, find_suspicious_settings};
 
 // What can be known is more than what is only worth noting.
-void join(Suspicion& into, Suspicion&& other, std::size_t& titles) {
+void join(const Grounds& grounds, Suspicion& into, Suspicion&& other, std::size_t& titles) {
   if (other.finding.severity > into.finding.severity) std::swap(into, other);
   Finding& finding = into.finding;
   if (other.finding.severity < finding.severity) return;
   if (++titles <= kMostTitles) finding.title += "; " + other.finding.title;
-  finding.confidence = std::max(finding.confidence, other.finding.confidence);
+  if (grounds.log_odds(other.sure) > grounds.log_odds(into.sure)) into.sure = other.sure;
   for (Evidence& line : other.finding.evidence)
     if (finding.evidence.size() < kMostLines &&
         std::ranges::find(finding.evidence, line) == finding.evidence.end())
@@ -40,7 +40,7 @@ bool got_to_work(const View& view) {
 
 }  // namespace
 
-std::vector<Suspicion> joined(std::vector<Suspicion> found) {
+std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> found) {
   std::vector<Suspicion> all;
   std::vector<std::size_t> titles;
   for (Suspicion& suspicion : found) {
@@ -52,7 +52,8 @@ std::vector<Suspicion> joined(std::vector<Suspicion> found) {
       all.push_back(std::move(suspicion));
       titles.push_back(1);
     } else {
-      join(*same, std::move(suspicion), titles[static_cast<std::size_t>(same - all.begin())]);
+      join(grounds, *same, std::move(suspicion),
+           titles[static_cast<std::size_t>(same - all.begin())]);
     }
   }
   return all;
@@ -66,7 +67,7 @@ std::vector<Suspicion> find_configuration_faults(const View& view) {
   std::ranges::move(find_changes_since_last_start(view), std::back_inserter(found));
   const bool ran = got_to_work(view);
   for (Suspicion& suspicion : found) suspicion.job_ran_with_it = ran;
-  return joined(std::move(found));
+  return joined(view.catalog.grounds, std::move(found));
 }
 
 }  // namespace faultline

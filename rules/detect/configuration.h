@@ -11,6 +11,6 @@ namespace faultline {
 std::vector<Suspicion> find_configuration_faults(const View& view);
 
 // One for each cause and subject, whatever number of looks found it.
-std::vector<Suspicion> joined(std::vector<Suspicion> found);
+std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> found);
 
 }  // namespace faultline

@@ -1,4 +1,5 @@
 #include "rules/detect/duplicate_gpu.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,6 @@
 namespace faultline {
 namespace {
 
-// Machines may bear one name, and then ranks of two of them look like this.
-constexpr double kSure = 0.75;
 constexpr std::size_t kMostLines = 4;
 
 // Where a communicator was set up, or used, NCCL did not refuse it.
@@ -31,7 +30,7 @@ Suspicion describe(const View& view, const Communicator& communicator,
       fmt::format("{} of communicator {} use one GPU, {}: NCCL takes each GPU once",
                   people_of(view, members), communicator.id, gpu_name(any.host, any.init->gpu));
   finding.severity = Severity::critical;
-  finding.confidence = kSure;
+  suspicion.sure = Claim::gpu_used_twice;
   finding.subject = subject_of(view, members);
   finding.subject.communicators = {communicator.id};
   for (std::size_t member : members)

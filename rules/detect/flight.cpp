@@ -9,26 +9,13 @@
 #include <optional>
 #include <set>
 
-#include "rules/picture/calls/flight_steps.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/flight_alignment.h"
+#include "rules/picture/calls/flight_steps.h"
 
 namespace faultline {
 namespace {
 
-// How sure it is, by what the dumps show.
-constexpr double kNeverEntered = 0.85;
-constexpr double kGpuDidNotFinish = 0.6;  // dumps are not taken at one moment
-constexpr double kNoDump = 0.5;           // others wait, and it is the one that told nothing
-constexpr double kAllEntered = 0.75;
-constexpr double kMismatch = 0.85;
-constexpr double kSkipped = 0.8;
-constexpr double kOmitted = 0.75;
-constexpr double kEvenCamps = 0.7;   // as many on one side as on the other
-constexpr double kLikeGroups = 0.7;  // so, and groups of the same kind side with one of them
-constexpr double kClash = 0.85;
-constexpr double kGpuDidNotBegin = 0.75;
-constexpr double kPeersWait = 0.7;
-constexpr double kCircle = 0.5;  // everybody who is waited for waits
 
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostRanksNamed = 16;
@@ -126,7 +113,7 @@ class Findings {
     finding.evidence.push_back(view_.evidence(position == nullptr ? dump->line : position->line));
   }
 
-  Suspicion& suspect(std::string cause, double confidence, const std::vector<int>& ranks,
+  Suspicion& suspect(std::string cause, Claim claim, const std::vector<int>& ranks,
                      std::string title) {
     Suspicion& suspicion = found_.emplace_back();
     suspicion.stops_job = true;
@@ -135,7 +122,7 @@ class Findings {
     finding.cause = std::move(cause);
     finding.title = std::move(title);
     finding.severity = Severity::critical;
-    finding.confidence = confidence;
+    suspicion.sure = claim;
     finding.subject = subject(ranks);
     return suspicion;
   }
@@ -188,14 +175,14 @@ class Findings {
     std::set<int> waiting;
     for (const FlightStall& stall : alignment.stalls)
       for (int rank : waiting_in(stall)) waiting.insert(rank);
-    const double confidence = alignment.circular ? kCircle : kNeverEntered;
     Suspicion& suspicion =
-        suspect("collective.rank_behind", confidence, alignment.never_entered,
+        suspect("collective.rank_behind", Claim::recorder_never_entered, alignment.never_entered,
                 fmt::format("{} never entered {}, #{} of process group {}; {} rank{} wait{}",
                             listed(alignment.never_entered),
                             call_text(flight_.signature(telling->signature)), telling->sequence,
                             group_text(telling->group), waiting.size(),
                             waiting.size() == 1 ? "" : "s", waiting.size() == 1 ? "s" : ""));
+    if (alignment.circular) suspicion.sure.add(Ground::waits_in_a_circle);
     for (int rank : alignment.never_entered) add_line(suspicion.finding, rank, telling->group);
     if (!waiting.empty()) add_line(suspicion.finding, *waiting.begin(), telling->group);
     add_call_place(suspicion.finding, *telling);
@@ -204,7 +191,7 @@ class Findings {
   void unfinished(const FlightAlignment& alignment) {
     const FlightStall* telling = alignment.stalls.empty() ? nullptr : &alignment.stalls.front();
     Suspicion& suspicion = suspect(
-        "collective.rank_behind", kGpuDidNotFinish, alignment.unfinished,
+        "collective.rank_behind", Claim::recorder_gpu_unfinished, alignment.unfinished,
         fmt::format("{} called everything, but their GPUs did not finish what those of their peers "
                     "did",
                     listed(alignment.unfinished)));
@@ -264,10 +251,9 @@ class Findings {
     if (mismatch.told_by_like_groups) title += ", as groups of the same kind did";
     Suspicion& suspicion =
         suspect(shifted ? "software.collective_skipped" : "software.collective_mismatch",
-                shifted                        ? kSkipped
-                : even                         ? kEvenCamps
-                : mismatch.told_by_like_groups ? kLikeGroups
-                                               : kMismatch,
+                shifted                                ? Claim::recorder_skipped
+                : even || mismatch.told_by_like_groups ? Claim::recorder_camps
+                                                       : Claim::recorder_differs,
                 culprits, std::move(title));
     add_line(suspicion.finding, odd.ranks.front(), mismatch.group);
     add_line(suspicion.finding, most.ranks.front(), mismatch.group);
@@ -280,7 +266,7 @@ class Findings {
     const FlightSignature& sent = flight_.signature(first.sent);
     const FlightSignature& received = flight_.signature(first.received);
     Suspicion& suspicion =
-        suspect("software.p2p_mismatch", kClash,
+        suspect("software.p2p_mismatch", Claim::recorder_clash,
                 {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
                 fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
                             "receive {} {}",
@@ -301,7 +287,7 @@ class Findings {
     const auto members = flight_.groups()[first.group].members.size();
     if (ranks.size() * 2 > members) return;  // then it is not they who are odd
     Suspicion& suspicion = suspect(
-        "software.collective_skipped", kOmitted, ranks,
+        "software.collective_skipped", Claim::recorder_omitted, ranks,
         fmt::format("{} left out {}, #{} of process group {}, and called what others call "
                     "after it: {}, #{} of {}",
                     listed(ranks), call_text(flight_.signature(first.signature)), first.sequence,
@@ -316,7 +302,7 @@ class Findings {
     if (alignment.deadlock.empty()) return;
     const FlightFront& front = alignment.fronts.at(alignment.deadlock.front());
     Suspicion& suspicion = suspect(
-        "software.p2p_mismatch", kPeersWait, alignment.deadlock,
+        "software.p2p_mismatch", Claim::recorder_peers_wait, alignment.deadlock,
         fmt::format("{} wait for each other in sends and receives of process group {}: none "
                     "comes to the other half",
                     listed(alignment.deadlock), group_text(front.group)));
@@ -339,7 +325,7 @@ class Findings {
     if (!scheduled.empty() && timed && scheduled.size() < started.size() + 1 && !started.empty() &&
         !(scheduled.size() == 1 && started.size() == 1 && stall.ranks.size() > 2)) {
       Suspicion& suspicion = suspect(
-          "collective.rank_behind", kGpuDidNotBegin, scheduled,
+          "collective.rank_behind", Claim::recorder_gpu_not_begun, scheduled,
           fmt::format("{} called {}, but {} did not come to it, where those of {} other{} "
                       "wait",
                       listed(scheduled), what, scheduled.size() == 1 ? "its GPU" : "their GPUs",
@@ -350,7 +336,7 @@ class Findings {
       return;
     }
     Suspicion& suspicion = suspect(
-        "collective.stalled", kAllEntered, waiting_in(stall),
+        "collective.stalled", Claim::recorder_all_entered, waiting_in(stall),
         fmt::format("All {} ranks entered {} and none finished it", stall.ranks.size(), what));
     suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
     add_line(suspicion.finding, stall.ranks.front().rank, stall.group);
@@ -373,7 +359,7 @@ class Findings {
       });
       if (!mutual) continue;
       Suspicion& suspicion =
-          suspect("software.p2p_mismatch", kPeersWait,
+          suspect("software.p2p_mismatch", Claim::recorder_peers_wait,
                   {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
                   fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
                               "called the other half and waits the same way",
@@ -410,10 +396,10 @@ class Findings {
       const bool heard =
           std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });
       Suspicion& suspicion =
-          heard ? suspect("collective.rank_behind", kNoDump, silent,
+          heard ? suspect("collective.rank_behind", Claim::recorder_no_dump, silent,
                           fmt::format("{} left no dump, and {}", listed(silent), who))
                 : suspect(
-                      "collective.stalled", kNoDump, {},
+                      "collective.stalled", Claim::recorder_no_dump, {},
                       fmt::format("Of {} nothing was sent, and {}", lowered(listed(silent)), who));
       if (!heard) suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
       add_line(suspicion.finding, waiting.front(), stall.group);

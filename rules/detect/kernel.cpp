@@ -91,7 +91,7 @@ void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& grou
 }
 
 // Many parts with the same trouble: the surest is described, the others are named with it.
-std::vector<Suspicion> joined(std::vector<Suspicion> all) {
+std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> all) {
   std::map<std::tuple<std::string, bool, Verdict>, std::vector<Suspicion>> alike;
   for (Suspicion& suspicion : all) {
     const Finding& finding = suspicion.finding;
@@ -103,8 +103,8 @@ std::vector<Suspicion> joined(std::vector<Suspicion> all) {
       std::ranges::move(same, std::back_inserter(found));
       continue;
     }
-    const auto surest =
-        std::ranges::max_element(same, {}, [](const Suspicion& s) { return s.finding.confidence; });
+    const auto surest = std::ranges::max_element(
+        same, {}, [&](const Suspicion& s) { return grounds.log_odds(s.sure); });
     Suspicion one = *surest;
     one.finding.title += fmt::format(", and {} others like it", same.size() - 1);
     one.finding.count = 0;
@@ -133,7 +133,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   std::ranges::move(find_reboots(view, sightings), std::back_inserter(found));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
-  return joined(std::move(found));
+  return joined(view.catalog.grounds, std::move(found));
 }
 
 }  // namespace faultline

@@ -7,14 +7,11 @@
 #include <set>
 
 #include "rules/detect/collective_stalled.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kInStep =
-    0.5;  // a job that saves a checkpoint, or has ended, does not call either
-constexpr double kSilent = 0.5;  // so does a shipper that hangs
-constexpr double kHostGone = 0.6;
 constexpr std::size_t kMostLines = 3;
 
 // How the log of a rank comes.
@@ -102,7 +99,7 @@ Suspicion describe_standstill(const View& view, const Alignment& alignment) {
           "All {} ranks entered {} #{} of communicator {}, and for {} none has called anything",
           communicator.nranks, call.function, alignment.furthest, communicator.id,
           span(view, view.moved[alignment.communicator])),
-      kInStep);
+      Claim::live_in_step);
   suspicion.finding.severity = Severity::error;
   return suspicion;
 }
@@ -159,7 +156,7 @@ Suspicion describe_silence(const View& view, const Silence& silence, const std::
           : fmt::format("{} has written nothing for {}, while its peers write",
                         people_of(view, silence.members), span(view, silence.last));
   finding.severity = all_of_host ? Severity::error : Severity::warning;
-  finding.confidence = all_of_host ? kHostGone : kSilent;
+  suspicion.sure = all_of_host ? Claim::live_host_gone : Claim::live_silent;
   finding.subject = subject_of(view, silence.members);
   if (all_of_host) finding.subject.gpus.clear();
   finding.last_seen = silence.last;

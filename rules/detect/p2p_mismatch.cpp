@@ -8,27 +8,15 @@
 #include <set>
 #include <utility>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/p2p_waits.h"
 #include "rules/picture/calls/wait_graph.h"
 
 namespace faultline {
 namespace {
 
-// How sure it is that a call was left out: by how the rank is known to have gone on without it.
 constexpr std::size_t kMostQueued = 16;       // calls on other communicators after those that wait
 constexpr std::uint64_t kMostQueuedHere = 3;  // and to the same peer
-constexpr double kBeyond = 0.85;  // both entered the next collective of this communicator
-constexpr double kCounted = 0.8;  // both entered a later collective of the communicator they share
-constexpr double kAhead = 0.75;   // only it entered the next collective
-constexpr double kElsewhere = 0.7;  // both entered a later collective of another communicator
-constexpr double kSizes = 0.85;
-constexpr double kCircle = 0.75;
-constexpr double kBothSendFirst = 0.6;
-constexpr double kStopped = 0.8;  // a peer waits for it in a Send or Recv, and it for nobody
-constexpr double kLineMayBeLost =
-    0.6;  // torn logs, and one call that several processes' file lacks
-constexpr double kGuessedMembers = 0.65;  // NCCL before 2.16: a layout says who belongs together
-constexpr double kScattered = 0.5;  // ranks are late here and there, as in logs cut in mid-run
 
 constexpr std::size_t kMostFindings = 4;
 constexpr std::size_t kMostLines = 4;
@@ -42,7 +30,7 @@ struct Dispute {
   std::size_t communicator = 0;
   std::size_t one = 0;  // members
   std::size_t other = 0;
-  double confidence = 0;
+  Sureness sure;
   std::string what;  // a sentence of which they are the subject
   std::vector<Evidence> evidence;
 };
@@ -100,14 +88,17 @@ Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32
                         who(view, gap.owing), name_of(missing), gap.answered + 1,
                         missing == PeerCall::send ? "to" : "from", peer, name_of(gap.called),
                         gap.calls, gap.calls == 1 ? "" : "s");
-  dispute.confidence = gap.passed == P2pGap::Passed::beyond    ? kBeyond
-                       : gap.passed == P2pGap::Passed::counted ? kCounted
-                       : gap.passed == P2pGap::Passed::ahead   ? kAhead
-                                                               : kElsewhere;
+  dispute.sure = Claim::p2p_left_out;
+  if (gap.passed == P2pGap::Passed::counted)
+    dispute.sure.add(Ground::passed_by_count);
+  else if (gap.passed == P2pGap::Passed::ahead)
+    dispute.sure.add(Ground::one_passed);
+  else if (gap.passed != P2pGap::Passed::beyond)
+    dispute.sure.add(Ground::passed_elsewhere);
   const bool one_line = gap.calls - gap.answered == 1;
   const bool lost = view.loss > 0 || view.is_torn(gap.owing) || view.is_torn(gap.waiting) ||
                     (one_line && shared.contains(view.member(gap.owing).calls_source));
-  if (lost) dispute.confidence = std::min(dispute.confidence, kLineMayBeLost);
+  if (lost) dispute.sure.add(Ground::log_torn);
   add_line(view, dispute.evidence, gap.waiting, gap.called, gap.owing);
   add_line(view, dispute.evidence, gap.owing, missing, gap.waiting);
   return dispute;
@@ -134,7 +125,8 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
     Dispute dispute{.communicator = communicator, .one = sender, .other = receiver};
     dispute.what = fmt::format("{} sent {} as Send #{} to {}, which receives {}", who(view, sender),
                                size_text(*out), which + 1, who(view, receiver), size_text(*in));
-    dispute.confidence = view.is_torn(sender) || view.is_torn(receiver) ? kLineMayBeLost : kSizes;
+    dispute.sure = Claim::p2p_sizes;
+    if (view.is_torn(sender) || view.is_torn(receiver)) dispute.sure.add(Ground::log_torn);
     add_line(view, dispute.evidence, sender, PeerCall::send, receiver);
     add_line(view, dispute.evidence, receiver, PeerCall::receive, sender);
     return dispute;
@@ -201,7 +193,7 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
   dispute.what = fmt::format(
       "{} and {} both call Send before Recv, in no common group: each may wait for the other",
       who(view, one), who(view, other));
-  dispute.confidence = kBothSendFirst;
+  dispute.sure = Claim::p2p_sends_first;
   for (std::size_t member : {one, other}) {
     add_line(view, dispute.evidence, member, PeerCall::send, member == one ? other : one);
     add_line(view, dispute.evidence, member, PeerCall::receive, member == one ? other : one);
@@ -234,7 +226,7 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
   }
 }
 
-Suspicion suspicion_of(const View& view, std::string cause, double confidence, std::string title,
+Suspicion suspicion_of(const View& view, std::string cause, Sureness sure, std::string title,
                        std::size_t communicator, const std::vector<std::size_t>& members) {
   Suspicion suspicion;
   suspicion.stops_job = true;
@@ -244,8 +236,8 @@ Suspicion suspicion_of(const View& view, std::string cause, double confidence, s
   finding.cause = std::move(cause);
   finding.title = std::move(title);
   finding.severity = Severity::critical;
-  finding.confidence =
-      view.communicators[communicator].matched ? confidence : std::min(confidence, kGuessedMembers);
+  suspicion.sure = std::move(sure);
+  if (!view.communicators[communicator].matched) suspicion.sure.add(Ground::members_guessed);
   finding.subject = subject_of(view, members);
   finding.subject.communicators = {view.communicators[communicator].id};
   return suspicion;
@@ -275,7 +267,8 @@ void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspi
     const auto hub = std::ranges::max_element(involved, {}, [](const auto& e) { return e.second; });
     const auto its = std::ranges::stable_partition(
         disputes, [&](const Dispute& d) { return d.one != hub->first && d.other != hub->first; });
-    const Dispute& first = *std::ranges::max_element(its, {}, &Dispute::confidence);
+    const Dispute& first = *std::ranges::max_element(
+        its, {}, [&](const Dispute& d) { return view.catalog.grounds.log_odds(d.sure); });
     std::vector<std::size_t> members;
     std::set<std::pair<std::size_t, std::size_t>> pairs;
     for (const Dispute& dispute : its) pairs.insert(std::minmax(dispute.one, dispute.other));
@@ -288,10 +281,11 @@ void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspi
                                     view.communicators[first.communicator].id);
     if (pairs.size() > 1)
       title += fmt::format("; {} disagrees with {} ranks", who(view, hub->first), pairs.size());
-    Suspicion suspicion = suspicion_of(view, "software.p2p_mismatch", first.confidence,
-                                       std::move(title), first.communicator, members);
+    Suspicion suspicion = suspicion_of(view, "software.p2p_mismatch", first.sure, std::move(title),
+                                       first.communicator, members);
     // The two hold up whatever both are members of.
-    if (first.confidence > kLineMayBeLost && members.size() == 2)
+    if (!first.sure.has(Ground::log_torn) && first.sure.claim != Claim::p2p_sends_first &&
+        members.size() == 2)
       suspicion.finding.subject.communicators = shared_communicators(view, first.one, first.other);
     for (const Dispute& dispute : its)
       for (const Evidence& line : dispute.evidence)
@@ -302,14 +296,20 @@ void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspi
   }
   // One program has one mistake; pairs here and there look like lines that were lost.
   if (found.size() > 1)
-    for (Suspicion& suspicion : found)
-      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kScattered);
+    for (Suspicion& suspicion : found) suspicion.sure.add(Ground::late_here_and_there);
 }
 
 using Gaps = std::vector<const P2pGap*>;
 
 bool is_torn(const View& view, const Gaps& gaps) {
   return std::ranges::any_of(gaps, [&](const P2pGap* gap) { return view.is_torn(gap->owing); });
+}
+
+Sureness gap_sureness(const View& view, Claim claim, const Gaps& gaps, bool alone) {
+  Sureness sure = claim;
+  if (!alone) sure.add(Ground::late_here_and_there);
+  if (is_torn(view, gaps)) sure.add(Ground::log_torn);
+  return sure;
 }
 
 // Nobody of a circle can go on, and nobody outside could help them.
@@ -328,10 +328,9 @@ Suspicion circle(const View& view, const Gaps& gaps, bool alone) {
       sends ? "each sends, and none has called the Recv that another waits for"
             : fmt::format("{} waits in {} #{} for {}", who(view, first.waiting),
                           name_of(first.called), first.answered + 1, who(view, first.owing)));
-  double confidence = alone ? kCircle : kScattered;
-  if (is_torn(view, gaps)) confidence = std::min(confidence, kLineMayBeLost);
-  Suspicion suspicion = suspicion_of(view, "software.p2p_mismatch", confidence, std::move(title),
-                                     first.communicator, {members.begin(), members.end()});
+  Suspicion suspicion = suspicion_of(
+      view, "software.p2p_mismatch", gap_sureness(view, Claim::p2p_circle, gaps, alone),
+      std::move(title), first.communicator, {members.begin(), members.end()});
   for (const P2pGap* gap : gaps)
     add_line(view, suspicion.finding.evidence, gap->waiting, gap->called, gap->owing);
   return suspicion;
@@ -353,10 +352,9 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
       who(view, first.waiting), view.communicators[first.communicator].id,
       peers.size() == 1 ? "which waits for it"
                         : fmt::format("for which {} peers wait", peers.size()));
-  double confidence = alone ? kStopped : kScattered;
-  if (is_torn(view, gaps)) confidence = std::min(confidence, kLineMayBeLost);
-  Suspicion suspicion = suspicion_of(view, "collective.rank_behind", confidence, std::move(title),
-                                     first.communicator, {first.owing});
+  Suspicion suspicion = suspicion_of(view, "collective.rank_behind",
+                                     gap_sureness(view, Claim::p2p_waited_for, gaps, alone),
+                                     std::move(title), first.communicator, {first.owing});
   Finding& finding = suspicion.finding;
   finding.subject.communicators = {ids.begin(), ids.end()};
   const Member& late = view.member(first.owing);

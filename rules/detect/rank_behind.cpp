@@ -8,29 +8,16 @@
 
 #include "rules/detect/behind_despite_gaps.h"
 #include "rules/detect/collective_stalled.h"
-#include "rules/picture/calls/p2p_waits.h"
-#include "rules/picture/calls/came.h"
 #include "rules/detect/went_past.h"
+#include "rules/knowledge/ground_names.h"
+#include "rules/picture/calls/came.h"
+#include "rules/picture/calls/p2p_waits.h"
 #include "rules/picture/calls/queue_replay.h"
 
 namespace faultline {
 namespace {
 
-// How sure it is that these are the ranks others wait for.
-constexpr double kSure = 0.9;
-constexpr double kByOpCount = 0.8;       // logs began late; NCCL's own count places them
-constexpr double kBySequence = 0.55;     // so they did, and only the order of calls places them
-constexpr double kGuessedMembers = 0.6;  // no Init line says who belongs to the communicator
-constexpr double kTorn = 0.6;            // the log ends inside a line, so lines may be missing
-constexpr double kScattered = 0.5;       // ranks are late here and there, as in logs cut in mid-run
-constexpr double kInOneOfSeveral = 0.75;  // late there, and in step in its other communicators
-constexpr double kBesideP2pWaits = 0.75;  // a rank that waits in a Send or Recv may look so, too
-constexpr double kDoesNotEnd = 0.75;
-constexpr double kCircle = 0.5;          // everybody who is waited for waits for somebody else
-constexpr double kMayWaitItself = 0.55;  // for a rank of its communicators whose log is missing
 constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
-constexpr double kSomeCallDoesNotEnd = 0.6;
-constexpr double kOneGroupDoesNotEnd = 0.7;
 constexpr std::uint64_t kShortQueue =
     5;  // calls by which ranks differ without any of them stopping
 constexpr std::size_t kMostLines = 3;
@@ -122,20 +109,16 @@ bool calls_are_alike(const View& view, const Alignment& alignment, std::size_t m
   return true;
 }
 
-double confidence_of(const View& view, const Alignment& alignment, bool circular) {
-  if (circular) return kCircle;
+// That these are the ranks others wait for.
+Sureness sureness_of(const View& view, const Alignment& alignment, bool circular) {
+  Sureness sure = Claim::rank_behind;
+  if (circular) sure.add(Ground::waits_in_a_circle);
   if (std::ranges::any_of(alignment.behind, [&](std::size_t m) { return view.is_torn(m); }))
-    return kTorn;
-  if (!view.communicators[alignment.communicator].matched) return kGuessedMembers;
-  switch (alignment.basis) {
-    case Basis::counted:
-      return kSure;
-    case Basis::op_count:
-      return kByOpCount;
-    case Basis::sequence:
-      return kBySequence;
-  }
-  return kBySequence;
+    sure.add(Ground::log_torn);
+  if (!view.communicators[alignment.communicator].matched) sure.add(Ground::members_guessed);
+  if (alignment.basis == Basis::op_count) sure.add(Ground::placed_by_op_count);
+  if (alignment.basis == Basis::sequence) sure.add(Ground::placed_by_order);
+  return sure;
 }
 
 Suspicion describe(const View& view, const Alignment& alignment,
@@ -167,7 +150,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
          "leaves open which one it would be.",
          "", ""});
   finding.severity = Severity::critical;
-  finding.confidence = confidence_of(view, alignment, relation.circular);
+  suspicion.sure = sureness_of(view, alignment, relation.circular);
   finding.subject = subject_of(view, culprits);
   finding.subject.communicators = communicators;
   for (std::size_t member : culprits) {
@@ -204,6 +187,8 @@ Suspicion describe_stall(const View& view, const Alignment& alignment, const Wai
   const Communicator& communicator = view.communicators[alignment.communicator];
   const Member& any = view.member(alignment.members.front());
   const std::string label = alignment.label(alignment.furthest - 1);
+  Sureness sure = Claim::call_does_not_end;
+  if (!communicator.matched) sure.add(Ground::members_guessed);
   return stall_of(
       view, alignment.members, communicator.id,
       fmt::format("All {} ranks of communicator {} entered {}{}{} and it seems not to end; {} "
@@ -213,7 +198,7 @@ Suspicion describe_stall(const View& view, const Alignment& alignment, const Wai
                       ? std::string("the same call")
                       : view.job.progress().signature(any.recent.back().symbol).function,
                   label.empty() ? "" : " ", label, relation.waiting.size()),
-      communicator.matched ? kDoesNotEnd : kGuessedMembers);
+      std::move(sure));
 }
 
 Suspicion describe_held_up(const View& view, const Alignment& alignment) {
@@ -226,7 +211,7 @@ Suspicion describe_held_up(const View& view, const Alignment& alignment) {
           alignment.behind.size(), alignment.members.size(), communicator,
           view.job.progress().signature(any.recent.back().symbol).function,
           alignment.label(alignment.slowest - 1)),
-      kDoesNotEnd);
+      Claim::call_does_not_end);
   suspicion.finding.subject = {.communicators = {communicator}};  // those who left may be to blame
   return suspicion;
 }
@@ -272,7 +257,7 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
       "collectives: one that all entered does not end, and no line says which",
       communicator, largest->slowest);
   finding.severity = Severity::critical;
-  finding.confidence = kSomeCallDoesNotEnd;
+  suspicion.sure = Claim::some_call_does_not_end;
   finding.subject.communicators = {communicator};
   if (any.last_line.known()) finding.evidence.push_back(view.evidence(any.last_line));
   return suspicion;
@@ -280,9 +265,9 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
 
 // Those that wait are no more than a few calls ahead: who queued least only seems to be late where
 // a call that all had entered does not end.
-void doubt_for_short_queues(const QueueReplay& replay, Finding& finding) {
-  finding.confidence = std::min(finding.confidence, kSomeCallDoesNotEnd);
-  finding.against.push_back(
+void doubt_for_short_queues(const QueueReplay& replay, Suspicion& suspicion) {
+  suspicion.sure.add(Ground::short_queues);
+  suspicion.finding.against.push_back(
       fmt::format("those that wait for it are only {} to {} calls ahead, as when a call that all "
                   "entered does not end",
                   replay.least_pending, replay.most_pending));
@@ -301,7 +286,7 @@ Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t
       "for them: a call that they all entered does not end",
       group.members.size(), group.id);
   finding.severity = Severity::critical;
-  finding.confidence = kOneGroupDoesNotEnd;
+  suspicion.sure = Claim::group_does_not_end;
   for (const std::size_t which : groups)
     finding.subject.communicators.push_back(view.communicators[which].id);
   for (const std::size_t member : group.members) {
@@ -393,21 +378,20 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     for (const Alignment* alignment : alignments)
       ids.push_back(view.communicators[alignment->communicator].id);
     found.push_back(describe(view, *telling, culprits, ids, relation));
-    double& confidence = found.back().finding.confidence;
     if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
-      confidence = std::min(confidence, kInOneOfSeveral);
+      found.back().sure.add(Ground::in_step_elsewhere);
   }
   for (Suspicion& suspicion : found)
     if (calls_with_unheard_peers(view, suspicion.finding.subject.ranks))
-      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kMayWaitItself);
+      suspicion.sure.add(Ground::may_wait_itself);
   if (replay && replay->waiting > 0 && !replay->is_clear() && replay->most_pending <= kShortQueue)
-    for (Suspicion& suspicion : found) doubt_for_short_queues(*replay, suspicion.finding);
+    for (Suspicion& suspicion : found) doubt_for_short_queues(*replay, suspicion);
   // Ranks that wait in a Send or Recv stop enqueueing here and there, and leave no line of it.
   for (Suspicion& suspicion : found)
     if (found.size() > 1 || (relation.in_p2p && suspicion.finding.subject.ranks.size() > 1))
-      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kScattered);
+      suspicion.sure.add(Ground::late_here_and_there);
     else if (relation.in_p2p)
-      suspicion.finding.confidence = std::min(suspicion.finding.confidence, kBesideP2pWaits);
+      suspicion.sure.add(Ground::beside_p2p_waits);
   return found;
 }
 

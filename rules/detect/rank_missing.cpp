@@ -8,26 +8,15 @@
 #include <set>
 #include <string>
 
-#include "rules/picture/who/rank_hosts.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/start_stages.h"
+#include "rules/picture/who/rank_hosts.h"
 
 namespace faultline {
 namespace {
 
 // How sure it is that a rank that no line tells of never joined, and is not one whose log was not
 // collected.
-constexpr double kPrintedLines = 0.9;   // its process printed lines, and none of joining
-constexpr double kHostIsLogged = 0.83;  // ranks of the same host are there
-constexpr double kSeveral = 0.8;        // the more of them, the likelier it is their logs that lack
-constexpr double kMostAreThere = 0.7;   // of all ranks
-constexpr double kHalfAreThere = 0.5;
-constexpr double kGap = 0.6;  // no rank tells the size; numbers or hosts leave a gap
-constexpr double kGapOfTwoHosts = 0.5;
-
-constexpr double kStuck = 0.85;         // it began and did not finish, as its peers did
-constexpr double kLineMayBeLost = 0.5;  // the line of its end is all that lacks
-constexpr double kNobodyFinished = 0.6;
-constexpr double kLeastFar = 0.85;  // a line that all others printed is missing
 
 constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostFindings = 4;
@@ -99,7 +88,7 @@ std::optional<Start> start_of(const View& view, std::size_t which) {
   return start;
 }
 
-Suspicion suspicion_of(const View& view, const Start& start, std::string cause, double confidence,
+Suspicion suspicion_of(const View& view, const Start& start, std::string cause, Sureness sure,
                        std::string title) {
   Suspicion suspicion;
   suspicion.stops_job = true;
@@ -109,7 +98,7 @@ Suspicion suspicion_of(const View& view, const Start& start, std::string cause, 
   finding.cause = std::move(cause);
   finding.title = std::move(title);
   finding.severity = Severity::critical;
-  finding.confidence = confidence;
+  suspicion.sure = std::move(sure);
   finding.subject.communicators = {view.communicators[start.communicator].id};
   return suspicion;
 }
@@ -137,15 +126,16 @@ bool one_file_has_several(const View& view, const std::vector<std::size_t>& memb
 
 std::optional<Suspicion> stuck(const View& view, const Start& start) {
   const Communicator& communicator = view.communicators[start.communicator];
-  double confidence = start.stuck.size() <= start.finished.size() ? kStuck : kLineMayBeLost;
+  Claim claim = start.stuck.size() <= start.finished.size() ? Claim::join_not_finished
+                                                            : Claim::join_end_unseen;
   // Where peers went on to work, more than the one line of its end is missing.
   const bool peers_work = std::ranges::any_of(
       start.finished, [&](std::size_t m) { return view.member(m).first_op_count.has_value(); });
   if (std::ranges::any_of(start.stuck, [&](std::size_t m) { return view.is_torn(m); }) ||
       (!peers_work && one_file_has_several(view, start.stuck)))
-    confidence = kLineMayBeLost;
+    claim = Claim::join_end_unseen;
   Suspicion suspicion =
-      suspicion_of(view, start, "launch.rank_missing", confidence,
+      suspicion_of(view, start, "launch.rank_missing", claim,
                    fmt::format("{} began to join communicator {} and never finished, while {} did",
                                people_of(view, start.stuck), communicator.id,
                                count_of(start.finished.size(), "peer")));
@@ -173,7 +163,7 @@ std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& s
         .push_back(member);
   if (culprits.empty()) return std::nullopt;
   Suspicion suspicion = suspicion_of(
-      view, start, "launch.rank_missing", kLeastFar,
+      view, start, "launch.rank_missing", Claim::start_not_so_far,
       fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
                   "its {}",
                   people_of(view, culprits), count_of(others.size(), "peer"),
@@ -197,7 +187,7 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
   if (starts.size() > 1)
     title += fmt::format("; so it is with {} in all", count_of(starts.size(), "communicator"));
   Suspicion suspicion =
-      suspicion_of(view, start, "collective.stalled", kNobodyFinished, std::move(title));
+      suspicion_of(view, start, "collective.stalled", Claim::nobody_joined, std::move(title));
   // A log that ends so may also have been cut there, or the job is still starting.
   suspicion.stops_job = false;
   Finding& finding = suspicion.finding;
@@ -313,11 +303,12 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
     if (!seen->host.empty()) hosts.insert(seen->host);
 
   const double share = static_cast<double>(start.stuck.size()) / communicator.nranks;
-  double confidence = share >= 0.9 ? kMostAreThere : kHalfAreThere;
+  Sureness sure = share >= 9.0 / 10 ? Claim::rank_unheard : Claim::ranks_unheard;
   if (hosts_known || !absent.workers.empty())
-    confidence = absent.ranks.size() > 1 ? kSeveral : kHostIsLogged;
-  if (!absent.ranks.empty() && stopped.size() == absent.ranks.size()) confidence = kPrintedLines;
-  if (share < 0.75) confidence = std::min(confidence, kMostAreThere);
+    sure = absent.ranks.size() > 1 ? Claim::ranks_of_logged_host : Claim::rank_of_logged_host;
+  if (!absent.ranks.empty() && stopped.size() == absent.ranks.size())
+    sure = Claim::rank_printed_no_join;
+  if (share < 3.0 / 4) sure.add(Ground::a_quarter_unheard);
 
   std::string subject =
       absent.ranks.empty()
@@ -325,7 +316,7 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
           : ranks_text(absent.ranks);
   if (hosts.size() == 1) subject += fmt::format(" on {}", *hosts.begin());
   Suspicion suspicion = suspicion_of(
-      view, start, "launch.rank_missing", confidence,
+      view, start, "launch.rank_missing", std::move(sure),
       fmt::format("{} never joined{}, and {} {} for {}", subject,
                   absent.ranks.empty() ? "" : fmt::format(" communicator {}", communicator.id),
                   count_of(start.stuck.size(), "rank"), start.stuck.size() == 1 ? "waits" : "wait",
@@ -394,8 +385,6 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   const std::optional<int> rank = rank_left_out(waiting);
   if (host.empty() && !rank) return std::nullopt;
 
-  double confidence = rank || hosts > 2 ? kGap : kGapOfTwoHosts;
-  if (rank && !host.empty()) confidence = kMostAreThere;
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
@@ -403,7 +392,9 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   Finding& finding = suspicion.finding;
   finding.cause = "launch.rank_missing";
   finding.severity = Severity::critical;
-  finding.confidence = confidence;
+  suspicion.sure = rank && !host.empty() ? Claim::gap_in_both
+                   : rank || hosts > 2   ? Claim::gap_in_numbers
+                                         : Claim::gap_between_two_hosts;
   if (rank) finding.subject.ranks = {*rank};
   if (!host.empty()) finding.subject.hosts = {host};
   finding.title = rank ? fmt::format(
@@ -444,7 +435,7 @@ std::optional<Suspicion> least_far_before_any_began(const View& view) {
   Finding& finding = suspicion.finding;
   finding.cause = "launch.rank_missing";
   finding.severity = Severity::critical;
-  finding.confidence = kLeastFar;
+  suspicion.sure = Claim::start_not_so_far;
   std::set<std::string> hosts;
   for (const ProcessKey& process : behind.processes) {
     const ProcessSeen& seen = *seen_as[process];

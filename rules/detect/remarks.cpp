@@ -5,11 +5,11 @@
 #include "rules/detect/remarks/aftermath.h"
 #include "rules/detect/remarks/ends.h"
 #include "rules/detect/remarks/parts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kLater = 0.8;  // times: something else was wrong before
 constexpr std::size_t kMostExcused = 8;
 
 bool blames_an_end(const Sighting& sighting) {
@@ -71,7 +71,7 @@ void trust_later_ones_less(std::vector<Suspicion>& found) {
     if (is_failure(suspicion) && std::ranges::any_of(times, [&](const EventTime& time) {
           return order_of(time, suspicion.since, false) == Order::before;
         }))
-      suspicion.finding.confidence *= kLater;
+      suspicion.sure.add(Ground::later_failure);
 }
 
 }  // namespace

@@ -8,11 +8,11 @@
 #include "rules/detect/reported/absent.h"
 #include "rules/detect/reported/behind.h"
 #include "rules/detect/reported/inspected.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kSeen = 0.5;
 
 void append(std::vector<Suspicion>& all, std::vector<Suspicion> more) {
   std::ranges::move(more, std::back_inserter(all));
@@ -39,7 +39,7 @@ std::vector<Suspicion> find_proxy_waits(const View& view) {
         fmt::format("The proxy of {} waits for its own GPU in {} places and for the network in {}",
                     whose, waits.gpu, waits.network);
     finding.severity = Severity::info;
-    finding.confidence = kSeen;
+    suspicion.sure = Claim::proxy_waits;
     if (!host.empty()) finding.subject.hosts = {host};
     if (rank >= 0) finding.subject.ranks = {rank};
     suspicion.verdict = Verdict::healthy;

@@ -8,20 +8,16 @@
 #include <set>
 #include <tuple>
 
-#include "rules/knowledge/advice.h"
 #include "rules/detect/dated_calls.h"
 #include "rules/detect/outlived.h"
 #include "rules/detect/past_offences.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/when/resets.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kOnAHost = 0.9;
-constexpr double kHostUnknown = 0.6;
-constexpr double kNoRanksKnown = 0.6;
-constexpr double kDriverUnsure = 0.5;  // what becomes of the job is not said by the catalog either
-constexpr double kWhileReset = 0.4;    // a GPU at the end of the links was being reset
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostCodes = 6;
 
@@ -253,13 +249,15 @@ Suspicion describe(const View& view, const DatedCalls& calls, Group group) {
   if (!group.host.empty()) finding.subject.hosts = {group.host};
   const std::set<std::string> lost = lost_before(view, group, suspicion.since);
   finding.subject.gpus = {lost.begin(), lost.end()};
-  finding.confidence = view.workers.all.empty() ? kNoRanksKnown
-                       : group.host.empty()     ? kHostUnknown
-                                                : kOnAHost;
-  if (main.impact == "varies") finding.confidence = std::min(finding.confidence, kDriverUnsure);
+  suspicion.sure = Claim::sxid;
+  if (view.workers.all.empty())
+    suspicion.sure.add(Ground::ranks_unknown);
+  else if (group.host.empty())
+    suspicion.sure.add(Ground::host_unknown);
+  if (main.impact == "varies") suspicion.sure.add(Ground::driver_decides);
   finding.title = title_of(group, main);
   if (const std::string gpu = reset_at_the_time(view, group); !gpu.empty() && lost.empty()) {
-    finding.confidence = std::min(finding.confidence, kWhileReset);
+    suspicion.sure.add(Ground::while_reset);
     finding.title += fmt::format(", while GPU {} of the host was reset", gpu);
   }
   add_actions(view, group, main, finding);

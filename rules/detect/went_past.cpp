@@ -1,4 +1,5 @@
 #include "rules/detect/went_past.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +12,6 @@ namespace {
 constexpr std::uint64_t kClearlyPast = 2;  // calls; one may be a matter of threads
 constexpr std::size_t kLeastPlaces = 2;    // at which it must be in step with its peer's next call
 constexpr std::size_t kMostPlaces = 8;
-constexpr double kSure = 0.85;
 
 // The line of a member's position-th call (from 0), if it is recent enough to be known.
 std::optional<std::uint64_t> line_of(const Member& member, std::uint64_t position) {
@@ -109,7 +109,7 @@ Suspicion describe(const View& view, const Alignment& alignment, std::size_t mem
                 "its peers elsewhere; which one, identical calls leave open",
                 people_of(view, {member}), call, communicator.id);
   finding.severity = Severity::critical;
-  finding.confidence = kSure;
+  suspicion.sure = Claim::call_skipped;
   finding.subject = subject_of(view, {member});
   finding.subject.communicators = {communicator.id};
   finding.evidence = {view.evidence(late.last_line), view.evidence(other.last_line)};

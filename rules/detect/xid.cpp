@@ -8,28 +8,18 @@
 #include <set>
 #include <tuple>
 
-#include "rules/knowledge/advice.h"
 #include "rules/detect/dated_calls.h"
 #include "rules/detect/outlived.h"
 #include "rules/detect/past_offences.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/read/xid_bursts.h"
-#include "rules/picture/who/membership.h"
 #include "rules/picture/when/resets.h"
+#include "rules/picture/who/membership.h"
 
 namespace faultline {
 namespace {
 
-// How sure it is that this GPU failed and that it matters to the job.
-constexpr double kOnARank = 0.95;
-constexpr double kHostUnknown = 0.7;   // the address fits a rank, but no line names the machine
-constexpr double kGpuUnknown = 0.75;   // the machine is the job's, but no Init line names its GPUs
-constexpr double kNoRanksKnown = 0.6;  // nothing tells what the job ran on
-constexpr double kRankUnseen = 0.6;    // it may be on it: no line tells of that rank at all
-constexpr double kUserProgram = 0.8;   // one sighting of a code that a bug in the program causes
-constexpr double kSeveralPrograms = 0.6;  // several of them on one GPU: it may be the GPU after all
-constexpr double kEcho = 0.4;             // by its own words, another part acted first
-constexpr double kInferredPenalty = 0.2;  // the line itself is missing
-constexpr double kBootPenalty = 0.2;      // the machine was started anew since
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostGpusNamed = 16;
 
@@ -75,17 +65,18 @@ bool is_old(const View& view, const GpuBurst& burst) {
   });
 }
 
-double confidence_of(const Group& group, const GpuMembership& membership, bool booted_since) {
+// That this GPU failed, and that it matters to the job.
+Sureness sureness_of(const Group& group, const GpuMembership& membership, bool booted_since) {
   using Kind = GpuMembership::Kind;
-  double confidence = kOnARank;
-  if (membership.kind == Kind::host_unknown) confidence = kHostUnknown;
-  if (membership.kind == Kind::gpu_unknown) confidence = kGpuUnknown;
-  if (membership.kind == Kind::no_ranks) confidence = kNoRanksKnown;
-  if (membership.kind == Kind::unseen_rank) confidence = kRankUnseen;
-  if (group.cause.starts_with("software.")) confidence = std::min(confidence, kUserProgram);
-  if (group.main->reading.echo) confidence = std::min(confidence, kEcho);
-  if (group.main->inferred) confidence -= kInferredPenalty;
-  return booted_since ? confidence - kBootPenalty : confidence;
+  Sureness sure = group.cause.starts_with("software.") ? Claim::xid_of_a_program : Claim::xid;
+  if (membership.kind == Kind::host_unknown) sure.add(Ground::host_unknown);
+  if (membership.kind == Kind::gpu_unknown) sure.add(Ground::gpu_unknown);
+  if (membership.kind == Kind::no_ranks) sure.add(Ground::ranks_unknown);
+  if (membership.kind == Kind::unseen_rank) sure.add(Ground::rank_unseen);
+  if (group.main->reading.echo) sure.add(Ground::echo_by_its_words);
+  if (group.main->inferred) sure.add(Ground::line_missing);
+  if (booted_since) sure.add(Ground::rebooted_since);
+  return sure;
 }
 
 Verdict verdict_of(const XidReading& reading) {
@@ -209,7 +200,7 @@ void weigh_repeats(const View& view, const Group& group, bool others_fault, Susp
     add_past_lines(is_suspect ? alone : before, finding);
     if (is_suspect) {
       finding.cause = "gpu.hang";
-      finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+      suspicion.sure.add(Ground::several_programs);
       finding.actions.insert(
           finding.actions.begin(),
           {.what = std::string(kDiagnose), .where = host, .command = "dcgmi diag -r 3"});
@@ -227,7 +218,7 @@ void weigh_repeats(const View& view, const Group& group, bool others_fault, Susp
   for (const ReadXid* xid : group.xids)
     pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
   if (bursts.size() < kFaultsOfPrograms || pids.size() < kFaultsOfPrograms) return;
-  finding.confidence = std::min(finding.confidence, kSeveralPrograms);
+  suspicion.sure.add(Ground::several_programs);
   finding.title += fmt::format("; {} processes did, minutes apart", pids.size());
   finding.actions.push_back({.what = fmt::format("If these were different programs: {}", kDiagnose),
                              .where = host,
@@ -247,7 +238,7 @@ void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
   if (std::ranges::any_of(group.bursts,
                           [](const GpuBurst* burst) { return burst->recovery_told != nullptr; }))
     return;
-  suspicion.finding.confidence = std::min(suspicion.finding.confidence, kEcho);
+  suspicion.sure.add(Ground::while_reset);
   suspicion.finding.title += fmt::format(", while GPU {} of the host was reset", reset);
 }
 
@@ -309,7 +300,7 @@ Suspicion describe(const View& view, const DatedCalls& calls, const Group& group
     if (auto time = xid->last.wall(); time && time > finding.last_seen) finding.last_seen = time;
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);
-  finding.confidence = confidence_of(group, best, booted_since);
+  suspicion.sure = sureness_of(group, best, booted_since);
   gather_evidence(view, group, finding);
 
   std::set<std::string> hosts;

@@ -23,6 +23,7 @@ constexpr std::string_view kCausality = "causality.yaml";
 constexpr std::string_view kAdvice = "advice.yaml";
 constexpr std::string_view kConditions = "conditions.yaml";
 constexpr std::string_view kEvidence = "evidence.yaml";
+constexpr std::string_view kGrounds = "grounds.yaml";
 constexpr std::string_view kPerformance = "performance.yaml";
 constexpr std::string_view kCounters = "counters.yaml";
 
@@ -52,9 +53,9 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions,
-                                               kCounters, kEvidence,  kPerformance,
-                                               kSettings, kSxids,     kXids};
+  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions,  kCounters,
+                                               kEvidence, kGrounds,   kPerformance, kSettings,
+                                               kSxids,    kXids};
   throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
                                        path.string(), fmt::join(all_but_last, ", "), kXidDetails));
 }
@@ -114,6 +115,8 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_conditions(file.name, file.text);
   else if (name == kEvidence)
     read_evidence(file.name, file.text);
+  else if (name == kGrounds)
+    read_grounds(file.name, file.text);
   else if (name == kPerformance)
     read_performance(file.name, file.text);
   else if (name == kCounters)
@@ -166,6 +169,7 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
       .conditions = read(texts, kConditions, read_conditions),
       .performance = read(texts, kPerformance, read_performance),
       .evidence = read(texts, kEvidence, read_evidence),
+      .grounds = read(texts, kGrounds, read_grounds),
       .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
       .causality = read(texts, kCausality, read_causality),
       .advice = read(texts, kAdvice, read_advice),

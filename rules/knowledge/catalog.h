@@ -16,6 +16,7 @@
 #include "rules/knowledge/conditions_catalog.h"
 #include "rules/knowledge/counters_catalog.h"
 #include "rules/knowledge/evidence_catalog.h"
+#include "rules/knowledge/grounds.h"
 #include "rules/knowledge/performance_catalog.h"
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
@@ -66,6 +67,7 @@ struct Catalog {
   ConditionsCatalog conditions;
   PerformanceCatalog performance;
   EvidenceCatalog evidence;
+  Grounds grounds;
   std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;

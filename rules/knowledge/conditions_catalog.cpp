@@ -124,7 +124,7 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
   file.field(entry, "confidence");
   condition.confidence = number_of(file, entry, "confidence");
   if (!(condition.confidence > 0 && condition.confidence < 1))
-    file.place(entry["confidence"]).refuse("confidence is not between 0 and 1; write 0.8");
+    file.place(entry["confidence"]).refuse("confidence is not between 0 and 1; write one that is");
   condition.impact = impact_of(file, entry);
   condition.title = file.text(file.field(entry, "title"), "title");
   if (entry["actions"])

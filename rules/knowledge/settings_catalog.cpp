@@ -53,14 +53,16 @@ void read_text(const YamlFile& file, const YAML::Node& entry, const char* field,
   if (entry[field]) into = file.text(entry[field], field);
 }
 
-void read_confidence(const YamlFile& file, const YAML::Node& entry, double& into) {
+void read_confidence(const YamlFile& file, const YAML::Node& entry,
+                     std::optional<double>& confidence) {
   if (!entry["confidence"]) return;
+  double& into = confidence.emplace();
   const std::string text = file.text(entry["confidence"], "confidence");
   const auto end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, into);
   if (read.ec != std::errc() || read.ptr != end || !(into > 0 && into < 1))
     file.place(entry["confidence"])
-        .refuse(fmt::format("confidence \"{}\" is not between 0 and 1; write 0.8", text));
+        .refuse(fmt::format("confidence \"{}\" is not between 0 and 1; write one that is", text));
 }
 
 void read_class(const YamlFile& file, const YAML::Node& entry, std::string& into) {

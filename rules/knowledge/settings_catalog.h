@@ -29,7 +29,7 @@ struct ComparedSetting {
   std::string cause = "config.environment_mismatch";
   Severity severity = Severity::warning;   // info: an observation
   std::optional<Severity> if_not_started;  // where the odd ranks never got to work
-  double confidence = 0.85;                // where one host stands against many
+  std::optional<double> confidence;        // where one host stands against many
   std::string name;                        // for people; empty: as it is written
   std::string why;                         // follows a colon
 };
@@ -48,7 +48,7 @@ struct SuspiciousValue {
   Where where = Where::anywhere;
   std::string cause = "config.environment_mismatch";
   Severity severity = Severity::info;  // if all ranks have it; if only some have, it is a warning
-  double confidence = 0.6;
+  std::optional<double> confidence;
   std::string why;
 
   bool is_about(std::string_view question) const;

@@ -14,6 +14,7 @@
 
 #include "model/fact.h"
 #include "model/finding.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 
@@ -63,7 +64,8 @@ struct MessageSignature {
   Severity severity = Severity::error;
   Weight weight = Weight::cause;
   Blames blames = Blames::process;
-  double confidence = 0.8;          // that this is what the line says it is, if nothing else speaks
+  double confidence =
+      limits::signature;            // that this is what the line says it is, if nothing else speaks
   std::string dialect;              // nccl, kernel, system (a host's programs); empty: any line
   std::vector<std::string> levels;  // warn, info; empty: any
   std::string place;                // text in the place that printed it; empty: any

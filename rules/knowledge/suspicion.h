@@ -3,6 +3,7 @@
 
 #include "model/finding.h"
 #include "model/time.h"
+#include "rules/knowledge/sureness.h"
 
 namespace faultline {
 
@@ -15,6 +16,7 @@ struct Suspicion {
   bool job_ran_with_it = false;       // it was so from the start, and the job got to work
   bool needs_effect = false;          // accuses nobody unless it accounts for something
   bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
+  Sureness sure;                      // finding.confidence is worked out from it
 };
 
 }  // namespace faultline

@@ -124,7 +124,7 @@ bool View::in_attempt(const ProcessKey& process) const {
 }
 
 bool View::lines_are_missing() const {
-  constexpr double kNotable = 0.005;  // a torn line here and there moves no rank's place
+  constexpr double kNotable = 1.0 / 200;  // a torn line here and there moves no rank's place
   return loss > kNotable;
 }
 

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
 
-#include "rules/knowledge/confidence.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
@@ -203,25 +202,19 @@ bool is_a_disagreement(const Candidate& candidate) {
           cause == "software.collective_skipped");
 }
 
-void set_confidence(Candidate& candidate, double confidence, std::string_view why) {
-  confidence = std::round(confidence * 100) / 100;
-  if (confidence == candidate.finding().confidence) return;
-  candidate.finding().confidence = confidence;
-  candidate.steps.push_back({confidence, std::string(why)});
-}
-
-void limit(Candidate& candidate, double most, std::string_view why) {
-  if (candidate.finding().confidence > most) set_confidence(candidate, most, why);
+void add(const Grounds& grounds, Candidate& candidate, Ground ground) {
+  candidate.suspicion.sure.add(ground);
+  work_out_confidence(grounds, candidate.suspicion);
 }
 
 // Ranks go on queueing calls for a while after one of them cannot end, some more and some less.
 // Where ranks were shown to have called what does not fit together, others that are a few calls
 // short need not have stopped.
-void doubt_who_queued_less(std::vector<Candidate>& candidates) {
+void doubt_who_queued_less(const Grounds& grounds, std::vector<Candidate>& candidates) {
   if (std::ranges::none_of(candidates, is_a_disagreement)) return;
   for (Candidate& candidate : candidates)
     if (candidate.finding().cause == "collective.rank_behind" && candidate.explained_by.empty())
-      limit(candidate, kQueuedLess, "ranks are shown to have called what does not fit together");
+      add(grounds, candidate, Ground::queued_less);
 }
 
 }  // namespace
@@ -234,9 +227,16 @@ Verdict worse(Verdict a, Verdict b) {
   return Verdict::unknown;
 }
 
+void work_out_confidence(const Grounds& grounds, Suspicion& suspicion) {
+  suspicion.finding.confidence = grounds.confidence(suspicion.sure);
+}
+
 void count_again(Suspicion& known, const Suspicion& again) {
   Finding& finding = known.finding;
-  finding.confidence = std::max(finding.confidence, again.finding.confidence);
+  if (again.finding.confidence > finding.confidence) {
+    finding.confidence = again.finding.confidence;
+    known.sure = again.sure;
+  }
   finding.severity = std::max(finding.severity, again.finding.severity);
   known.stops_job |= again.stops_job;
   known.job_ran_with_it &= again.job_ran_with_it;
@@ -291,7 +291,7 @@ void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
   open_rings(candidates);
 }
 
-void weigh(std::vector<Candidate>& candidates) {
+void weigh(const Grounds& grounds, std::vector<Candidate>& candidates) {
   const bool stopped = std::ranges::any_of(candidates, stops_job);
   for (Candidate& candidate : candidates) {
     // That results are wrong is a fault in its own right, whatever else stopped the job.
@@ -300,37 +300,29 @@ void weigh(std::vector<Candidate>& candidates) {
       continue;
     const bool explains_stop = std::ranges::any_of(
         candidate.effects, [&](std::size_t e) { return stops_job(candidates[e]); });
-    const double confidence = candidate.finding().confidence;
-    if (explains_stop)
-      set_confidence(candidate, std::min(confidence + kExplainsTheStop, kMostConfidence),
-                     "it accounts for what stopped the job");
-    else
-      set_confidence(candidate, confidence * kExplainsNothing,
-                     "it does not account for what stopped the job");
+    add(grounds, candidate, explains_stop ? Ground::explains_the_stop : Ground::explains_nothing);
   }
-  doubt_who_queued_less(candidates);
+  doubt_who_queued_less(grounds, candidates);
   if (std::ranges::none_of(candidates, is_worse_than_slow)) return;
   for (Candidate& candidate : candidates) {
     const bool explains_worse = std::ranges::any_of(
         candidate.effects, [&](std::size_t e) { return is_worse_than_slow(candidates[e]); });
     if (candidate.suspicion.verdict == Verdict::slow && !explains_worse)
-      limit(candidate, kSlowBesideAStop, "what only slows a job did not stop it");
+      add(grounds, candidate, Ground::slow_beside_a_stop);
   }
 }
 
-void state_confidence(std::vector<Candidate>& candidates, std::size_t unheard) {
+void state_confidence(const Grounds& grounds, std::vector<Candidate>& candidates,
+                      std::size_t unheard) {
   for (Candidate& candidate : candidates) {
-    candidate.firmness = candidate.finding().confidence;
-    set_confidence(candidate, stated_confidence(candidate.firmness),
-                   "stated: how often such evidence was right");
-    const double stated = candidate.finding().confidence;
-    if (candidate.borne_out)
-      set_confidence(candidate, 1 - (1 - stated) * kDoubtWhereBorneOut,
-                     "lines of another kind tell the same");
+    if (candidate.borne_out) add(grounds, candidate, Ground::borne_out);
     // Of ranks that never came, that they were not heard is the evidence itself.
     if (unheard > 0 && candidate.finding().cause != "launch.rank_missing")
-      set_confidence(candidate, candidate.finding().confidence * kSomeUnheard,
-                     fmt::format("{} of the job's ranks were not heard", unheard));
+      add(grounds, candidate, Ground::ranks_unheard);
+    const Sureness& sure = candidate.suspicion.sure;
+    candidate.log_odds = grounds.log_odds(sure);
+    candidate.steps = grounds.steps(sure);
+    candidate.finding().confidence = rounded_confidence(candidate.finding().confidence);
   }
 }
 

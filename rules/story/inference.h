@@ -19,7 +19,7 @@ struct Candidate {
   std::vector<std::string_view> clocks;  // detectors whose lines are among the evidence
   bool symptom = false;
   bool borne_out = false;  // another detector found the same by other lines
-  double firmness = 0;     // of its evidence, from which its confidence is stated
+  double log_odds = 0;     // from which its confidence is stated
   // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
   std::vector<int> held_up;
   std::vector<std::size_t> effects;  // what it explains
@@ -40,6 +40,9 @@ struct Candidate {
   }
 };
 
+// From its claim and grounds.
+void work_out_confidence(const Grounds& grounds, Suspicion& suspicion);
+
 // The same fault was found again: what is known of it counts for it, whoever found it. Whose parts
 // and lines are shown is for the caller to say.
 void count_again(Suspicion& known, const Suspicion& again);
@@ -50,12 +53,13 @@ void find_held_up(const View& view, std::vector<Candidate>& candidates);
 // Fills in effects, explained_by and possible_causes.
 void link(const Catalog& catalog, std::vector<Candidate>& candidates);
 
-// What is said of a cause changes with what it accounts for.
-void weigh(std::vector<Candidate>& candidates);
+// What a cause accounts for is a ground to be more or less sure of it.
+void weigh(const Grounds& grounds, std::vector<Candidate>& candidates);
 
-// Turns how firm the evidence is into what is stated: rules/knowledge/confidence.h. `unheard`: ranks of the
-// job of which no line was seen.
-void state_confidence(std::vector<Candidate>& candidates, std::size_t unheard);
+// Fills in log_odds and steps, and rounds what is stated. `unheard`: ranks of the job of which no
+// line was seen.
+void state_confidence(const Grounds& grounds, std::vector<Candidate>& candidates,
+                      std::size_t unheard);
 
 // By place in `candidates`: where a cause's lines tell how the job ended, what follows from it does
 // not tell it otherwise.

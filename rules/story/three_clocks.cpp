@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "rules/knowledge/ground_names.h"
+
 namespace faultline {
 namespace {
 
@@ -97,11 +99,11 @@ void add_all(std::vector<std::string>& to, const std::vector<std::string>& from)
 
 // Which clock tells most of an event: a skipped call is more than one that differs; then who is
 // surer, where NCCL's lines, which name communicators and GPUs, are given a start.
-auto how_telling(const Candidate& candidate) {
-  constexpr double kStart = 0.15;
-  const double start = clock_of(candidate) == Clock::nccl ? kStart : 0;
+auto how_telling(const Grounds& grounds, const Candidate& candidate) {
+  Sureness sure = candidate.suspicion.sure;
+  if (clock_of(candidate) == Clock::nccl) sure.add(Ground::names_the_parts);
   return std::make_tuple(candidate.finding().cause == "software.collective_skipped",
-                         candidate.finding().confidence + start);
+                         grounds.log_odds(sure));
 }
 
 void join(Candidate& into, Candidate&& other) {
@@ -134,6 +136,9 @@ bool is_of_calls(const std::string& cause) {
 
 void join_clocks(const View& view, std::vector<Candidate>& candidates) {
   std::vector<bool> gone(candidates.size());
+  const auto tells_less = [&](const Candidate& a, const Candidate& b) {
+    return how_telling(view.catalog.grounds, a) < how_telling(view.catalog.grounds, b);
+  };
   for (Candidate& candidate : candidates) candidate.clocks = {candidate.detector};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (clock_of(candidates[i]) != Clock::recorder && clock_of(candidates[i]) != Clock::watchdog)
@@ -145,11 +150,10 @@ void join_clocks(const View& view, std::vector<Candidate>& candidates) {
           !tell_of_one(view, candidates[i], candidates[k]))
         continue;
       // Nested communicators: the rank may be behind in several; its own clock says which is first.
-      if (best == i || how_telling(candidates[best]) < how_telling(candidates[k])) best = k;
+      if (best == i || tells_less(candidates[best], candidates[k])) best = k;
     }
     if (best == i) continue;
-    if (how_telling(candidates[best]) < how_telling(candidates[i]))
-      std::swap(candidates[best], candidates[i]);
+    if (tells_less(candidates[best], candidates[i])) std::swap(candidates[best], candidates[i]);
     join(candidates[best], std::move(candidates[i]));
     gone[i] = true;
   }

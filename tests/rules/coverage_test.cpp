@@ -8,7 +8,7 @@
 
 #include "job.h"
 #include "rules/knowledge/catalog_files.h"
-#include "rules/knowledge/confidence.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -168,7 +168,7 @@ TEST(Coverage, WhereRanksStoppedInSeveralPlacesEveryHostIsAsked) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes),
               ElementsAre("collective.rank_behind", "collective.rank_behind"));
-  EXPECT_LT(diagnosis.root_causes.front().confidence, kLeastToBlame);
+  EXPECT_LT(diagnosis.root_causes.front().confidence, limits::least_to_blame);
   EXPECT_THAT(asked(diagnosis), Contains("kernel log of every host"));
   EXPECT_THAT(asked(diagnosis), Contains("MTU of the interfaces of every host"));
 }

@@ -8,7 +8,6 @@
 
 #include "flight.h"
 #include "rules/knowledge/catalog.h"
-#include "rules/knowledge/confidence.h"
 #include "rules/answer/diagnosis.h"
 
 namespace faultline {
@@ -199,7 +198,7 @@ TEST_P(FlightDiagnosis, NamesTheOneWhoseLogIsThereAndWhichLeftNoDumpWhereAllOthe
   const Finding cause = only_cause();
   EXPECT_EQ(cause.cause, "collective.rank_behind");
   EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
-  EXPECT_LT(cause.confidence, stated_confidence(0.7));
+  EXPECT_LT(cause.confidence, 0.89);
 }
 
 TEST_P(FlightDiagnosis, SaysThatAllEnteredWhereNobodyStandsOut) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {
@@ -374,7 +373,7 @@ TEST(KernelOom, AVictimThatIsNoRankNamesTheHostAndOnlyWhereARankStopped) {
   const Diagnosis diagnosis = stalled.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.oom_killed"));
   EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, IsEmpty());
-  EXPECT_LT(diagnosis.root_causes.front().confidence, stated_confidence(0.7));
+  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.89);
 
   Job running = sixteen_ranks(20, at(0));
   kill_for_memory(running, "node-0", 41310, 55);

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {
@@ -137,7 +136,7 @@ TEST(PointToPoint, ASendThatWasLeftOutIsAMismatchThoughOnlyAnotherCommunicatorTe
   EXPECT_EQ(finding.cause, "software.p2p_mismatch");
   EXPECT_THAT(finding.subject.ranks, ElementsAre(0, 1));
   EXPECT_THAT(finding.title, HasSubstr("made only 3 Sends to rank 1 before"));
-  EXPECT_LE(finding.confidence, stated_confidence(0.8));
+  EXPECT_LE(finding.confidence, 0.89);
 }
 
 TEST(PointToPoint, ACallLeftOutIsFoundThoughTheNextOneTookItsPlace) {
@@ -230,7 +229,7 @@ TEST(PointToPoint, BothSendingFirstAsTheirLastCallsMayBeADeadlock) {
   Diagnosis diagnosis = both_send_first(kLarge, 5).diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.p2p_mismatch"));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("call Send before Recv"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.6));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.79);
 }
 
 TEST(PointToPoint, BothSendingFirstIsFineInAGroupOrWhenBuffersTakeItOrWhenTheyWentOn) {
@@ -256,8 +255,7 @@ TEST(PointToPoint, LogsCutInMidRunMakeLessSure) {
   job.call({0}, send_to(1));
   job.call({2}, send_to(3));
   job.call({4}, send_to(5));
-  for (const Finding& finding : job.diagnosis().root_causes)
-    EXPECT_LE(finding.confidence, stated_confidence(0.5));
+  for (const Finding& finding : job.diagnosis().root_causes) EXPECT_LE(finding.confidence, 0.58);
 }
 
 TEST(PointToPoint, ACommunicatorThatBothLeftInGoodOrderIsOver) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "remarks.h"
-#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {
@@ -28,7 +27,7 @@ TEST(RemarkCauses, OneReportNamesBothEndsAndSaysThatNothingTellsWhich) {
   EXPECT_THAT(finding.subject.nics, ElementsAre("node-0/mlx5_1"));
   EXPECT_THAT(finding.title, HasSubstr("No answer from node-1 to mlx5_1 on node-0"));
   EXPECT_THAT(finding.title, HasSubstr("only rank 2 on node-0 reports it"));
-  EXPECT_LE(finding.confidence, stated_confidence(0.6));
+  EXPECT_LE(finding.confidence, 0.79);
   EXPECT_THAT(finding.evidence.front().text, HasSubstr("Got completion"));
 }
 
@@ -55,7 +54,7 @@ TEST(RemarkCauses, ThePeersLineTellsWhichNicTheOtherEndIs) {
   EXPECT_THAT(finding.subject.ranks, ElementsAre(2, 10));
   EXPECT_THAT(finding.title, HasSubstr("node-0 and node-1 both report it"));
   EXPECT_THAT(finding.evidence, SizeIs(2));
-  EXPECT_LE(finding.confidence, stated_confidence(0.6));
+  EXPECT_LE(finding.confidence, 0.79);
 }
 
 TEST(RemarkCauses, AGidTellsThePeerWhereNoLineNamesItsAddress) {
@@ -91,7 +90,7 @@ TEST(RemarkCauses, ManyFailuresWithoutACommonEndAccuseNobodyLoudly) {
   for (int host = 0; host < 6; ++host) job.warn(8 * host, retry_exceeded((host + 1) % 6));
   const Diagnosis diagnosis = look(job);
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.transport_error"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.4));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.5);
   EXPECT_THAT(diagnosis.root_causes.front().subject.hosts, SizeIs(6));
 }
 

@@ -141,7 +141,7 @@ TEST(SettingsFile, IsRefusedWithTheLineAndTheMend) {
             "settings.yaml:2: \"A*B\" has a * in it; put it at the end");
   EXPECT_EQ(
       complaint_about("compare:\n- settings: [A]\n  between: ranks\n  confidence: much\n" + tail),
-      "settings.yaml:4: confidence \"much\" is not between 0 and 1; write 0.8");
+      "settings.yaml:4: confidence \"much\" is not between 0 and 1; write one that is");
   EXPECT_EQ(
       complaint_about("compare:\n- settings: [A]\n  between: ranks\n  class: config.gdr\n" + tail)
           .substr(0, 50),

@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "rules/knowledge/confidence.h"
 #include "tool_reports.h"
 
 namespace faultline {
@@ -36,7 +35,7 @@ TEST(Topology, AGpuWithoutLinksWhereAllOthersHaveThemIsNamed) {
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_EQ(finding.title, "GPU 5 of node-1 has no NVLink to any peer, and all others have");
   EXPECT_THAT(finding.subject.ranks, ElementsAre(13));
-  EXPECT_LE(finding.confidence, stated_confidence(0.5));
+  EXPECT_LE(finding.confidence, 0.58);
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
 }
 
@@ -125,7 +124,7 @@ TEST(Gids, OfTheOldVersionAreMentionedAndAccuseNobodyWhileTheJobRuns) {
     const std::vector<Finding> found = findings_of(job->diagnosis());
     ASSERT_THAT(causes(found), ElementsAre("config.environment_mismatch"));
     EXPECT_THAT(found.front().title, HasSubstr("RoCE v1"));
-    EXPECT_LE(found.front().confidence, stated_confidence(0.5));
+    EXPECT_LE(found.front().confidence, 0.58);
     EXPECT_TRUE(job->diagnosis().root_causes.empty());
   }
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 
 #include "job.h"
-#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {
@@ -162,7 +161,7 @@ TEST(Torch, NamesTheOneNumberThatIsLeftOutOfALogOfAllRanks) {
   const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
   ASSERT_NE(behind, nullptr);
   EXPECT_THAT(behind->subject.ranks, ElementsAre(2));
-  EXPECT_LT(behind->confidence, stated_confidence(0.7));
+  EXPECT_LT(behind->confidence, 0.89);
 }
 
 TEST(Torch, SaysWhereTheMissingRankStandsIfItsStackWasDumped) {
@@ -318,7 +317,7 @@ TEST(Torch, AKillBeforeTheOthersAbortsIsTheCause) {
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
   EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("gpu-7"));
   EXPECT_LT(diagnosis.root_causes[0].confidence,
-            stated_confidence(0.7));  // nobody says who killed it
+            0.89);  // nobody says who killed it
 }
 
 TEST(Torch, AKillForMemoryIsOneWhereTheSchedulerSaysSo) {

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/knowledge/confidence.h"
 
 namespace faultline {
 namespace {
@@ -156,7 +155,7 @@ TEST(Xids, AChannelThatNamesItsCauseTellsOfALineThatWasLost) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("own line is missing"));
-  EXPECT_LT(diagnosis.root_causes.front().confidence, stated_confidence(0.7));
+  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.89);
 }
 
 PastOffence faulted(const std::string& job, const std::string& program = "",
@@ -192,7 +191,7 @@ TEST(Xids, ProgramsOfUnrelatedJobsThatFaultOnOneGpuMakeItSuspect) {
   job.moment.past_offences.push_back(faulted("other-2"));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("gpu.hang"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.63));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.79);
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("2 other jobs"));
 }
 
@@ -239,7 +238,7 @@ TEST(Xids, OnAHostWhoseRanksNobodySawAreNotABystandersOutright) {
   const auto fell = std::ranges::find(found, "gpu.off_bus", &Finding::cause);
   ASSERT_NE(fell, found.end());
   EXPECT_TRUE(fell->part_of_job);
-  EXPECT_LE(fell->confidence, stated_confidence(0.65));
+  EXPECT_LE(fell->confidence, 0.79);
 
   Job complete = sixteen_ranks();
   report(complete, "node-2", Job::gpu_of(3), 79, 100);
@@ -368,7 +367,7 @@ TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("4 processes did"));
-  EXPECT_LE(diagnosis.root_causes.front().confidence, stated_confidence(0.63));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.79);
 }
 
 TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
@@ -394,7 +393,7 @@ TEST(Xids, ALinkThatItsOtherEndTookDownIsNotAccusedLoudly) {
          "NETIR_LINK_EVT  Fatal   XC1 i0 Link 11 (0x00000086 0x0 0x0 0x0 0x0)");
   const std::vector<Finding> found = findings_of(job.diagnosis());
   ASSERT_THAT(causes(found), ElementsAre("gpu.nvlink_error"));
-  EXPECT_LE(found.front().confidence, stated_confidence(0.4));
+  EXPECT_LE(found.front().confidence, 0.5);
   EXPECT_EQ(found.front().severity, Severity::warning);
 }
 

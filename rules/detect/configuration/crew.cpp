@@ -1,4 +1,5 @@
 #include "rules/detect/configuration/crew.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -116,7 +117,10 @@ Division divide(const std::vector<Unit>& units, std::size_t unheard) {
       division.odd.insert(division.odd.end(), unit.mates.begin(), unit.mates.end());
   std::ranges::sort(division.odd);
   const std::size_t others = units.size() - most;
-  division.clarity = division.everybody ? 0.7 : 4 * others <= units.size() ? 1 : 0.85;
+  if (division.everybody)
+    division.doubt = Ground::whole_job_divided;
+  else if (4 * others > units.size())
+    division.doubt = Ground::many_differ;
   return division;
 }
 
@@ -159,11 +163,11 @@ void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion) {
   if (std::ranges::find(evidence, line) == evidence.end()) evidence.push_back(std::move(line));
 }
 
-Suspicion configuration_fault(std::string_view cause, Severity severity, double confidence) {
+Suspicion configuration_fault(std::string_view cause, Severity severity, Sureness sure) {
   Suspicion suspicion;
   suspicion.finding.cause = cause;
   suspicion.finding.severity = severity;
-  suspicion.finding.confidence = confidence;
+  suspicion.sure = std::move(sure);
   suspicion.verdict = severity == Severity::info ? Verdict::healthy : Verdict::slow;
   return suspicion;
 }

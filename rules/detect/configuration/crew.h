@@ -42,7 +42,7 @@ using Mates = std::vector<std::size_t>;
 struct Division {
   std::string reference;   // what most say
   Mates odd;               // those who say otherwise; where nobody is most, all
-  double clarity = 1;      // times the confidence
+  std::optional<Ground> doubt;  // whether those who say otherwise are wrong
   bool everybody = false;  // no majority: `odd` is all of them
 };
 
@@ -67,6 +67,6 @@ void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion);
 
 // What is wrong with the configuration slows a job, or stops its start; it is not what a hang in
 // mid-run comes from.
-Suspicion configuration_fault(std::string_view cause, Severity severity, double confidence);
+Suspicion configuration_fault(std::string_view cause, Severity severity, Sureness sure);
 
 }  // namespace faultline

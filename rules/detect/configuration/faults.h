@@ -9,9 +9,6 @@
 
 namespace faultline {
 
-// Times: what is lacking is known, and as many hosts lack it as have it.
-inline constexpr double kAsMany = 0.85;
-
 // Settings in which processes differ that should agree (settings.yaml), versions among them.
 std::vector<Suspicion> find_differing_settings(const View& view, const Crew& crew);
 

@@ -6,17 +6,11 @@
 #include <set>
 
 #include "rules/detect/configuration/faults.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kSure = 0.85;
-constexpr double kMeant = 0.7;  // RDMA was meant on all hosts and is used on none
-constexpr double kMissingNic = 0.85;
-constexpr double kTellsWhoLost = 0.85;  // times: two halves, one with a NIC less
-constexpr double kOtherNames = 0.6;
-
-double rounded(double confidence) { return std::round(confidence * 100) / 100; }
 
 std::string_view without_net(std::string_view transport) {
   return transport.starts_with("NET/") ? transport.substr(4) : std::string_view();
@@ -96,8 +90,9 @@ Mates mates_with(const Crew& crew, bool (*is)(const View&, const CrewMate&), con
 Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_sockets,
                            const Mates& on_rdma) {
   const bool minority = on_sockets.size() < on_rdma.size();
-  Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning,
-                                            rounded(kSure * (minority ? 1 : kAsMany)));
+  Suspicion suspicion =
+      configuration_fault("config.network_fallback", Severity::warning, Claim::config_network);
+  if (!minority) suspicion.sure.add(Ground::as_many_lack_it);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, on_sockets);
   const CrewMate& odd = crew.mates[on_sockets.front()];
@@ -117,7 +112,8 @@ Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_s
 
 // All of it, although it was meant otherwise.
 Suspicion general_fallback(const View& view, const Crew& crew, const Mates& meant) {
-  Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning, kMeant);
+  Suspicion suspicion =
+      configuration_fault("config.network_fallback", Severity::warning, Claim::config_meant);
   Finding& finding = suspicion.finding;
   const Setup& setup = view.job.setup();
   const CrewMate& one = crew.mates[meant.front()];
@@ -202,8 +198,9 @@ std::vector<Suspicion> gdr_refused(const View& view, const Crew& crew) {
     if (unit.said == "disabled")
       refusing.insert(refusing.end(), unit.mates.begin(), unit.mates.end());
   if (division.odd.empty()) return {};
-  Suspicion suspicion = configuration_fault("config.gdr_disabled", Severity::warning,
-                                            rounded(kSure * std::max(division.clarity, kAsMany)));
+  Suspicion suspicion =
+      configuration_fault("config.gdr_disabled", Severity::warning, Claim::config_network);
+  if (division.doubt) suspicion.sure.add(Ground::as_many_lack_it);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, refusing);
   finding.title = fmt::format("GPUDirect RDMA is disabled on {}, and enabled on its peers",
@@ -237,7 +234,7 @@ void blame_who_has_fewer(const std::vector<Unit>& by_count, Division& counts) {
   if (!counts.everybody || halves.size() != 2) return;
   counts.reference = std::to_string(halves.rbegin()->first);
   counts.odd = halves.begin()->second;
-  counts.clarity = kTellsWhoLost;
+  counts.doubt = Ground::two_halves_one_lost;
   counts.everybody = false;
   std::ranges::sort(counts.odd);
 }
@@ -280,8 +277,8 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
     if (staged_hosts == 0 || staged_hosts == units.size()) continue;
     std::ranges::sort(staged);
     Suspicion suspicion =
-        configuration_fault("config.gdr_disabled", Severity::warning,
-                            rounded(kSure * (2 * staged_hosts < units.size() ? 1 : kAsMany)));
+        configuration_fault("config.gdr_disabled", Severity::warning, Claim::config_network);
+    if (2 * staged_hosts >= units.size()) suspicion.sure.add(Ground::as_many_lack_it);
     Finding& finding = suspicion.finding;
     finding.subject = hosts_of(crew, staged);
     finding.title = fmt::format(
@@ -331,7 +328,8 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
   if (division.everybody && by_count.size() > 2) return {};  // each host has its own
   Suspicion suspicion = configuration_fault(
       "config.environment_mismatch", differ_in_count ? Severity::warning : Severity::info,
-      rounded((differ_in_count ? kMissingNic : kOtherNames) * division.clarity));
+      differ_in_count ? Claim::config_nic_missing : Claim::config_names_differ);
+  suspicion.sure.add(division.doubt);
   Finding& finding = suspicion.finding;
   finding.subject = subject_of(view, crew, division.odd);
   const std::string& odd_host = finding.subject.hosts.front();

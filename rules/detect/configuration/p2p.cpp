@@ -7,11 +7,11 @@
 #include <set>
 
 #include "rules/detect/configuration/faults.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kSure = 0.85;
 
 // Connections within one host.
 struct Within {
@@ -88,8 +88,8 @@ std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew) {
   std::ranges::sort(without);
   const bool minority = hosts_without < hosts_with;
   Suspicion suspicion =
-      configuration_fault("config.p2p_disabled", Severity::warning,
-                          std::round(kSure * (minority ? 1 : kAsMany) * 100) / 100);
+      configuration_fault("config.p2p_disabled", Severity::warning, Claim::config_p2p);
+  if (!minority) suspicion.sure.add(Ground::as_many_lack_it);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, without);
   finding.title = fmt::format(

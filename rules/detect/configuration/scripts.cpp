@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rules/detect/configuration/faults.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
@@ -51,8 +52,8 @@ std::vector<Suspicion> find_misunderstood_variables(const View& view) {
         const auto [known, is_new] = by_value.try_emplace({&suspicious, value});
         Suspicion& suspicion = known->second;
         if (is_new) {
-          suspicion =
-              configuration_fault(suspicious.cause, suspicious.severity, suspicious.confidence);
+          suspicion = configuration_fault(suspicious.cause, suspicious.severity,
+                                          {Claim::setting_suspicious, suspicious.confidence});
           suspicion.finding.title = fmt::format("{} is {}: {}", name, shown(value), suspicious.why);
         }
         add_line(view, setup.line_of_answer(process.host, question, value), suspicion);

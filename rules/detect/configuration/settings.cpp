@@ -5,16 +5,14 @@
 #include <set>
 
 #include "rules/detect/configuration/faults.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::string_view kEnvironment = "environment ";
 constexpr std::string_view kNotSet = "not set";
-constexpr double kByAbsence = 0.85;  // times: that a line is not there is weaker than a line
 constexpr std::size_t kLongestValue = 60;
-
-double rounded(double confidence) { return std::round(confidence * 100) / 100; }
 
 std::string name_of(std::string_view question, const ComparedSetting& setting) {
   if (!setting.name.empty()) return setting.name;
@@ -125,9 +123,10 @@ Suspicion difference(const View& view, const Crew& crew, std::string_view questi
   }
   const Severity severity =
       never_started ? setting.if_not_started.value_or(setting.severity) : setting.severity;
-  Suspicion suspicion = configuration_fault(
-      setting.cause, severity,
-      rounded(setting.confidence * division.clarity * (by_absence ? kByAbsence : 1)));
+  Suspicion suspicion =
+      configuration_fault(setting.cause, severity, {Claim::setting_differs, setting.confidence});
+  suspicion.sure.add(division.doubt);
+  if (by_absence) suspicion.sure.add(Ground::by_absence);
   Finding& finding = suspicion.finding;
   finding.subject = setting.cause.starts_with("software.") ? hosts_of(crew, division.odd)
                                                            : subject_of(view, crew, division.odd);
@@ -202,7 +201,7 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
       const bool harmless = suspicious.cause == "config.environment_mismatch";
       Suspicion& suspicion = found.emplace_back(configuration_fault(
           suspicious.cause, all || harmless ? suspicious.severity : Severity::warning,
-          suspicious.confidence));
+          {Claim::setting_suspicious, suspicious.confidence}));
       Finding& finding = suspicion.finding;
       finding.subject = harmless && !all ? subject_of(view, crew, mates) : hosts_of(crew, mates);
       std::string_view name = question;

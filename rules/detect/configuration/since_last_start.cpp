@@ -5,13 +5,11 @@
 #include <charconv>
 
 #include "rules/detect/configuration/faults.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kLost = 0.75;   // it was there at the last start, on these machines
-constexpr double kFewer = 0.65;  // and may have a reason
-constexpr double kOther = 0.6;   // neither better nor worse by itself
 constexpr std::size_t kMostNamed = 4;
 
 bool got_to_work(const View& view, int attempt) {
@@ -62,7 +60,7 @@ std::ptrdiff_t least(const std::set<std::string>& numbers) {
 struct Meaning {
   std::string_view cause;
   Severity severity = Severity::info;
-  double confidence = kOther;
+  Claim claim = Claim::config_other_since;
   std::string name;  // for people
 };
 
@@ -72,19 +70,22 @@ std::optional<Meaning> meaning_of(const View& view, const Change& change) {
   if (question == "network used" || question == "network connected") {
     const bool fell_back = any_begins(change.now, "Socket") || change.now.contains("NET/Socket");
     if (fell_back)
-      return Meaning{"config.network_fallback", Severity::warning, kLost, "the network"};
+      return Meaning{"config.network_fallback", Severity::warning, Claim::config_lost_since,
+                     "the network"};
     const bool was_sockets =
         change.before.contains("Socket") || change.before.contains("NET/Socket");
     if (was_sockets) return std::nullopt;
-    return Meaning{"config.environment_mismatch", Severity::info, kOther, "the network"};
+    return Meaning{"config.environment_mismatch", Severity::info, Claim::config_other_since,
+                   "the network"};
   }
   if (question.starts_with("gdr ")) {
     if (!change.now.contains("off") && !change.now.contains("disabled")) return std::nullopt;
-    return Meaning{"config.gdr_disabled", Severity::warning, kLost, "GPUDirect RDMA"};
+    return Meaning{"config.gdr_disabled", Severity::warning, Claim::config_lost_since,
+                   "GPUDirect RDMA"};
   }
   if (question == "transport within") {
     if (any_begins(change.now, "P2P/") || !any_begins(change.before, "P2P/")) return std::nullopt;
-    return Meaning{"config.p2p_disabled", Severity::warning, kLost,
+    return Meaning{"config.p2p_disabled", Severity::warning, Claim::config_lost_since,
                    "the way between GPUs of one host"};
   }
   if (question == "devices IB") {
@@ -92,22 +93,24 @@ std::optional<Meaning> meaning_of(const View& view, const Change& change) {
     // None at all is a matter of the network.
     if (lost < 0 || devices_in(change.now) == 0) return std::nullopt;
     return Meaning{"config.environment_mismatch", lost > 0 ? Severity::warning : Severity::info,
-                   lost > 0 ? kLost : kOther, "the list of NICs"};
+                   lost > 0 ? Claim::config_lost_since : Claim::config_other_since,
+                   "the list of NICs"};
   }
   if (question == "channels collective") {
     if (least(change.now) >= least(change.before)) return std::nullopt;
-    return Meaning{"config.environment_mismatch", Severity::warning, kFewer,
+    return Meaning{"config.environment_mismatch", Severity::warning, Claim::config_fewer_since,
                    "the number of channels"};
   }
   if (question == "nvls multicast") {
     if (!change.now.contains("not available")) return std::nullopt;
-    return Meaning{"config.environment_mismatch", Severity::warning, kFewer, "NVLink multicast"};
+    return Meaning{"config.environment_mismatch", Severity::warning, Claim::config_fewer_since,
+                   "NVLink multicast"};
   }
   const ComparedSetting* setting = view.catalog.settings.find(question);
   if (setting == nullptr || setting->between == Between::nobody) return std::nullopt;
   std::string name =
       setting->name.empty() ? question.substr(question.find(' ') + 1) : setting->name;
-  return Meaning{setting->cause, Severity::info, kOther, std::move(name)};
+  return Meaning{setting->cause, Severity::info, Claim::config_other_since, std::move(name)};
 }
 
 void add_lines(const View& view, const Change& change, Suspicion& suspicion) {
@@ -147,8 +150,8 @@ std::vector<Suspicion> find_changes_since_last_start(const View& view) {
     if (chose_another && change.question == "network connected") continue;  // which follows
     const std::optional<Meaning> meaning = meaning_of(view, change);
     if (!meaning) continue;
-    Suspicion& suspicion = found.emplace_back(
-        configuration_fault(meaning->cause, meaning->severity, meaning->confidence));
+    Suspicion& suspicion =
+        found.emplace_back(configuration_fault(meaning->cause, meaning->severity, meaning->claim));
     suspicion.finding.subject.hosts = change.hosts;
     suspicion.finding.title =
         fmt::format("Since the last start: {} is {} on {}, and was {}", meaning->name,

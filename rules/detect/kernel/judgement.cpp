@@ -6,17 +6,15 @@
 #include <tuple>
 
 #include "model/cause.h"
-#include "rules/knowledge/advice.h"
 #include "rules/detect/dated_calls.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostLines = 5;
-constexpr double kRebootedSince = 0.2;  // taken off: the machine was started anew since
-constexpr double kCameBack = 0.6;       // times: the part works again
-constexpr double kMostAfterReboot = 0.1;
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 // RDMA tries again for about half a minute before it gives up.
@@ -184,7 +182,7 @@ void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional
       break;
     case Fate::came_back:
       finding.title += fmt::format(", and came back after {}", duration(*outage->lasted_us));
-      finding.confidence *= kCameBack;
+      suspicion.sure.add(Ground::came_back);
       suspicion.needs_effect = true;
       break;
     case Fate::brief:
@@ -276,9 +274,9 @@ std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
   finding.subject = group.part.subject;
   finding.count = count;
   finding.last_seen = ended.wall();
-  finding.confidence = signature.confidence * group.part.confidence;
-  if (rebooted_since && finding.cause != "host.down")
-    finding.confidence = std::max(finding.confidence - kRebootedSince, kMostAfterReboot);
+  suspicion.sure = {Claim::signature, signature.confidence};
+  suspicion.sure.add(group.part.doubts);
+  if (rebooted_since && finding.cause != "host.down") suspicion.sure.add(Ground::rebooted_since);
   finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
   if (!finding.part_of_job) finding.title += ", which the job does not use";
   // Where no line tells of any rank, the host is all that is looked at.

@@ -6,15 +6,14 @@
 #include <optional>
 #include <set>
 
-#include "rules/picture/who/kernel_part.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/read/remark_sightings.h"
+#include "rules/picture/who/kernel_part.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kRebooted = 0.75;
-constexpr double kWhenIsOpen = 0.5;  // no clock tells whether the job ran then
 constexpr std::int64_t kSecondUs = 1'000'000;
 // A host that crashed is back by then; one that was started later was started for another reason.
 constexpr std::int64_t kLongestRebootUs = 45 * 60 * kSecondUs;
@@ -129,7 +128,8 @@ std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sig
       finding.severity = Severity::critical;
       finding.subject = part.subject;
       finding.title = fmt::format("{} started anew without having been shut down", host);
-      finding.confidence = then == When::while_it_ran ? kRebooted : kWhenIsOpen;
+      suspicion.sure = Claim::host_started_anew;
+      if (then != When::while_it_ran) suspicion.sure.add(Ground::time_open);
       finding.evidence.push_back(view.evidence(boot.line));
     }
   }

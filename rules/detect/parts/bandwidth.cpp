@@ -6,16 +6,15 @@
 #include <optional>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kFarUnder = 0.8;     // of the rate, of one adapter's test
-constexpr double kFarUnderTcp = 0.5;  // of the rate: TCP has costs of its own
+constexpr double kFarUnder = 4.0 / 5;     // of the rate, of one adapter's test
+constexpr double kFarUnderTcp = 1.0 / 2;  // of the rate: TCP has costs of its own
 constexpr double kOneStream = 25;     // Gbit/s: more than that one core does not always carry
 constexpr double kSmallMessage = 65536;
-constexpr double kSure = 0.65;
-constexpr double kSureOfTcp = 0.45;
 constexpr double kMiB = 8.0 * 1024 * 1024 / 1e9;  // MB/sec of perftest in Gbit/s
 
 struct Measured {
@@ -64,7 +63,7 @@ std::string host_of(const PartFacts& facts, const PartRecord& record) {
 }
 
 Suspicion describe(const PartFacts& facts, const Measured& measured, std::string what, double rate,
-                   double confidence) {
+                   Claim claim) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
@@ -72,7 +71,7 @@ Suspicion describe(const PartFacts& facts, const Measured& measured, std::string
   Finding& finding = suspicion.finding;
   finding.cause = "performance.bandwidth_low";
   finding.severity = Severity::warning;
-  finding.confidence = confidence;
+  suspicion.sure = claim;
   finding.title =
       fmt::format("{} measured {:.1f} Gb/s over a link of {:.0f} Gb/s", what, measured.gbits, rate);
   add_line(facts.view, measured.line, finding);
@@ -99,7 +98,7 @@ void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& 
   if (port == nullptr) return;
   const double rate = rate_of(facts, *port, facts.view.catalog.conditions.ports.rate);
   if (rate <= 0 || measured.gbits <= 0 || measured.gbits >= kFarUnder * rate) return;
-  Suspicion suspicion = describe(facts, measured, port->label(), rate, kSure);
+  Suspicion suspicion = describe(facts, measured, port->label(), rate, Claim::perftest_low);
   lay_on_ports(facts, {port}, suspicion);
   found.push_back(std::move(suspicion));
 }
@@ -138,7 +137,7 @@ void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& f
   const Measured measured{
       .record = &record, .line = record.last.get(), .host = host, .gbits = *gbits};
   const std::string what = fmt::format("iperf3 from {} to {}", host, record.name("to"));
-  Suspicion suspicion = describe(facts, measured, what, rate, kSureOfTcp);
+  Suspicion suspicion = describe(facts, measured, what, rate, Claim::perftest_tcp_low);
   const Ownership ownership = owner_of_host(facts.view, host);
   add_owner(facts.view, ownership, host, suspicion.finding.subject);
   if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;

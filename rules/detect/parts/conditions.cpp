@@ -6,18 +6,14 @@
 #include <charconv>
 #include <map>
 
-#include "rules/knowledge/advice.h"
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
 constexpr double kAtWork = 10;       // percent
-constexpr double kSawItCome = 0.15;  // added: an earlier sample shows that it was not so
-constexpr double kMostConfidence = 0.95;
-constexpr double kLoadUnknown = 0.6;  // times
-constexpr double kNoSiblings = 0.7;   // times
-constexpr double kSoBefore = 0.5;     // times: it was so before the job, which ran with it
 constexpr double kLeastHours = 1.0 / 6;
 constexpr double kHoursIfUnknown = 24;
 
@@ -55,7 +51,7 @@ struct Hit {
   std::string field;
   std::string value;
   std::string max;
-  double confidence = 0;
+  Sureness sure;
   bool before_job = false;     // its latest sample is
   bool so_before_job = false;  // an earlier sample said the same before the job
 };
@@ -102,7 +98,7 @@ class Conditions {
     const PartCondition& condition = *hit.condition;
     const std::vector<PartSample>& samples = hit.series->samples;
     const PartSample& last = samples.back();
-    hit.confidence = condition.confidence;
+    hit.sure = {Claim::condition, condition.confidence};
     hit.value = last.value;
     if (condition.grows_per_hour ? !grows(condition, samples) : !is_met_last(hit, samples))
       return false;
@@ -116,8 +112,8 @@ class Conditions {
         hit.so_before_job = true;
     }
     if (!condition.grows_per_hour && samples.size() > 1 && !is_met(hit, samples.front().value))
-      hit.confidence = std::min(hit.confidence + kSawItCome, kMostConfidence);
-    if (hit.so_before_job) hit.confidence *= kSoBefore;
+      hit.sure.add(Ground::seen_to_begin);
+    if (hit.so_before_job) hit.sure.add(Ground::ran_with_it);
     return true;
   }
 
@@ -181,7 +177,7 @@ class Conditions {
       if (!matches_any(catalog_.load, normalised_field(facts_.parts().text(series.name)))) continue;
       if (const auto percent = number_in(series.last().value)) return *percent > kAtWork;
     }
-    hit.confidence *= kLoadUnknown;
+    hit.sure.add(Ground::load_unknown);
     return true;
   }
 
@@ -204,7 +200,7 @@ class Conditions {
         ++(met ? alike : fine);
     }
     if (fine + alike > 0) return fine > alike;
-    hit.confidence *= kNoSiblings;
+    hit.sure.add(Ground::no_siblings);
     return fine_here > alike_here;
   }
 
@@ -242,11 +238,6 @@ std::string title_of(const Hit& hit, const About& about) {
   return text;
 }
 
-bool is_graver(const Hit& a, const Hit& b) {
-  return std::make_pair(a.condition->severity, a.confidence) >
-         std::make_pair(b.condition->severity, b.confidence);
-}
-
 // The finding without its subject.
 Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const About& about) {
   const Hit& first = hits.front();
@@ -257,7 +248,7 @@ Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const Abou
   Finding& finding = suspicion.finding;
   finding.cause = condition.finding;
   finding.severity = condition.severity;
-  finding.confidence = first.confidence;
+  suspicion.sure = first.sure;
   finding.title = title_of(first, about);
   std::set<std::string> others;
   for (const Hit& hit : hits) {
@@ -281,8 +272,10 @@ Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const Abou
   return suspicion;
 }
 
-std::map<std::string, std::vector<Hit>> by_finding(std::vector<Hit> hits) {
-  std::ranges::stable_sort(hits, is_graver);
+std::map<std::string, std::vector<Hit>> by_finding(const Grounds& grounds, std::vector<Hit> hits) {
+  std::ranges::stable_sort(hits, std::greater(), [&](const Hit& hit) {
+    return std::make_pair(hit.condition->severity, grounds.log_odds(hit.sure));
+  });
   std::map<std::string, std::vector<Hit>> groups;
   for (Hit& hit : hits) groups[hit.condition->finding].push_back(std::move(hit));
   return groups;
@@ -298,7 +291,7 @@ void lay_on_gpu(const PartFacts& facts, const GpuPart& gpu, Suspicion& suspicion
   const Ownership ownership = owner_of_gpu(facts.view, gpu.host, gpu.pci);
   add_owner(facts.view, ownership, gpu.host, finding.subject);
   finding.subject.gpus = {gpu_name(gpu.host, name_of(gpu))};
-  finding.confidence *= sureness(ownership);
+  suspicion.sure.add(ownership.doubt);
   if (!ownership.part_of_job()) finding.part_of_job = false;
   if (ownership.owner == Owner::ranks)
     if (const LineRef* line =
@@ -314,7 +307,7 @@ void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicio
     std::vector<Hit> hits;
     for (const PartRecord* record : gpu.records)
       for (Hit& hit : conditions.met_by(*record, on_host[gpu.host])) hits.push_back(std::move(hit));
-    for (const auto& [finding, alike] : by_finding(std::move(hits))) {
+    for (const auto& [finding, alike] : by_finding(facts.view.catalog.grounds, std::move(hits))) {
       Suspicion suspicion =
           begun(facts, alike, {.part = name_of(gpu), .host = gpu.host, .gpu = name_of(gpu)});
       lay_on_gpu(facts, gpu, suspicion);
@@ -328,7 +321,7 @@ void suspect_ports(const PartFacts& facts, const Conditions& conditions, Suspici
     std::vector<Hit> hits;
     for (const PartRecord* record : port.records)
       for (Hit& hit : conditions.met_by(*record, {})) hits.push_back(std::move(hit));
-    for (const auto& [finding, alike] : by_finding(std::move(hits))) {
+    for (const auto& [finding, alike] : by_finding(facts.view.catalog.grounds, std::move(hits))) {
       Suspicion suspicion =
           begun(facts, alike, {.part = port.label(), .host = port.host, .gpu = ""});
       lay_on_ports(facts, {&port}, suspicion);
@@ -349,12 +342,13 @@ void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspici
   for (const PartRecord& record : facts.parts().records()) {
     if (record.kind != "host" && record.kind != "path") continue;
     const std::string host = facts.view.job.host_of(record.spoken_host, record.source);
-    for (const auto& [finding, alike] : by_finding(conditions.met_by(record, {}))) {
+    for (const auto& [finding, alike] :
+         by_finding(facts.view.catalog.grounds, conditions.met_by(record, {}))) {
       const std::string part = record.kind == "path" ? path_name(host, record) : host;
       Suspicion suspicion = begun(facts, alike, {.part = part, .host = host, .gpu = ""});
       const Ownership ownership = owner_of_host(facts.view, host);
       add_owner(facts.view, ownership, host, suspicion.finding.subject);
-      suspicion.finding.confidence *= sureness(ownership);
+      suspicion.sure.add(ownership.doubt);
       if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
       found.push_back(std::move(suspicion));
     }
@@ -374,8 +368,6 @@ Suspicions suspect_conditions(const PartFacts& facts) {
 
 // NVLinks of a GPU by their counters.
 Suspicions suspect_nvlinks(const PartFacts& facts) {
-  constexpr double kFaulty = 0.75;
-  constexpr double kSuspect = 0.5;
   Suspicions found;
   for (const GpuPart& gpu : facts.gpus) {
     const std::vector<Movement> moved =
@@ -397,7 +389,7 @@ Suspicions suspect_nvlinks(const PartFacts& facts) {
     finding.cause = "gpu.nvlink_error";
     const bool faulty = level_of(*worst) == Level::faulty;
     finding.severity = faulty ? Severity::error : Severity::warning;
-    finding.confidence = faulty ? kFaulty : kSuspect;
+    suspicion.sure = faulty ? Claim::reading_faulty : Claim::reading_suspect;
     finding.count = links;
     finding.title =
         fmt::format("NVLinks of GPU {} on {} have errors: link {}: {}{}", name_of(gpu),

@@ -6,19 +6,11 @@
 #include <map>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kLinkWentDown = 0.8;
-constexpr double kFaulty = 0.75;
-constexpr double kSuspect = 0.5;
-constexpr double kNoPartNamed = 0.3;
-constexpr double kOneReading = 0.2;
-constexpr double kOrderUnknown = 0.8;  // times
-constexpr double kTimeUnknown = 0.85;  // times
-constexpr double kCleared = 0.9;       // times
-constexpr double kOnceOnly = 0.7;      // times: one reading, since a clear that may be long ago
 constexpr std::size_t kMostTold = 3;
 constexpr std::size_t kMostAlike = 4;  // ports with one trouble: more of them are told as one
 constexpr std::size_t kMostNamed = 64;
@@ -107,15 +99,16 @@ std::string told(const Sign& sign) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-double confidence_of(const Sign& sign) {
+Sureness sureness_of(const Sign& sign) {
   const Movement& movement = *sign.movements.front();
-  double confidence = sign.level == Level::faulty ? kFaulty : kSuspect;
-  if (sign.of->finding == "network.link_down") confidence = kLinkWentDown;
-  if (movement.order_unknown) confidence *= kOrderUnknown;
-  if (!movement.hours) confidence *= kTimeUnknown;
-  if (movement.cleared) confidence *= kCleared;
-  if (movement.since_clear) confidence *= kOnceOnly;
-  return confidence;
+  Sureness sure = sign.of->finding == "network.link_down" ? Claim::reading_link_down
+                  : sign.level == Level::faulty           ? Claim::reading_faulty
+                                                          : Claim::reading_suspect;
+  if (movement.order_unknown) sure.add(Ground::readings_unordered);
+  if (!movement.hours) sure.add(Ground::readings_undated);
+  if (movement.cleared) sure.add(Ground::counter_cleared);
+  if (movement.since_clear) sure.add(Ground::read_once);
+  return sure;
 }
 
 bool is_past(const Sign& sign) {
@@ -147,7 +140,7 @@ Suspicion begun(const PartFacts& facts, const Sign& sign) {
   finding.severity = sign.level == Level::faulty || finding.cause == "network.link_down"
                          ? Severity::error
                          : Severity::warning;
-  finding.confidence = confidence_of(sign);
+  suspicion.sure = sureness_of(sign);
   if (is_over(facts, sign)) finding.state = FindingState::resolved;
   for (const Movement* movement : sign.movements) {
     add_line(facts.view, movement->from, finding);
@@ -271,7 +264,7 @@ void suspect_no_part(const PartFacts& facts, const std::vector<Sign>& signs, Sus
     Suspicion suspicion = begun(facts, first);
     Finding& finding = suspicion.finding;
     finding.severity = Severity::warning;
-    finding.confidence = std::min(finding.confidence, kNoPartNamed);
+    suspicion.sure.add(Ground::no_part_named);
     finding.title = fmt::format("{} {}: {}", facts.ports.all()[first.port].label(), first.of->says,
                                 told(first));
     if (alike.size() > 1)
@@ -329,7 +322,7 @@ void mention_single_readings(const PartFacts& facts, Suspicions& found) {
     Finding& finding = suspicion.finding;
     finding.cause = readings.front().counter->of->finding;
     finding.severity = Severity::info;
-    finding.confidence = kOneReading;
+    suspicion.sure = Claim::reading_once;
     std::vector<std::string> words;
     for (const OneReading& reading : readings) {
       words.push_back(reading.words);

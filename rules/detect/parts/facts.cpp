@@ -1,4 +1,5 @@
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <algorithm>
 
@@ -6,8 +7,6 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostLines = 4;
-constexpr double kByLidAlone = 0.8;
-constexpr double kOfNoHost = 0.5;  // a link between switches: which hosts need it is not known
 
 // The host that a fault of the port is felt on: its own, or the one at the other end.
 std::string host_served(const PartFacts& facts, const NetworkPort& port) {
@@ -26,7 +25,7 @@ PartFacts::PartFacts(const View& the_view)
 void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,
                   Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
-  double sure = 0;
+  std::optional<Sureness> least_doubted;
   bool of_job = false;
   bool of_bystanders = false;
   for (const NetworkPort* port : ports) {
@@ -41,12 +40,15 @@ void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>&
     of_bystanders |= !ownership.part_of_job();
     add_owner(facts.view, ownership, host, finding.subject);
     finding.subject.nics.push_back(port->label());
-    double here = sureness(ownership);
-    if (port->by_lid_alone) here *= kByLidAlone;
-    if (switch_of_none && !facts.view.workers.all.empty()) here *= kOfNoHost;
-    sure = std::max(sure, here);
+    Sureness here = suspicion.sure;
+    here.add(ownership.doubt);
+    if (port->by_lid_alone) here.add(Ground::host_by_lid);
+    if (switch_of_none && !facts.view.workers.all.empty()) here.add(Ground::between_switches);
+    const Grounds& grounds = facts.view.catalog.grounds;
+    if (!least_doubted || grounds.log_odds(here) > grounds.log_odds(*least_doubted))
+      least_doubted = std::move(here);
   }
-  finding.confidence *= sure;
+  if (least_doubted) suspicion.sure = std::move(*least_doubted);
   if (!of_job && of_bystanders) finding.part_of_job = false;
   std::ranges::sort(finding.subject.hosts);
 }

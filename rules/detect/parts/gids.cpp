@@ -9,12 +9,11 @@
 #include <optional>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kNoSuchIndex = 0.7;
-constexpr double kOldVersion = 0.5;  // within one subnet it works
 constexpr std::string_view kQuestion = "environment NCCL_IB_GID_INDEX";
 
 struct RocePort {
@@ -78,18 +77,17 @@ Told told_on(const PartFacts& facts, const NetworkPort& port) {
   return told;
 }
 
-Suspicion describe(const PartFacts& facts, const RocePort& roce, double confidence,
-                   std::string title) {
+Suspicion describe(const PartFacts& facts, const RocePort& roce, Claim claim, std::string title) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::failed;
   const bool got_to_work = std::ranges::any_of(
       facts.view.members, [&](std::size_t index) { return facts.view.member(index).calls > 0; });
-  suspicion.needs_effect = got_to_work || confidence < kNoSuchIndex;
+  suspicion.needs_effect = got_to_work || claim != Claim::gid_missing;
   suspicion.since = roce.line->time;
   Finding& finding = suspicion.finding;
   finding.cause = "config.environment_mismatch";
-  finding.severity = confidence < kNoSuchIndex ? Severity::warning : Severity::error;
-  finding.confidence = confidence;
+  finding.severity = claim != Claim::gid_missing ? Severity::warning : Severity::error;
+  suspicion.sure = claim;
   finding.title = std::move(title);
   add_line(facts.view, roce.line, finding);
   lay_on_ports(facts, {roce.port}, suspicion);
@@ -114,7 +112,7 @@ Suspicions suspect_gids(const PartFacts& facts) {
     if (!told.index) {
       if (!roce.has("v2"))
         found.push_back(
-            describe(facts, roce, kOldVersion,
+            describe(facts, roce, Claim::gid_old_version,
                      fmt::format("{} has addresses of RoCE v1 alone, which no router carries",
                                  port.label())));
       continue;
@@ -122,12 +120,12 @@ Suspicions suspect_gids(const PartFacts& facts) {
     const auto gid = roce.versions.find(*told.index);
     if (gid == roce.versions.end())
       found.push_back(
-          describe(facts, roce, kNoSuchIndex,
+          describe(facts, roce, Claim::gid_missing,
                    fmt::format("NCCL_IB_GID_INDEX is {}, and {} has no address of that index",
                                *told.index, port.label())));
     else if (gid->second == "v1")
       found.push_back(describe(
-          facts, roce, kOldVersion,
+          facts, roce, Claim::gid_old_version,
           fmt::format("NCCL_IB_GID_INDEX is {}, and that address of {} is of RoCE v1{}",
                       *told.index, port.label(), roce.has("v2") ? "; it has others of v2" : "")));
   }

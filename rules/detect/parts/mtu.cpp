@@ -7,14 +7,11 @@
 #include <map>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kUsedByJob = 0.7;
-constexpr double kUseUnknown = 0.4;
-constexpr double kNoMajority = 0.8;  // times
-constexpr double kBlackHole = 0.7;
 constexpr int kLargeProbe = 1500;
 
 struct Told {
@@ -93,7 +90,8 @@ Suspicion describe(const PartFacts& facts, const std::string& interface, bool us
   Finding& finding = suspicion.finding;
   finding.cause = "network.mtu_mismatch";
   finding.severity = used ? Severity::error : Severity::warning;
-  finding.confidence = (used ? kUsedByJob : kUseUnknown) * (most.empty() ? kNoMajority : 1);
+  suspicion.sure = used ? Claim::mtu_of_the_job : Claim::mtu_elsewhere;
+  if (most.empty()) suspicion.sure.add(Ground::no_majority);
   std::vector<std::string> odd;
   std::vector<const NetworkPort*> ports;
   for (const auto& [mtu, those] : by_mtu) {
@@ -188,14 +186,14 @@ void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
     Finding& finding = suspicion.finding;
     finding.cause = "network.mtu_mismatch";
     finding.severity = Severity::error;
-    finding.confidence = kBlackHole;
+    suspicion.sure = Claim::mtu_black_hole;
     finding.title = fmt::format("Packets of {} bytes from {} to {} are lost, and small ones arrive",
                                 lost->bytes, host.empty() ? "a host" : host, record.name("to"));
     add_line(facts.view, lost->sample->line.get(), finding);
     const Ownership ownership = owner_of_host(facts.view, host);
     add_owner(facts.view, ownership, host, finding.subject);
     if (!ownership.part_of_job()) finding.part_of_job = false;
-    finding.confidence *= sureness(ownership);
+    suspicion.sure.add(ownership.doubt);
     finding.actions.push_back({.what = "Find the hop that drops them: a switch port whose MTU is "
                                        "smaller than that of the hosts.",
                                .where = host,

@@ -8,20 +8,11 @@
 #include <map>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kUsedByJob = 0.85;    // NCCL listed it when the job began
-constexpr double kUpElsewhere = 0.75;  // the same device is up on the job's other hosts
-constexpr double kUpBeside = 0.5;      // the host's other ports of this type are up
-constexpr double kSlowerThanSiblings = 0.65;
-constexpr double kSlowerThanOneHost = 0.5;     // and no third host tells which of the two is odd
-constexpr double kSlowerThanSupported = 0.55;  // the port at the other end may be the older one
-constexpr double kInterfaceDown = 0.5;         // the port below it is active
-constexpr double kCouldBeFaster = 0.65;
-constexpr double kRecovering = 0.7;
-constexpr double kNotListed = 0.6;
 constexpr std::size_t kLeastSiblings = 3;
 constexpr std::size_t kMostAlike = 4;
 
@@ -127,10 +118,10 @@ std::string name_on_host(const NetworkPort& port, std::string_view kind) {
   return kind == "netdev" ? port.netdev : fmt::format("{} {}", port.device, port.port);
 }
 
-// How sure it is that the port should be up; 0: it may well be unused.
-double expectation(const PartFacts& facts, const std::vector<PortState>& states,
-                   const PortState& state, std::string_view kind) {
-  if (is_used_by_job(facts, *state.port)) return kUsedByJob;
+// Why the port should be up; none: it may well be unused.
+std::optional<Claim> expectation(const PartFacts& facts, const std::vector<PortState>& states,
+                                 const PortState& state, std::string_view kind) {
+  if (is_used_by_job(facts, *state.port)) return Claim::port_of_the_job_down;
   std::size_t up = 0;
   std::size_t down = 0;
   std::size_t up_beside = 0;
@@ -145,9 +136,9 @@ double expectation(const PartFacts& facts, const std::vector<PortState>& states,
       ++(other.is_active() ? up : down);
     }
   }
-  if (up > down) return kUpElsewhere;
-  if (up + down > 0) return 0;
-  return down_beside == 0 && up_beside >= kLeastSiblings ? kUpBeside : 0;
+  if (up > down) return Claim::port_up_elsewhere;
+  if (up + down > 0 || down_beside > 0 || up_beside < kLeastSiblings) return std::nullopt;
+  return Claim::port_up_beside;
 }
 
 std::string why_down(const PortState& state) {
@@ -159,14 +150,14 @@ std::string why_down(const PortState& state) {
   return "it is not up";
 }
 
-Suspicion describe_down(const PartFacts& facts, const PortState& state, double confidence) {
+Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim claim) {
   Suspicion suspicion;
-  suspicion.verdict = confidence > kUpBeside ? Verdict::failed : Verdict::slow;
+  suspicion.verdict = claim != Claim::port_up_beside ? Verdict::failed : Verdict::slow;
   suspicion.since = state.line->time;
   Finding& finding = suspicion.finding;
   finding.cause = "network.link_down";
-  finding.severity = confidence > kUpBeside ? Severity::critical : Severity::warning;
-  finding.confidence = confidence;
+  finding.severity = claim != Claim::port_up_beside ? Severity::critical : Severity::warning;
+  suspicion.sure = claim;
   finding.title =
       fmt::format("{} is not up ({}): {}", state.port->label(), state.said, why_down(state));
   add_line(facts.view, state.line, finding);
@@ -215,13 +206,14 @@ void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
       std::ranges::count_if(states, [](const PortState& s) { return s.state == "initialize"; });
   for (const PortState& state : states) {
     if (state.state.empty() || state.is_active() || is_virtual(facts, *state.port)) continue;
-    double confidence = expectation(facts, states, state, kind);
+    std::optional<Claim> claim = expectation(facts, states, state, kind);
     // A cable that is fine leads somewhere: the port is meant to be used. Where all ports of a
     // fabric are like that, it is their subnet manager that is missing.
-    if (state.state == "initialize")
-      confidence = std::max(confidence, initialising > 1 ? kUpElsewhere : kUpBeside + 0.1);
-    if (confidence == 0) continue;
-    Suspicion suspicion = describe_down(facts, state, confidence);
+    if (state.state == "initialize" && claim != Claim::port_of_the_job_down &&
+        claim != Claim::port_up_elsewhere)
+      claim = initialising > 1 ? Claim::port_up_elsewhere : Claim::port_starting;
+    if (!claim) continue;
+    Suspicion suspicion = describe_down(facts, state, *claim);
     add_actions(actions_of(facts, "link_down"), state.port->host, suspicion.finding);
     by_trouble[state.state + state.physical].push_back(std::move(suspicion));
   }
@@ -229,7 +221,7 @@ void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
 }
 
 Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const LineRef* line,
-                        std::string title, double confidence) {
+                        std::string title, Claim claim) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
@@ -237,7 +229,7 @@ Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const L
   Finding& finding = suspicion.finding;
   finding.cause = "network.link_errors";
   finding.severity = Severity::warning;
-  finding.confidence = confidence;
+  suspicion.sure = claim;
   finding.title = std::move(title);
   add_line(facts.view, line, finding);
   std::vector<const NetworkPort*> ports{&port};
@@ -300,7 +292,7 @@ Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const Por
       facts, *first.port, first.rate_line,
       fmt::format("All {} ports of {} run at {} Gb/s, and those of the job's other hosts at {}",
                   slow.size(), first.port->host, first.rate, elsewhere.rate),
-      elsewhere.hosts > 1 ? kSlowerThanSiblings : kSlowerThanOneHost);
+      elsewhere.hosts > 1 ? Claim::port_slower_than_siblings : Claim::port_slower_than_one);
   suspicion.finding.count = slow.size();
   for (std::size_t i = 1; i < slow.size(); ++i)
     suspicion.finding.subject.nics.push_back(slow[i]->port->label());
@@ -341,13 +333,14 @@ void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states, 
     const double siblings = rate_of_siblings(states, state);
     const Elsewhere elsewhere = rate_elsewhere(facts, states, state);
     if (siblings == 0 && elsewhere.rate == 0) continue;
-    slow.push_back(describe_slow(
-        facts, *state.port, state.rate_line,
-        siblings > 0 ? fmt::format("{} runs at {} Gb/s, and its siblings at {}",
-                                   state.port->label(), state.rate, siblings)
-                     : fmt::format("{} runs at {} Gb/s, and on other hosts at {}",
-                                   state.port->label(), state.rate, elsewhere.rate),
-        siblings > 0 || elsewhere.hosts > 1 ? kSlowerThanSiblings : kSlowerThanOneHost));
+    slow.push_back(
+        describe_slow(facts, *state.port, state.rate_line,
+                      siblings > 0 ? fmt::format("{} runs at {} Gb/s, and its siblings at {}",
+                                                 state.port->label(), state.rate, siblings)
+                                   : fmt::format("{} runs at {} Gb/s, and on other hosts at {}",
+                                                 state.port->label(), state.rate, elsewhere.rate),
+                      siblings > 0 || elsewhere.hosts > 1 ? Claim::port_slower_than_siblings
+                                                          : Claim::port_slower_than_one));
   }
   join_alike(std::move(slow), "are like it", found);
 }
@@ -384,7 +377,7 @@ void suspect_below_supported(const PartFacts& facts, const std::vector<PortState
         describe_slow(facts, *state.port, now.line,
                       fmt::format("{} runs at {}, and both it and its cable can do {}",
                                   state.port->label(), now.value, words.speeds[could - 1]),
-                      kSlowerThanSupported));
+                      Claim::port_slower_than_supported));
   }
   join_alike(std::move(slow), "are like it", found);
 }
@@ -406,7 +399,7 @@ void suspect_could_be(const PartFacts& facts, Suspicions& found) {
                                  fmt::format("The link of {}{} is slower than both ends can be: "
                                              "it could be {}",
                                              port.label(), other, could_be.value),
-                                 kCouldBeFaster));
+                                 Claim::port_could_be_faster));
   }
   join_alike(std::move(slow), "are like it", found);
 }
@@ -419,7 +412,7 @@ void suspect_recovering(const PartFacts& facts, const std::vector<PortState>& st
         describe_slow(facts, *state.port, state.line,
                       fmt::format("{} was seen in the midst of recovering its link ({})",
                                   state.port->label(), state.said),
-                      kRecovering);
+                      Claim::port_recovering);
     suspicion.finding.severity = Severity::error;
     suspicion.job_ran_with_it = false;
     found.push_back(std::move(suspicion));
@@ -449,7 +442,7 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
       Finding& finding = suspicion.finding;
       finding.cause = "network.link_down";
       finding.severity = Severity::warning;
-      finding.confidence = kInterfaceDown;
+      suspicion.sure = Claim::port_interface_down;
       finding.title = fmt::format(
           "{} of {} is down ({}) though its port {} is active: RDMA works there, sockets do not",
           state.port->netdev, host.empty() ? "a host that no line names" : host, state.said,
@@ -492,7 +485,7 @@ void suspect_missing(const PartFacts& facts, const std::vector<PortState>& state
     Finding& finding = suspicion.finding;
     finding.cause = "network.nic_failure";
     finding.severity = Severity::error;
-    finding.confidence = kNotListed;
+    suspicion.sure = Claim::port_not_listed;
     finding.title = fmt::format("{} of {} is not listed, though the job's other hosts have it",
                                 fmt::join(missing, ", "), host);
     add_line(facts.view, line, finding);

@@ -8,12 +8,11 @@
 #include <map>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kNoLinks = 0.45;
-constexpr double kFarFromNics = 0.4;
 constexpr std::size_t kLeastPeers = 3;
 
 // From the nearest on, as nvidia-smi's legend explains them.
@@ -49,7 +48,7 @@ Gpu gpu_of(const PartFacts& facts, const PartRecord& record) {
 }
 
 Suspicion describe(const PartFacts& facts, const std::string& host, const Gpu& gpu,
-                   std::string_view cause, double confidence, std::string what) {
+                   std::string_view cause, Claim claim, std::string what) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
@@ -57,7 +56,7 @@ Suspicion describe(const PartFacts& facts, const std::string& host, const Gpu& g
   Finding& finding = suspicion.finding;
   finding.cause = cause;
   finding.severity = Severity::warning;
-  finding.confidence = confidence;
+  suspicion.sure = claim;
   finding.title = fmt::format("GPU {} of {} {}", gpu.index,
                               host.empty() ? "a host that no line names" : host, what);
   add_line(facts.view, gpu.line, finding);
@@ -67,7 +66,7 @@ Suspicion describe(const PartFacts& facts, const std::string& host, const Gpu& g
   const Ownership ownership = owner_of_gpu(facts.view, host, pci);
   add_owner(facts.view, ownership, host, finding.subject);
   finding.subject.gpus = {gpu_name(host, pci.empty() ? gpu.index : pci)};
-  finding.confidence *= sureness(ownership);
+  suspicion.sure.add(ownership.doubt);
   if (!ownership.part_of_job()) finding.part_of_job = false;
   finding.actions.push_back(
       {.what = "Compare with another host of the same kind, and look at what the driver said of "
@@ -96,12 +95,12 @@ Suspicions suspect_topology(const PartFacts& facts) {
       // Where all others reach each other: bridges between pairs leave some GPUs out on purpose.
       if (gpu.peers > 0 && gpu.linked == 0 &&
           all_others([&](const Gpu& other) { return other.linked + 2 >= gpus.size(); }))
-        found.push_back(describe(facts, host, gpu, "config.p2p_disabled", kNoLinks,
+        found.push_back(describe(facts, host, gpu, "config.p2p_disabled", Claim::gpu_without_links,
                                  "has no NVLink to any peer, and all others have"));
       if (gpu.nics > 0 && gpu.nearest >= kFar &&
           all_others([](const Gpu& other) { return other.nearest <= kNear; }))
         found.push_back(describe(
-            facts, host, gpu, "config.gdr_disabled", kFarFromNics,
+            facts, host, gpu, "config.gdr_disabled", Claim::gpu_far_from_nics,
             fmt::format("has no NIC near it ({}), and all others have one behind their own PCIe "
                         "switch",
                         kDistances[gpu.nearest])));

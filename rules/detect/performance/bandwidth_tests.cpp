@@ -9,18 +9,11 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kSureOfWrong = 0.95;
-constexpr double kSureOfLow = 0.75;
-constexpr double kSureOfFarLow = 0.85;  // half of what it should be
-constexpr double kSureOfFall = 0.6;
-constexpr double kSureBesideMany = 0.75;
-constexpr double kSureBesideOne = 0.5;  // it may be built otherwise
-constexpr double kSureOfLimit = 0.7;    // the one who ran it said what it should reach
-constexpr double kManyHosts = 0.8;      // which of them it is, is not told
 
 std::vector<std::string> hosts_of(const View& view, const PartRecord& record) {
   std::vector<std::string> hosts;
@@ -57,13 +50,14 @@ void lay_on_hosts(const View& view, const std::vector<std::string>& hosts, Suspi
     of_job |= owner_of_host(view, host).part_of_job();
   }
   if (!of_job) suspicion.finding.part_of_job = false;
-  if (hosts.size() > 1) suspicion.finding.confidence *= kManyHosts;
+  if (hosts.size() > 1) suspicion.sure.add(Ground::one_of_several_hosts);
   std::ranges::sort(suspicion.finding.subject.hosts);
 }
 
 Suspicion wrong_results(const View& view, const PartRecord& record) {
   const std::vector<std::string> hosts = hosts_of(view, record);
-  Suspicion suspicion = slow_suspicion(view, record, "corruption.wrong_results", kSureOfWrong);
+  Suspicion suspicion =
+      slow_suspicion(view, record, "corruption.wrong_results", Claim::test_wrong_data);
   suspicion.verdict = Verdict::corrupt;
   Finding& finding = suspicion.finding;
   finding.severity = Severity::critical;
@@ -89,9 +83,8 @@ Suspicion wrong_results(const View& view, const PartRecord& record) {
 
 // Of these hosts, by this run of a test.
 Suspicion low_bandwidth(const View& view, const PartRecord& record,
-                        const std::vector<std::string>& hosts, std::string title,
-                        double confidence) {
-  Suspicion suspicion = slow_suspicion(view, record, "performance.bandwidth_low", confidence);
+                        const std::vector<std::string>& hosts, std::string title, Claim claim) {
+  Suspicion suspicion = slow_suspicion(view, record, "performance.bandwidth_low", claim);
   suspicion.finding.title =
       fmt::format("{}{} {}", test_name(record), where(hosts, record), std::move(title));
   const std::string host = hosts.size() == 1 ? hosts.front() : "";
@@ -116,13 +109,13 @@ void suspect_by_reference(const View& view, const PartRecord& record, double bus
       view.catalog.performance.reference_for(record.name("gpu"), record.name("collective"),
                                              static_cast<int>(*nodes), static_cast<int>(*ranks));
   if (reference == nullptr || size < reference->from_size || busbw >= reference->low) return;
-  const double confidence = busbw < reference->expected / 2 ? kSureOfFarLow : kSureOfLow;
+  const Claim claim = busbw < reference->expected / 2 ? Claim::test_far_low : Claim::test_low;
   found.push_back(
       low_bandwidth(view, record, hosts_of(view, record),
                     fmt::format("reached {:.0f} GB/s of bus bandwidth with {} x {}, "
                                 "which reach {:.0f}",
                                 busbw, reference->ranks, record.name("gpu"), reference->expected),
-                    confidence));
+                    claim));
 }
 
 // The latest run beside the best of those before it.
@@ -144,7 +137,7 @@ void suspect_fall(const View& view, const PartRecord& record, std::string_view q
   found.push_back(
       low_bandwidth(view, record, hosts_of(view, record),
                     fmt::format("reached {:.0f} GB/s, and {:.0f} in an earlier run", *latest, best),
-                    kSureOfFall));
+                    Claim::test_fell));
   add_line(view, then, found.back().finding);
 }
 
@@ -156,7 +149,7 @@ void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Su
                                 fmt::format("reached {:.0f} GB/s on average, less than whoever "
                                             "ran it asked for (NCCL_TESTS_MIN_BW)",
                                             leading_number(average).value_or(0)),
-                                kSureOfLimit));
+                                Claim::test_below_limit));
 }
 
 // " AllReduce 100MB: 88.10 GB/s": a script's own line, which no reference describes.
@@ -197,11 +190,12 @@ void suspect_odd_host(const View& view, const std::vector<RunOfHosts>& runs,
   if (odd.size() != 1) return;
   const RunOfHosts& worst = **std::ranges::min_element(slow, {}, &RunOfHosts::busbw);
   const bool alone = worst.hosts.size() == 1;
-  found.push_back(low_bandwidth(view, *worst.record, odd,
-                                fmt::format("{}reached {:.0f} GB/s of bus bandwidth, and {} {:.0f}",
-                                            alone ? "" : "and others ", worst.busbw,
-                                            alone ? "other hosts" : "hosts without it", best),
-                                runs.size() - slow.size() > 1 ? kSureBesideMany : kSureBesideOne));
+  found.push_back(low_bandwidth(
+      view, *worst.record, odd,
+      fmt::format("{}reached {:.0f} GB/s of bus bandwidth, and {} {:.0f}",
+                  alone ? "" : "and others ", worst.busbw,
+                  alone ? "other hosts" : "hosts without it", best),
+      runs.size() - slow.size() > 1 ? Claim::test_beside_many : Claim::test_beside_one));
   for (const RunOfHosts* run : slow)
     if (run != &worst && run->record->last != nullptr)
       add_line(view, run->record->last.get(), found.back().finding);

@@ -52,13 +52,13 @@ void lay_on_rank(const View& view, int rank, Finding& finding) {
 }
 
 Suspicion slow_suspicion(const View& view, const PartRecord& record, std::string_view cause,
-                         double confidence) {
+                         Claim claim) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
   suspicion.finding.cause = cause;
   suspicion.finding.severity = Severity::warning;
-  suspicion.finding.confidence = confidence;
+  suspicion.sure = claim;
   if (record.last != nullptr) {
     suspicion.since = record.last->time;
     add_line(view, record.last.get(), suspicion.finding);

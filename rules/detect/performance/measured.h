@@ -36,6 +36,6 @@ void lay_on_rank(const View& view, int rank, Finding& finding);
 
 // A finding about the job's speed, resting on the record's line.
 Suspicion slow_suspicion(const View& view, const PartRecord& record, std::string_view cause,
-                         double confidence);
+                         Claim claim);
 
 }  // namespace faultline

@@ -10,17 +10,12 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kSureOfShare = 0.82;
 // They may wait for ranks of which no profile was seen.
-constexpr double kSureOfShareOfSome = 0.7;
-constexpr double kSureOfShareOfOne = 0.5;
-constexpr double kSureOfStraggler = 0.75;
-constexpr double kSureOfOneOfTwo = 0.55;
-constexpr double kSureWithoutSteps = 0.5;
 constexpr double kPerMs = 1000;
 
 // Of a step, or of all that was profiled; microseconds.
@@ -179,8 +174,8 @@ Verdicts judge_steps(const std::vector<Profile>& profiles,
 }
 
 Suspicion describe_late(const View& view, const Profile& profile, bool computes, double share,
-                        std::string_view seen_in, double confidence) {
-  Suspicion suspicion = slow_suspicion(view, *profile.record, "software.straggler", confidence);
+                        std::string_view seen_in, Claim claim) {
+  Suspicion suspicion = slow_suspicion(view, *profile.record, "software.straggler", claim);
   Finding& finding = suspicion.finding;
   lay_on_rank(view, profile.rank, finding);
   finding.title = fmt::format(
@@ -221,10 +216,11 @@ std::optional<std::size_t> find_straggler(const View& view, const std::vector<Pr
     if (*most == 0 || static_cast<double>(*most) <
                           catalog.straggler.consistent * static_cast<double>(verdicts.steps))
       return std::nullopt;
-    found.push_back(describe_late(view, profiles[who], 2 * verdicts.computes[who] >= *most,
-                                  verdicts.share[who] / static_cast<double>(*most),
-                                  fmt::format("{} of {} steps", *most, verdicts.steps),
-                                  profiles.size() > 2 ? kSureOfStraggler : kSureOfOneOfTwo));
+    found.push_back(
+        describe_late(view, profiles[who], 2 * verdicts.computes[who] >= *most,
+                      verdicts.share[who] / static_cast<double>(*most),
+                      fmt::format("{} of {} steps", *most, verdicts.steps),
+                      profiles.size() > 2 ? Claim::profile_straggler : Claim::profile_one_of_two));
     return who;
   }
   if (verdicts.steps > 0) return std::nullopt;  // too few to be called consistent
@@ -234,7 +230,7 @@ std::optional<std::size_t> find_straggler(const View& view, const std::vector<Pr
       late_in(stretches, catalog.straggler.gap_without_steps, catalog.straggler.accounted);
   if (!late) return std::nullopt;
   found.push_back(describe_late(view, profiles[late->who], late->computes, late->gap / late->span,
-                                "all that was profiled", kSureWithoutSteps));
+                                "all that was profiled", Claim::profile_without_steps));
   return late->who;
 }
 
@@ -253,9 +249,9 @@ void find_exposed(const View& view, const std::vector<Profile>& profiles,
   const bool alone = profiles.size() == 1;
   const bool some = static_cast<int>(profiles.size()) < view.roll.expected;
   Suspicion suspicion = slow_suspicion(view, *least->record, "performance.communication_bound",
-                                       alone  ? kSureOfShareOfOne
-                                       : some ? kSureOfShareOfSome
-                                              : kSureOfShare);
+                                       alone  ? Claim::profile_share_of_one
+                                       : some ? Claim::profile_share_of_some
+                                              : Claim::profile_share);
   Finding& finding = suspicion.finding;
   finding.title =
       alone ? fmt::format(

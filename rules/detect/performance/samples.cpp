@@ -8,16 +8,11 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kSureOfBarrier = 0.7;
-constexpr double kSureOfMany = 0.4;  // several differ at once
-constexpr double kSureOfScript = 0.45;
-constexpr double kSureOfKernels = 0.7;
-constexpr double kSureOfIdle = 0.6;
-constexpr double kSureOfZombie = 0.55;
 
 struct BarrierTime {
   int rank = -1;
@@ -26,8 +21,8 @@ struct BarrierTime {
 };
 
 Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::string title,
-                    double confidence) {
-  Suspicion suspicion = slow_suspicion(view, record, "software.straggler", confidence);
+                    Claim claim) {
+  Suspicion suspicion = slow_suspicion(view, record, "software.straggler", claim);
   suspicion.finding.title = std::move(title);
   lay_on_rank(view, rank, suspicion.finding);
   suspicion.finding.actions = {
@@ -68,7 +63,7 @@ void suspect_times(const View& view, const std::vector<BarrierTime>& times,
             : fmt::format("The others wait in a barrier {:.1f} times as long as rank {}, which "
                           "comes last",
                           usual / std::max(time->ms, usual / 1000), time->rank),
-        odd.size() == 1 ? kSureOfBarrier : kSureOfMany));
+        odd.size() == 1 ? Claim::samples_barrier : Claim::samples_several));
 }
 
 // The ranks that a report names. More than a few are no stragglers.
@@ -92,7 +87,7 @@ void suspect_named(const View& view, const PartRecord& record, const std::set<in
     if (!timed.contains(rank))
       found.push_back(late_rank(view, record, rank,
                                 fmt::format("The job's own report calls rank {} a straggler", rank),
-                                kSureOfScript));
+                                Claim::samples_script));
 }
 
 // By the times of kernels alone, in which nobody waits: whoever is slow there is slow itself.
@@ -103,7 +98,7 @@ void suspect_slow_gpus(const View& view, const PartRecord& record, std::vector<S
         fmt::format("The kernels of rank {} take far longer than those of other ranks, or than "
                     "before, by the job's own report",
                     rank),
-        kSureOfKernels));
+        Claim::samples_kernels));
 }
 
 struct Work {
@@ -174,7 +169,7 @@ std::vector<Suspicion> suspect_idle_gpus(const View& view) {
   std::vector<Suspicion> found;
   for (const Work* work : idle) {
     Suspicion suspicion =
-        slow_suspicion(view, *work->record, "collective.rank_behind", kSureOfIdle);
+        slow_suspicion(view, *work->record, "collective.rank_behind", Claim::samples_idle);
     suspicion.verdict = Verdict::hang;
     suspicion.stops_job = true;
     suspicion.since = work->idle_since->time;
@@ -203,7 +198,8 @@ std::vector<Suspicion> suspect_dead_processes(const View& view) {
       if (worker.process.host != host || static_cast<double>(worker.process.pid) != *pid ||
           worker.rank < 0)
         continue;
-      Suspicion suspicion = slow_suspicion(view, record, "software.rank_crashed", kSureOfZombie);
+      Suspicion suspicion =
+          slow_suspicion(view, record, "software.rank_crashed", Claim::samples_zombie);
       suspicion.verdict = Verdict::failed;
       suspicion.job_ran_with_it = false;
       suspicion.needs_effect = true;

@@ -1,4 +1,5 @@
 #include "rules/detect/remarks/aftermath.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +11,6 @@ namespace faultline {
 namespace {
 
 // That this is what the job died of.
-constexpr double kEcho = 0.3;
-constexpr double kAborted = 0.25;
-constexpr double kUnknownText = 0.4;
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostTexts = 4;    // unknown ones that came with a failure
 constexpr std::size_t kMostCurious = 3;  // unknown ones that did no harm
@@ -49,7 +47,7 @@ std::vector<Suspicion> find_echoes(const View& view, const std::vector<Sighting>
     if (finding.subject.ranks.size() > 1)
       finding.title += fmt::format("; {} ranks say the like", finding.subject.ranks.size());
     finding.severity = Severity::error;
-    finding.confidence = kEcho;
+    suspicion.sure = Claim::echo_of_failure;
     add_lines(view, said, finding);
   }
   return found;
@@ -120,7 +118,7 @@ Suspicion describe_unknown(const View& view, const SightingList& said, Fate fate
   finding.title = fmt::format("NCCL warned {}: {}", who, shown(said.front()->said->remark.text));
   if (fate == Fate::fell_silent) finding.title += "; nothing comes after it";
   finding.severity = fate == Fate::went_on ? Severity::info : Severity::error;
-  finding.confidence = kUnknownText;
+  suspicion.sure = Claim::unknown_text;
   add_lines(view, said, finding);
   return suspicion;
 }
@@ -170,7 +168,7 @@ std::vector<Suspicion> find_aborted(const View& view) {
                       : fmt::format("{} aborted their communicators",
                                     counted(finding.count, "process", "processes"));
   finding.severity = Severity::error;
-  finding.confidence = kAborted;
+  suspicion.sure = Claim::aborted;
   return {suspicion};
 }
 

@@ -7,16 +7,11 @@
 #include <utility>
 
 #include "rules/detect/remarks/connections.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kOneOfTwo = 0.6;          // at most: two ends, and nothing tells which
-constexpr double kScattered = 0.4;         // at most: many ends, and none of them in common
-constexpr double kCommonEnd = 0.15;        // added: what many connections share is at fault
-constexpr double kMostlyCommon = 0.05;     // added: most of them do
-constexpr double kSilentAndAccused = 0.1;  // added: others name it, and it says nothing itself
-constexpr double kMostConfidence = 0.95;
 constexpr std::size_t kLeastForMostly = 4;  // connections
 constexpr std::size_t kMostRanksNamed = 8;
 constexpr std::size_t kMostGroups = 6;  // of one class: what is beyond is told as one
@@ -125,7 +120,8 @@ Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& 
   finding.subject = speakers_of(view, sightings_in(reports));
   name_end(finding.subject, reports, pair.first);
   name_end(finding.subject, reports, pair.second);
-  finding.confidence = std::min(reports.front().sighting->signature->confidence, kOneOfTwo);
+  suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
+  suspicion.sure.add(Ground::one_of_two_ends);
   const Report& first = reports.front();
   if (reporters(reports).size() > 1)
     finding.title += fmt::format("; {} and {} both report it, and nothing tells which is at fault",
@@ -145,9 +141,8 @@ Suspicion suspect_common_end(const View& view, const EndReports& reports, const 
   name_end(finding.subject, reports, name);
   // Several NICs of one host: then it is not one of them that failed.
   if (finding.subject.nics.size() > 1) finding.subject.nics.clear();
-  finding.confidence = std::min(reports.front().sighting->signature->confidence +
-                                    (touching == pairs ? kCommonEnd : kMostlyCommon),
-                                kMostConfidence);
+  suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
+  suspicion.sure.add(touching == pairs ? Ground::common_end : Ground::mostly_common_end);
   const std::string what = finding.subject.nics.size() == 1 ? finding.subject.nics.front() : name;
   finding.title +=
       touching == pairs
@@ -164,7 +159,8 @@ Suspicion suspect_all(const View& view, const EndReports& reports, std::size_t p
     name_end(finding.subject, {report}, report.near.name);
     name_end(finding.subject, {report}, report.far.name);
   }
-  finding.confidence = std::min(reports.front().sighting->signature->confidence, kScattered);
+  suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
+  suspicion.sure.add(Ground::many_ends);
   if (pairs > 1)
     finding.title +=
         fmt::format("; {} pairs of hosts report the like, and no end is common to all", pairs);
@@ -256,8 +252,7 @@ Suspicion suspect_lost_host(const View& view, const EndReports& reports, const A
   finding.subject = {};
   if (is_host(reports, accused.name)) finding.subject.hosts = {accused.name};
   name_silent_workers(view, accused, finding);
-  if (accused.by.size() > 1) finding.confidence += kSilentAndAccused;
-  finding.confidence = std::min(finding.confidence, kMostConfidence);
+  if (accused.by.size() > 1) suspicion.sure.add(Ground::silent_and_accused);
   return suspicion;
 }
 

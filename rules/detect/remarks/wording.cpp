@@ -8,15 +8,14 @@
 
 #include "model/cause.h"
 #include "rules/knowledge/advice.h"
-#include "rules/picture/read/swallowed_errors.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
+#include "rules/picture/read/swallowed_errors.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostLines = 4;
-constexpr double kSeveralSpeakers = 0.05;  // added: they bear each other out
-constexpr double kMostConfidence = 0.98;
 
 template <class T>
 void add_all(std::vector<T>& to, const std::vector<T>& from) {
@@ -149,10 +148,8 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
         std::ranges::find(finding.evidence, line) == finding.evidence.end())
       finding.evidence.push_back(std::move(line));
   }
-  finding.confidence = signature.confidence;
-  if (speakers.size() > 1)
-    finding.confidence = std::max(finding.confidence,
-                                  std::min(finding.confidence + kSeveralSpeakers, kMostConfidence));
+  suspicion.sure = {Claim::signature, signature.confidence};
+  if (speakers.size() > 1) suspicion.sure.add(Ground::several_speakers);
   // An error that names no cause is not passed over where nothing else is known.
   suspicion.stops_job = is_symptom(finding.cause) && finding.severity >= Severity::error;
   suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/who/reported_identity.h"
 
 namespace faultline {
@@ -13,11 +14,6 @@ namespace {
 
 // RAS has a network of its own, besides the one that carries the data: a process that is out of
 // its reach is most likely stopped, gone, or on a host that is.
-constexpr double kDead = 0.75;
-constexpr double kUnresponsive = 0.6;  // its RAS thread may only be late
-constexpr double kNeverJoined = 0.7;
-constexpr double kOwnError = 0.7;
-constexpr double kRemoteError = 0.4;
 constexpr std::size_t kMostLines = 3;
 constexpr std::string_view kRemote = "Remote process error";
 
@@ -148,7 +144,9 @@ Suspicion describe(const View& view, const Group& group) {
   finding.cause = any.forming ? "launch.rank_missing" : "process.silent";
   finding.title = title_of(group, people);
   finding.severity = Severity::critical;
-  finding.confidence = any.forming ? kNeverJoined : dead ? kDead : kUnresponsive;
+  suspicion.sure = any.forming ? Claim::report_never_joined
+                   : dead      ? Claim::report_dead
+                               : Claim::report_unresponsive;
   finding.subject = subject_of(people);
   return suspicion;
 }
@@ -210,7 +208,7 @@ std::vector<Suspicion> find_reported_errors(const View& view) {
   finding.title = fmt::format("{} reported to ncclras: {}", names_of(people),
                               erring.begin()->second.rank->error);
   finding.severity = Severity::error;
-  finding.confidence = own.empty() ? kRemoteError : kOwnError;
+  suspicion.sure = own.empty() ? Claim::report_remote_error : Claim::report_own_error;
   finding.subject = subject_of(people);
   return {std::move(suspicion)};
 }

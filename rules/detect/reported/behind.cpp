@@ -6,18 +6,12 @@
 #include <map>
 #include <set>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/who/reported_identity.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kStoodStill = 0.88;  // two reports agree
-constexpr double kSeenOnce = 0.65;
-constexpr double kAborted = 0.5;    // after an abort ranks stop wherever they are
-constexpr double kUnnamed = 0.5;    // it says how many are behind, and not which
-constexpr double kScattered = 0.5;  // ranks are late here and there
-constexpr double kAhead = 0.6;      // one is ahead of all others and nobody follows
-constexpr double kMixed = 0.55;     // all launched as many, but not of the same kinds
 constexpr std::size_t kMostLines = 3;
 
 using Count = std::uint64_t;
@@ -261,10 +255,11 @@ Suspicion behind(const View& view, const std::vector<const Lag*>& lags, int worl
       standing.places.rbegin()->second.ranks,
       lag.communicator->nranks > 0 ? lag.communicator->nranks : standing.ranks(),
       lag.motion == Motion::still ? ", and stood still between two reports" : "");
-  finding.confidence = lag.motion == Motion::still ? kStoodStill : kSeenOnce;
-  if (!named) finding.confidence = std::min(finding.confidence, kUnnamed);
-  if (circular) finding.confidence = std::min(finding.confidence, kScattered);
-  if (aborted(*lag.communicator)) finding.confidence = std::min(finding.confidence, kAborted);
+  suspicion.sure =
+      lag.motion == Motion::still ? Claim::report_stood_still : Claim::report_seen_once;
+  if (!named) suspicion.sure.add(Ground::not_named);
+  if (circular) suspicion.sure.add(Ground::waits_in_a_circle);
+  if (aborted(*lag.communicator)) suspicion.sure.add(Ground::after_abort);
   if (named) finding.subject = subject_of(people);
   finding.subject.communicators.clear();
   for (const Lag* each : lags) finding.subject.communicators.push_back(each->id);
@@ -289,7 +284,7 @@ std::optional<Suspicion> ahead(const View& view, const Lag& lag, int world) {
       "nobody moved between two reports",
       names_of(people), lag.standing.gap(), operation_name(lag.standing.operation), lag.id,
       lag.last_ranks);
-  finding.confidence = kAhead;
+  suspicion.sure = Claim::report_ahead;
   finding.subject = subject_of(people);
   add_lines(view, lag, first.named, finding);
   add_line(view, lag.standing.places.begin()->second, finding);
@@ -311,7 +306,7 @@ std::optional<Suspicion> mixed(const View& view, const Lag& lag, int world) {
       "{} {} {}",
       names_of(people), lag.id, lag.standing.gap(), &odd == &fewest ? "fewer" : "more",
       operation_name(lag.standing.operation));
-  finding.confidence = kMixed;
+  suspicion.sure = Claim::report_mixed;
   finding.subject = subject_of(people);
   add_lines(view, lag, odd.named, finding);
   add_line(view, &odd == &fewest ? most : fewest, finding);
@@ -363,7 +358,7 @@ std::vector<Suspicion> find_reported_behind(const View& view) {
   for (const auto& theirs : unnamed) found.push_back(behind(view, theirs, world, circular));
   if (found.size() - before > 1)
     for (std::size_t i = before; i < found.size(); ++i)
-      found[i].finding.confidence = std::min(found[i].finding.confidence, kScattered);
+      found[i].sure.add(Ground::late_here_and_there);
   return found;
 }
 

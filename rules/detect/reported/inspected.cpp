@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <map>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/who/reported_identity.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kEndsEarly = 0.35;
-constexpr double kAllEnd = 0.5;
 // Records are written by a thread of their own, now and then.
 constexpr std::uint64_t kNormalSkew = 1;
 constexpr auto kLate = std::chrono::seconds(10);
@@ -85,7 +84,7 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
         fmt::format("The records of {} end at {} #{} of communicator {}; its peers completed #{}",
                     names_of(early), operation, ends.front().completed, id, ends.back().completed);
     finding.severity = Severity::warning;
-    finding.confidence = kEndsEarly;
+    suspicion.sure = Claim::records_end_early;
     finding.subject = subject_of(early);
     return suspicion;
   }
@@ -97,7 +96,7 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
       "All {} ranks of communicator {} completed {} #{}, and no record tells of a later one",
       ends.size(), id, operation, ends.front().completed);
   finding.severity = Severity::info;
-  finding.confidence = kAllEnd;
+  suspicion.sure = Claim::records_all_end;
   finding.subject.communicators = {id};
   suspicion.verdict = Verdict::healthy;  // so do the records of a job that is done
   return suspicion;

@@ -5,20 +5,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/state/remarks.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kFirst = 0.85;        // nothing that could lead to it was said before
-constexpr double kOneOfSeveral = 0.5;  // and nothing tells which of them was first
-constexpr double kLater = 0.35;
-constexpr double kKilled = 0.6;      // nobody says by whom
-constexpr double kFaulted = 0.7;     // a segmentation fault, a bus error
-constexpr double kEndedOnly = 0.45;  // with a code, and no word why
-constexpr double kOutOfMemory = 0.85;
-constexpr double kBesideAnException = 0.7;  // times: that may tell why
 constexpr std::size_t kMostLines = 8;
 constexpr std::size_t kMostTitleBytes = 240;
 
@@ -178,7 +171,7 @@ Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) 
   if (finding.subject.ranks.empty() && !first.rank->host.empty())
     finding.subject.hosts = {first.rank->host};
   finding.severity = Severity::critical;
-  finding.confidence = kFirst;
+  suspicion.sure = Claim::crash_first;
   finding.count = group.told.size();
   if (first.match) {
     const MessageSignature& signature = *first.match->signature;
@@ -198,7 +191,7 @@ Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) 
     fields["rank"] = fmt::format("{}", rank);
     finding.title = filled(title, fields);
     finding.severity = signature.severity;
-    finding.confidence = signature.confidence;
+    suspicion.sure = {Claim::signature, signature.confidence};
     for (Action action : signature.actions) {
       action.what = filled(action.what, fields);
       action.where = action.where == "{host}" ? host : action.where;
@@ -240,7 +233,7 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
   finding.severity = Severity::error;
-  finding.confidence = 0.6;
+  suspicion.sure = Claim::crash_echo;
   finding.count = group.told.size();
   finding.subject = crew.subject_of(ranks);
   for (const Told& told : group.told)
@@ -263,11 +256,11 @@ void order_crashes(const std::vector<Group>& groups, std::vector<Suspicion>& fou
     const bool of_machine = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
     if (of_machine) continue;
     if (later) {
-      finding.confidence = std::min(finding.confidence, kLater);
+      suspicion.sure.add(Ground::later_crash);
       // What a rank raises after another one failed says little.
       if (finding.cause == "software.rank_crashed") finding.cause = "process.aborted";
     } else if (!alone) {
-      finding.confidence = std::min(finding.confidence, kOneOfSeveral);
+      suspicion.sure.add(Ground::one_of_several_crashes);
     }
   }
 }
@@ -422,12 +415,11 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
                                      : fmt::format("{} {}", who, name_of(first.exit()));
   if (first.killed() && !first.for_memory()) finding.title += ", and no line says why";
   finding.severity = Severity::critical;
-  finding.confidence = first.for_memory() ? kOutOfMemory
-                       : first.by_fault() ? kFaulted
-                       : first.killed()   ? kKilled
-                                          : kEndedOnly;
-  if (ranks.size() > 1 && !first.for_memory())
-    finding.confidence = std::min(finding.confidence, kEndedOnly);
+  suspicion.sure = first.for_memory() ? Claim::crash_out_of_memory
+                   : first.by_fault() ? Claim::crash_faulted
+                   : first.killed()   ? Claim::crash_killed
+                                      : Claim::crash_ended;
+  if (ranks.size() > 1 && !first.for_memory()) suspicion.sure.add(Ground::several_ended);
   finding.count = ends.size();
   for (const Ended& end : ends)
     if (finding.evidence.size() < 3) finding.evidence.push_back(view.evidence(end.line->line));
@@ -482,7 +474,7 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
   } else {
     found.push_back(describe_ends(view, crew, ends));
   }
-  if (why == Why::told) found.back().finding.confidence *= kBesideAnException;
+  if (why == Why::told) found.back().sure.add(Ground::beside_an_exception);
 }
 
 }  // namespace

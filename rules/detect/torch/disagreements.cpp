@@ -1,4 +1,5 @@
 #include "rules/detect/torch/disagreements.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -7,10 +8,6 @@
 namespace faultline {
 namespace {
 
-constexpr double kByMajority = 0.88;
-constexpr double kEitherOfTwo = 0.7;  // they differ for sure; who is wrong is not told
-constexpr double kAtBarrier = 0.85;
-constexpr double kLagging = 0.7;  // a desync report takes the lowest number for the guilty
 constexpr std::size_t kMostLines = 4;
 
 std::string call_of(const CalledCollective& called) {
@@ -48,7 +45,7 @@ std::vector<Suspicion> find_different_calls(const View& view, const TorchCrew& c
   finding.cause = "software.collective_mismatch";
   finding.title = fmt::format("Ranks called different things: {}", fmt::join(texts, "; "));
   finding.severity = Severity::critical;
-  finding.confidence = decided ? kByMajority : kEitherOfTwo;
+  suspicion.sure = decided ? Claim::desync_by_majority : Claim::desync_of_two;
   finding.subject = crew.subject_of(odd);
   for (const auto* line : lines)
     if (finding.evidence.size() < kMostLines) {
@@ -60,7 +57,7 @@ std::vector<Suspicion> find_different_calls(const View& view, const TorchCrew& c
 }
 
 Suspicion behind(const View& view, const TorchCrew& crew, const std::set<int>& ranks,
-                 const LineRef& line, std::string title, double confidence) {
+                 const LineRef& line, std::string title, Claim claim) {
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
@@ -69,7 +66,7 @@ Suspicion behind(const View& view, const TorchCrew& crew, const std::set<int>& r
   finding.cause = "collective.rank_behind";
   finding.title = std::move(title);
   finding.severity = Severity::critical;
-  finding.confidence = confidence;
+  suspicion.sure = claim;
   finding.subject = crew.subject_of(ranks);
   finding.evidence.push_back(view.evidence(line));
   return suspicion;
@@ -88,7 +85,7 @@ std::vector<Suspicion> find_missed_barriers(const View& view, const TorchCrew& c
                  fmt::format("{} did not come to monitored_barrier within {} ms{}",
                              crew.people(ranks), telling->fact.timeout_ms,
                              telling->fact.all_named ? "" : "; others may be missing, too"),
-                 kAtBarrier)};
+                 Claim::desync_barrier)};
 }
 
 std::vector<Suspicion> find_laggards(const View& view, const TorchCrew& crew) {
@@ -112,7 +109,7 @@ std::vector<Suspicion> find_laggards(const View& view, const TorchCrew& crew) {
   return {
       behind(view, crew, ranks, *line,
              fmt::format("{} did not join{}, says the desync report", crew.people(ranks), where),
-             kLagging)};
+             Claim::desync_lagging)};
 }
 
 // Who makes calls after it was listed had only been late.
@@ -140,7 +137,7 @@ std::vector<Suspicion> find_not_submitted(const View& view, const TorchCrew& cre
       behind(view, crew, ranks, last->line,
              fmt::format("{} did not submit {}, for which the others wait, says Horovod",
                          crew.people(ranks), last->fact.operation),
-             kLagging);
+             Claim::desync_lagging);
   // Where most are missing, it is not they who are late.
   if (crew.expected() > 0 && ranks.size() * 2 > static_cast<std::size_t>(crew.expected()))
     suspicion.finding.cause = "collective.stalled";
@@ -170,7 +167,7 @@ std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
   finding.title = fmt::format("On {} parameters get no gradient: {}", crew.people(ranks),
                               fmt::join(some, ", "));
   finding.severity = Severity::error;
-  finding.confidence = 0.75;
+  suspicion.sure = Claim::gradients_missing;
   finding.subject = crew.subject_of(ranks);
   if (lines.size() > kMostLines) lines.resize(kMostLines);
   for (const LineRef* line : lines) finding.evidence.push_back(view.evidence(*line));

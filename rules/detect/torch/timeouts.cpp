@@ -8,21 +8,12 @@
 #include <tuple>
 
 #include "rules/detect/rank_behind.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kByNumbers = 0.85;  // its own count says that it never enqueued the call
-constexpr double kAtEarlierCall = 0.65;
-constexpr double kTold = 0.7;         // it was told of the time-out, and had none of its own
-constexpr double kToldPerhaps = 0.6;  // the lines do not say which group it is
-constexpr double kSilent = 0.55;      // it said nothing at all
-constexpr double kCircle = 0.4;
-constexpr double kDiffers = 0.8;
-constexpr double kDiffersPerhaps = 0.6;  // if it is one group
-constexpr double kStalled = 0.6;
-constexpr double kTimedOut = 0.5;
 constexpr std::size_t kMostLines = 4;
 
 bool is_point_to_point(const std::string& operation) {
@@ -57,7 +48,7 @@ struct Stuck {
   std::set<int> behind;
   std::set<int> differing;               // called something else there
   std::optional<std::string> undecided;  // two calls, as many ranks in each
-  double confidence = 0;
+  Sureness sure;
   std::vector<LineRef> lines;  // of those behind
 
   std::string name() const {
@@ -193,13 +184,15 @@ void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, Stuck& s
       stuck.waiting.size() >= 2 && absent.size() * 2 < stuck.waiting.size() + 1;
   if (!by_numbers.empty() && by_numbers.size() <= std::max<std::size_t>(1, stuck.waiting.size())) {
     stuck.behind = by_numbers;
-    stuck.confidence = kByNumbers;
+    stuck.sure = Claim::timeout_by_numbers;
   } else if (!at_earlier.empty() && at_earlier.size() < stuck.waiting.size()) {
     stuck.behind = at_earlier;
-    stuck.confidence = kAtEarlierCall;
+    stuck.sure = Claim::timeout_at_earlier_call;
   } else if (absence_counts && !absent.empty()) {
     stuck.behind = absent;
-    stuck.confidence = !silent.empty() ? kSilent : stuck.group.empty() ? kToldPerhaps : kTold;
+    stuck.sure = !silent.empty()       ? Claim::timeout_silent
+                 : stuck.group.empty() ? Claim::timeout_told_perhaps
+                                       : Claim::timeout_told;
   }
   for (const int rank : stuck.behind)
     if (lines.contains(rank)) stuck.lines.push_back(lines[rank]);
@@ -252,7 +245,7 @@ Suspicion describe_behind(const View& view, const TorchCrew& crew, const Stuck& 
                   where.empty() ? "" : " of ", where, stuck.waiting.size(),
                   stuck.waiting.size() == 1 ? "rank timed out" : "ranks timed out");
   finding.severity = Severity::critical;
-  finding.confidence = stuck.confidence;
+  suspicion.sure = stuck.sure;
   for (const TorchRank* rank : crew.ranks())
     if (origins.contains(rank->rank) && rank->stuck) {
       finding.title += rank->gil ? "; Python's lock is held there"
@@ -295,7 +288,9 @@ Suspicion describe_difference(const View& view, const TorchCrew& crew, const Stu
                       : fmt::format("Ranks called different things as number {}: {}",
                                     stuck.sequence, *stuck.undecided);
   finding.severity = Severity::critical;
-  finding.confidence = !decided ? kTimedOut : stuck.group.empty() ? kDiffersPerhaps : kDiffers;
+  suspicion.sure = !decided              ? Claim::timeout_only
+                   : stuck.group.empty() ? Claim::timeout_differs_perhaps
+                                         : Claim::timeout_differs;
   finding.subject = crew.subject_of(stuck.differing);
   add_waiters(view, stuck, finding);
   for (const Wait& wait : stuck.waits)
@@ -321,7 +316,7 @@ Suspicion describe_stall(const View& view, const Stuck& stuck) {
       fmt::format("All {} ranks entered {}{}{}, and none came out of it", stuck.waiting.size(),
                   stuck.call(), stuck.name().empty() ? "" : " of ", stuck.name());
   finding.severity = Severity::critical;
-  finding.confidence = kStalled;
+  suspicion.sure = Claim::timeout_stalled;
   if (!stuck.group.empty()) finding.subject.communicators = {stuck.name()};
   add_waiters(view, stuck, finding);
   return suspicion;
@@ -380,7 +375,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew, const std::v
         fmt::format("; {} told by them",
                     fmt::format("{} {}", crew.people(told), told.size() == 1 ? "was" : "were"));
   finding.severity = Severity::critical;
-  finding.confidence = kTimedOut;
+  suspicion.sure = Claim::timeout_only;
   finding.count = reporters.size();
   if (!stuck.group.empty()) finding.subject.communicators = {stuck.name()};
   finding.evidence.push_back(view.evidence(first->timeout->line));
@@ -439,7 +434,7 @@ std::optional<Suspicion> find_free(const View& view, const TorchCrew& crew,
       told_ranks == free.size() ? "timed out in nothing and was only told of it" : "said nothing",
       timed_out.size(), free.size() == 1 ? "it" : "them");
   finding.severity = Severity::critical;
-  finding.confidence = told_ranks == free.size() ? kTold : kSilent;
+  suspicion.sure = told_ranks == free.size() ? Claim::timeout_told : Claim::timeout_silent;
   finding.subject = crew.subject_of(free);
   if (told) finding.evidence.push_back(view.evidence(*told));
   add_waiters(view, first, finding);
@@ -473,7 +468,7 @@ std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
                              : fmt::format("{} timed out in a collective; {} learned of it",
                                            crew.people(by), crew.people(told));
   finding.severity = Severity::critical;
-  finding.confidence = kTimedOut;
+  suspicion.sure = Claim::timeout_only;
   finding.evidence.push_back(view.evidence(*first->signalled));
   return {std::move(suspicion)};
 }
@@ -503,7 +498,7 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
     if (circular) {
       // Several who wait elsewhere: which of them it began with is not told.
       if (stuck.behind.size() == 1) origins = stuck.behind;
-      stuck.confidence = std::min(stuck.confidence, kCircle);
+      stuck.sure = Claim::timeout_circle;
     }
     if (!origins.empty()) {
       found.push_back(describe_behind(view, crew, stuck, origins, known));

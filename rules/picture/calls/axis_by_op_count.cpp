@@ -10,10 +10,10 @@ namespace {
 
 // Op counts per call, between ranks that count alike: apart by this and, where lines are lost, by
 // what chance does to so many calls.
-constexpr double kSamePace = 0.1;
+constexpr double kSamePace = 1.0 / 10;
 constexpr double kByChance = 2;
-constexpr double kAgrees = 0.9;            // share of a rank's calls that are the others', too
-constexpr double kMostAgree = 0.7;         // share of ranks that do, if the axis is common
+constexpr double kAgrees = 9.0 / 10;       // share of a rank's calls that are the others', too
+constexpr double kMostAgree = 7.0 / 10;    // share of ranks that do, if the axis is common
 constexpr std::size_t kLeastOddCalls = 2;  // a single odd call may be a torn line
 
 double median(std::vector<double> values) {

@@ -19,14 +19,14 @@ constexpr std::size_t kMostAuthors = 48;
 constexpr std::size_t kFewestWorkers = 3;
 
 // A worker that shares less of the program runs another one.
-constexpr double kRunsIt = 0.7;
-constexpr double kFewestRunIt = 0.6;  // of the workers; else there is no common program
+constexpr double kRunsIt = 7.0 / 10;
+constexpr double kFewestRunIt = 3.0 / 5;  // of the workers; else there is no common program
 
 // With more lines gone, the order of calls alone fits in too many ways.
-constexpr double kMostLossForOrder = 0.1;
+constexpr double kMostLossForOrder = 1.0 / 10;
 
-constexpr double kLeastLoss = 0.01;
-constexpr double kMostLoss = 0.6;
+constexpr double kLeastLoss = 1.0 / 100;
+constexpr double kMostLoss = 3.0 / 5;
 // A call that is not in the program where it should be.
 constexpr double kStray = 1e-4;
 // A kind of call that comes so often in the program and never in a worker's log is not the

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kNearlyFull = 0.75;         // from here on a fall may be a wrap
+constexpr double kNearlyFull = 3.0 / 4;      // from here on a fall may be a wrap
 constexpr double kLeastHours = 10.0 / 3600;  // closer samples may be one reading of the adapter
 // A few errors in a few seconds make no rate per hour.
 constexpr double kShortestHours = 1.0 / 6;

@@ -1,4 +1,5 @@
 #include "rules/picture/who/kernel_part.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -12,12 +13,6 @@ namespace {
 
 using Standing = KernelPart::Standing;
 
-constexpr double kHostUnknown = 0.75;
-constexpr double kGpuUnknown = 0.8;  // no line tells on which GPUs the ranks of the host run
-constexpr double kNoRanksKnown = 0.7;
-constexpr double kPerhaps = 0.8;
-constexpr double kNoRanksProcess =
-    0.7;  // a helper's perhaps, or a rank's whose pid is another here
 // Processes of a host that train have higher numbers; lower ones are a container's own count.
 constexpr std::int64_t kLowestHostPid = 1000;
 // A port's error and the loss of what is below it are told within this time.
@@ -51,8 +46,10 @@ KernelPart host_part(const View& view, const std::string& host) {
   part.name = host.empty() ? "a host that no line names" : host;
   if (!host.empty()) part.subject.hosts = {host};
   part.standing = standing_of_host(view, host);
-  if (host.empty()) part.confidence = kHostUnknown;
-  if (view.workers.all.empty()) part.confidence = kNoRanksKnown;
+  if (view.workers.all.empty())
+    part.doubts = {Ground::ranks_unknown};
+  else if (host.empty())
+    part.doubts = {Ground::host_unknown};
   return part;
 }
 
@@ -124,7 +121,7 @@ std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sight
   if (view.workers.all.empty()) return part;
   const bool may_be_ours = gpus_unknown && part.standing != Standing::bystander;
   part.standing = may_be_ours ? Standing::perhaps : Standing::bystander;
-  part.confidence *= kGpuUnknown;
+  part.doubts.push_back(Ground::gpu_unknown);
   return part;
 }
 
@@ -207,7 +204,7 @@ KernelPart nic_part(const View& view, const KernelDevices& devices, const Kernel
   part.subject.nics = {
       gpu_name(sighting.host, nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name)};
   part.standing = standing_of_nic(view, devices, sighting.host, nic, part.standing);
-  if (part.standing == Standing::perhaps) part.confidence *= kPerhaps;
+  if (part.standing == Standing::perhaps) part.doubts.push_back(Ground::use_unknown);
   return part;
 }
 
@@ -246,7 +243,7 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
                           });
   if (others_gpu) part.standing = Standing::bystander;
   if (part.standing == Standing::of_the_job) part.standing = Standing::perhaps;
-  part.confidence *= kPerhaps;
+  part.doubts.push_back(Ground::use_unknown);
   return part;
 }
 
@@ -271,7 +268,7 @@ KernelPart process_part(const View& view, const KernelSighting& sighting) {
     }
   if (sighting.signature->blames == Blames::process) {
     part.standing = Standing::perhaps;
-    if (!view.workers.all.empty()) part.confidence *= kNoRanksProcess;
+    if (!view.workers.all.empty()) part.doubts.push_back(Ground::process_unknown);
   }
   return part;
 }

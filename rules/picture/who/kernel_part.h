@@ -22,7 +22,7 @@ struct KernelPart {
   std::string gpu;   // its address, if it is one
   Subject subject;
   Standing standing = Standing::perhaps;
-  double confidence = 1;         // times
+  std::vector<Ground> doubts;    // whether it is the job's
   const LineRef* tie = nullptr;  // the line that ties it to its rank
 };
 

@@ -1,12 +1,11 @@
 #include "rules/picture/who/owner.h"
+#include "rules/knowledge/ground_names.h"
 
 #include <algorithm>
 
 namespace faultline {
 namespace {
 
-constexpr double kHostOnly = 0.95;
-constexpr double kWhoseIsOpen = 0.7;
 
 std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
   std::vector<std::size_t> by_own_name;
@@ -50,11 +49,12 @@ bool is_port(const std::string& nic, const NetworkPort& port) {
 }  // namespace
 
 Ownership owner_of_host(const View& view, const std::string& host) {
-  if (host.empty() || view.workers.all.empty()) return {};
-  Ownership ownership{.owner = Owner::host, .workers = workers_on(view, host)};
-  if (ownership.workers.empty())
-    ownership.owner = hosts_are_known(view) ? Owner::bystander : Owner::unknown;
-  return ownership;
+  if (view.workers.all.empty()) return {.doubt = Ground::ranks_unknown};
+  if (host.empty()) return {.doubt = Ground::host_unknown};
+  if (std::vector<std::size_t> workers = workers_on(view, host); !workers.empty())
+    return {.owner = Owner::host, .workers = std::move(workers), .doubt = Ground::users_unknown};
+  if (hosts_are_known(view)) return {.owner = Owner::bystander};
+  return {.doubt = Ground::rank_unseen};
 }
 
 Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci) {
@@ -67,7 +67,8 @@ Ownership owner_of_gpu(const View& view, const std::string& host, const std::str
     if (!pci.empty() && view.workers.all[i].gpu == pci) on_it.push_back(i);
   }
   if (!on_it.empty()) return {.owner = Owner::ranks, .workers = std::move(on_it)};
-  return {.owner = all_known ? Owner::bystander : Owner::unknown, .workers = {}};
+  if (all_known) return {.owner = Owner::bystander};
+  return {.doubt = Ground::gpu_unknown};
 }
 
 Ownership owner_of_port(const View& view, const NetworkPort& port) {
@@ -81,11 +82,6 @@ Ownership owner_of_port(const View& view, const NetworkPort& port) {
   }
   if (!users.empty()) return {.owner = Owner::ranks, .workers = std::move(users)};
   return ownership;
-}
-
-double sureness(const Ownership& ownership) {
-  if (ownership.owner == Owner::unknown) return kWhoseIsOpen;
-  return ownership.owner == Owner::host ? kHostOnly : 1;
 }
 
 std::set<std::string> hosts_of_job(const View& view) {

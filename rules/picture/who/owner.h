@@ -1,10 +1,12 @@
 // Whose a part is: whether the job runs on its host, and which ranks use it.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "rules/knowledge/sureness.h"
 #include "rules/picture/view.h"
 #include "rules/state/ports.h"
 
@@ -20,6 +22,7 @@ enum class Owner {
 struct Ownership {
   Owner owner = Owner::unknown;
   std::vector<std::size_t> workers;  // indices into view.workers.all
+  std::optional<Ground> doubt;       // whether it is the job's
 
   bool part_of_job() const { return owner != Owner::bystander; }
 };
@@ -27,9 +30,6 @@ struct Ownership {
 Ownership owner_of_host(const View& view, const std::string& host);
 Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci);
 Ownership owner_of_port(const View& view, const NetworkPort& port);
-
-// Times the confidence.
-double sureness(const Ownership& ownership);
 
 // Hosts that ranks of the job run on.
 std::set<std::string> hosts_of_job(const View& view);

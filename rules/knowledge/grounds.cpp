@@ -1,0 +1,184 @@
+#include "rules/knowledge/grounds.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/limits.h"
+#include "rules/knowledge/yaml_file.h"
+
+namespace faultline {
+namespace {
+
+double decimal_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
+  const std::string text = file.text(file.field(entry, name), name);
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    file.place(entry[name]).refuse(fmt::format("{} \"{}\" is not a number; write one", name, text));
+  return value;
+}
+
+std::optional<double> log_odds_in(const YamlFile& file, const YAML::Node& entry, const char* name) {
+  if (!entry[name]) return std::nullopt;
+  const double value = decimal_of(file, entry, name);
+  if (!(value > 0 && value < 1))
+    file.place(entry[name])
+        .refuse(fmt::format("{} is not between 0 and 1; write one that is", name));
+  return log_odds_of(value);
+}
+
+Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
+  file.require_fields(entry, "a ground", {"weight", "most", "means"});
+  Grounds::Row row{.means = file.text(file.field(entry, "means"), "means"),
+                   .most = log_odds_in(file, entry, "most")};
+  if (entry["weight"]) row.weight = decimal_of(file, entry, "weight");
+  if (row.weight == 0 && !row.most)
+    file.place(entry).refuse("this ground changes nothing; write a weight, or most");
+  return row;
+}
+
+Grounds::Row claim_of(const YamlFile& file, const YAML::Node& entry) {
+  file.require_fields(entry, "a claim", {"prior", "means"});
+  file.field(entry, "prior");
+  return {.means = file.text(file.field(entry, "means"), "means"),
+          .weight = *log_odds_in(file, entry, "prior")};
+}
+
+// Rows in the order of their enum. A name that the program does not know would never be used, and
+// one that is missing would weigh nothing.
+class Rows {
+ public:
+  explicit Rows(std::span<const std::string_view> names)
+      : names_(names), rows_(names.size()), there_(names.size()) {}
+
+  template <class Read>
+  void read(const YamlFile& file, const char* section, Read read_row) {
+    for (const auto& entry : file.field(file.root(), section)) {
+      const std::string name = file.text(entry.first, "a name");
+      const auto known = std::ranges::find(names_, name);
+      if (known == names_.end())
+        file.place(entry.first)
+            .refuse(fmt::format("nothing asks for \"{}\"; remove it, or mend its name", name));
+      const auto index = static_cast<std::size_t>(known - names_.begin());
+      rows_[index] = read_row(file, entry.second);
+      there_[index] = true;
+    }
+  }
+
+  std::vector<Grounds::Row> all(const YamlFile& file) {
+    for (std::size_t i = 0; i < names_.size(); ++i)
+      if (!there_[i])
+        file.place(file.root())
+            .refuse(fmt::format("\"{}\" is missing; copy it from the built-in file", names_[i]));
+    return std::move(rows_);
+  }
+
+ private:
+  std::span<const std::string_view> names_;
+  std::vector<Grounds::Row> rows_;
+  std::vector<bool> there_;
+};
+
+}  // namespace
+
+double log_odds_of(double probability) { return std::log(probability / (1 - probability)); }
+
+double probability_of(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
+
+double rounded_confidence(double confidence) { return std::round(confidence * 100) / 100; }
+
+void Sureness::add(Ground ground) {
+  if (!has(ground)) grounds.push_back(ground);
+}
+
+void Sureness::add(const std::vector<Ground>& more) {
+  for (const Ground ground : more) add(ground);
+}
+
+void Sureness::add(std::optional<Ground> ground) {
+  if (ground) add(*ground);
+}
+
+bool Sureness::has(Ground ground) const {
+  return std::ranges::find(grounds, ground) != grounds.end();
+}
+
+const Grounds::Row& Grounds::row(Ground ground) const {
+  static const Row none;
+  const auto index = static_cast<std::size_t>(ground);
+  return index < grounds_.size() ? grounds_[index] : none;
+}
+
+const Grounds::Row& Grounds::row(Claim claim) const {
+  static const Row none;
+  const auto index = static_cast<std::size_t>(claim);
+  return index < claims_.size() ? claims_[index] : none;
+}
+
+// The prior; what is known of the evidence, and how much that leaves at most; so for the company.
+std::vector<Grounds::Term> Grounds::terms(const Sureness& sureness) const {
+  std::vector<Term> terms;
+  double sum = 0;
+  const auto add = [&](double weight, std::string_view why) {
+    sum += weight;
+    terms.push_back({weight, why});
+  };
+  const Row* claim = sureness.claim ? &row(*sureness.claim) : nullptr;
+  const double prior = claim == nullptr ? 0 : claim->weight;
+  add(sureness.own
+          ? log_odds_of(std::clamp(*sureness.own, 1 - limits::most_stated, limits::most_stated))
+          : prior,
+      claim == nullptr ? std::string_view("nothing is claimed") : claim->means);
+  for (const bool of_company : {false, true}) {
+    for (const Ground ground : sureness.grounds)
+      if (const Row& its = row(ground); its.of_company == of_company && its.weight != 0)
+        add(its.weight, its.means);
+    for (const Ground ground : sureness.grounds)
+      if (const Row& its = row(ground); its.of_company == of_company && its.most)
+        add(std::min(*its.most - sum, 0.0), its.means);
+  }
+  return terms;
+}
+
+double Grounds::log_odds(const Sureness& sureness) const {
+  double sum = 0;
+  for (const Term& term : terms(sureness)) sum += term.weight;
+  return sum;
+}
+
+double Grounds::confidence(const Sureness& sureness) const {
+  return std::min(probability_of(log_odds(sureness)), limits::most_stated);
+}
+
+std::vector<ConfidenceStep> Grounds::steps(const Sureness& sureness) const {
+  std::vector<ConfidenceStep> steps;
+  double sum = 0;
+  for (const Term& term : terms(sureness)) {
+    sum += term.weight;
+    steps.push_back(
+        {.confidence = rounded_confidence(std::min(probability_of(sum), limits::most_stated)),
+         .why = fmt::format("{:+.2f} {}", term.weight, term.why)});
+  }
+  return steps;
+}
+
+Grounds read_grounds(std::string_view name, std::string_view text) {
+  const YamlFile file(name, text);
+  file.require_fields(file.root(), "the file", {"grounds", "company", "claims", "limits"});
+  Rows grounds(kGroundNames);
+  grounds.read(file, "grounds", ground_of);
+  grounds.read(file, "company", [](const YamlFile& of, const YAML::Node& entry) {
+    Grounds::Row row = ground_of(of, entry);
+    row.of_company = true;
+    return row;
+  });
+  Rows claims(kClaimNames);
+  claims.read(file, "claims", claim_of);
+  return {grounds.all(file), claims.all(file)};
+}
+
+}  // namespace faultline

@@ -1,0 +1,51 @@
+// grounds.yaml: what reasons to be more or less sure weigh, and how sure a finding is in the end.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "model/explanation.h"
+#include "rules/knowledge/sureness.h"
+
+namespace faultline {
+
+double log_odds_of(double probability);
+double probability_of(double log_odds);
+double rounded_confidence(double confidence);
+
+class Grounds {
+ public:
+  struct Row {
+    std::string means;
+    double weight = 0;           // in log-odds; of a claim, its prior
+    std::optional<double> most;  // in log-odds: nothing is surer with this ground
+    bool of_company = false;     // added to what the evidence is worth
+  };
+
+  Grounds() = default;
+  Grounds(std::vector<Row> grounds, std::vector<Row> claims)
+      : grounds_(std::move(grounds)), claims_(std::move(claims)) {}
+
+  double log_odds(const Sureness& sureness) const;
+  double confidence(const Sureness& sureness) const;
+
+  // The sum, term by term.
+  std::vector<ConfidenceStep> steps(const Sureness& sureness) const;
+
+ private:
+  struct Term {
+    double weight = 0;
+    std::string_view why;
+  };
+  const Row& row(Ground ground) const;
+  const Row& row(Claim claim) const;
+  std::vector<Term> terms(const Sureness& sureness) const;
+
+  std::vector<Row> grounds_;  // by Ground
+  std::vector<Row> claims_;   // by Claim
+};
+
+}  // namespace faultline

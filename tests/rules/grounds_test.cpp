@@ -1,0 +1,112 @@
+#include "rules/knowledge/grounds.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/embedded.h"
+#include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/limits.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::SizeIs;
+
+std::string built_in_text() {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name == "grounds.yaml") return std::string(file.text);
+  return {};
+}
+
+Grounds built_in() { return read_grounds("grounds.yaml", built_in_text()); }
+
+std::string with(const std::string& what, const std::string& by) {
+  std::string text = built_in_text();
+  const std::size_t at = text.find(what);
+  EXPECT_NE(at, std::string::npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+std::string complaint_about(const std::string& text) {
+  try {
+    read_grounds("grounds.yaml", text);
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Grounds, ADoubtMakesLessSureAndSupportMakesSurer) {
+  const Grounds grounds = built_in();
+  const Sureness alone = Claim::xid;
+  Sureness doubted = alone;
+  doubted.add(Ground::rebooted_since);
+  Sureness borne_out = alone;
+  borne_out.add(Ground::borne_out);
+  EXPECT_LT(grounds.confidence(doubted), grounds.confidence(alone));
+  EXPECT_GT(grounds.confidence(borne_out), grounds.confidence(alone));
+}
+
+TEST(Grounds, TheSameGroundCountsOnceAndTheOrderDoesNotMatter) {
+  const Grounds grounds = built_in();
+  Sureness once = Claim::xid;
+  once.add(Ground::rebooted_since);
+  once.add(Ground::explains_nothing);
+  once.add(Ground::log_torn);
+  Sureness twice = Claim::xid;
+  twice.add(Ground::log_torn);
+  twice.add(Ground::explains_nothing);
+  twice.add(Ground::rebooted_since);
+  twice.add(Ground::rebooted_since);
+  EXPECT_DOUBLE_EQ(grounds.log_odds(once), grounds.log_odds(twice));
+}
+
+TEST(Grounds, NothingIsStatedAsCertain) {
+  Sureness sure{Claim::signature, 1.0};
+  sure.add(Ground::explains_the_stop);
+  sure.add(Ground::borne_out);
+  sure.add(Ground::common_end);
+  EXPECT_LE(built_in().confidence(sure), limits::most_stated);
+}
+
+TEST(Grounds, WhereTheHostIsNotKnownNobodyIsStatedAsSurelyAsOnARank) {
+  const Grounds grounds = built_in();
+  for (const Claim claim : {Claim::xid, Claim::sxid, Claim::signature}) {
+    Sureness sure{claim, claim == Claim::signature ? std::optional(0.97) : std::nullopt};
+    sure.add(Ground::host_unknown);
+    EXPECT_LT(grounds.confidence(sure), 0.9);
+    sure = claim;
+    sure.add(Ground::ranks_unknown);
+    EXPECT_LT(grounds.confidence(sure), limits::least_to_blame);
+  }
+}
+
+TEST(Grounds, TheStepsAreTheSumAndNameEachTerm) {
+  const Grounds grounds = built_in();
+  Sureness sure = Claim::rank_behind;
+  sure.add(Ground::explains_the_stop);
+  sure.add(Ground::log_torn);
+  const std::vector<ConfidenceStep> steps = grounds.steps(sure);
+  ASSERT_THAT(steps, SizeIs(3));
+  EXPECT_THAT(steps[1].why, HasSubstr("ends inside a line"));
+  EXPECT_THAT(steps[2].why, HasSubstr("accounts for what stopped the job"));
+  EXPECT_LT(steps[1].confidence, steps[0].confidence);
+  EXPECT_GT(steps[2].confidence, steps[1].confidence);
+  EXPECT_DOUBLE_EQ(steps[2].confidence, rounded_confidence(grounds.confidence(sure)));
+}
+
+TEST(Grounds, AFileThatIsWrongIsRefusedWithItsLine) {
+  EXPECT_THAT(complaint_about(with("  host_unknown:", "  host_unheard_of:")),
+              HasSubstr("nothing asks for \"host_unheard_of\""));
+  EXPECT_THAT(complaint_about(with("  xid: {prior: 0.97, means: \"an Xid\"}\n", "")),
+              HasSubstr("\"xid\" is missing"));
+  EXPECT_THAT(complaint_about(with("prior: 0.97", "prior: 1.5")), HasSubstr("between 0 and 1"));
+  EXPECT_THAT(complaint_about(with("weight: -1.2", "weight: much")), HasSubstr("is not a number"));
+}
+
+}  // namespace
+}  // namespace faultline
