@@ -100,6 +100,8 @@ TEST(Phases, OfAJobWithDates) {
                       {"while it ran", at(100s), Phase::during},
                       {"after its watchdogs took it down", at(680s), Phase::after},
                       {"its zone is open", without_zone(-7 * kHour), Phase::cannot_tell},
+                      {"in the zone of the others it was in the job", without_zone(100s),
+                       Phase::during},
                       {"no zone is so far off", without_zone(-30 * kHour), Phase::before},
                       {"no date", {}, Phase::cannot_tell}});
 }

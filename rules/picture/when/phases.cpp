@@ -248,8 +248,16 @@ Phase Phases::of(const Sighted& sighted) const {
       order_to(time, sign_, false) == Order::after)
     return order_to(time, first_call_, false) == Order::before ? Phase::starting : Phase::during;
   // Shortly before the first that is known of the attempt, and no line tells of its beginning.
-  const bool shortly_before = order_to(earlier(time, -kLongStartUs), sign_, false) == Order::after;
-  return shortly_before ? Phase::during : Phase::cannot_tell;
+  if (order_to(earlier(time, -kLongStartUs), sign_, false) == Order::after) return Phase::during;
+  // Of a stamp without a zone: hosts of one cluster mostly keep the same one. Where that puts it
+  // into the attempt, it is no accident.
+  Sighted there = sighted;
+  there.time.zone_assumed = !time.zone_assumed;
+  const bool in_attempt =
+      order_to_beginning(there.time, there.host) == Order::after && !is_after_end(there.time) &&
+      order_to(earlier(there.time, kLongestDelayUs), last_call_, false) != Order::after &&
+      (there.lasts || !is_outlived(there));
+  return in_attempt ? Phase::during : Phase::cannot_tell;
 }
 
 }  // namespace faultline
