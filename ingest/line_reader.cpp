@@ -1,6 +1,7 @@
 #include "ingest/line_reader.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -15,6 +16,9 @@ namespace {
 
 constexpr std::string_view kKernel = "kernel";
 constexpr std::string_view kTorch = "torch";
+
+constexpr std::array<std::string_view, 3> kProgramFolders{"/usr/bin/", "/usr/sbin/",
+                                                          "/usr/libexec/"};
 
 constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
@@ -54,6 +58,15 @@ EventTime time_of(const NcclLine& line, const Message& message) {
   auto own = time_of(line);
   return own ? EventTime::at(*own, std::chrono::seconds(1), true) : message.time;
 }
+// Python that a distribution installs as a program of its own: what raises there is no rank.
+bool is_of_a_service(const Fact& fact) {
+  const auto* exception = std::get_if<PythonException>(&fact);
+  if (exception == nullptr || exception->file.ends_with(".py")) return false;
+  return std::ranges::any_of(kProgramFolders, [&](std::string_view folder) {
+    return exception->file.starts_with(folder);
+  });
+}
+
 }  // namespace
 
 LineReader::LineReader(Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
@@ -314,6 +327,7 @@ void LineReader::keep_readings(const Message& message, const LinePlace& place) {
     auto* sxid = std::get_if<SwitchError>(&reading.fact);
     // A program that quotes the driver; the fabric manager is a program and speaks for itself.
     if (message.from_user_space && (xid || (sxid && sxid->teller == "driver"))) continue;
+    if (is_of_a_service(reading.fact)) continue;
     if (xid) xid->repeated *= message.repeated;
     if (sxid) sxid->repeated *= message.repeated;
     const std::string_view host =

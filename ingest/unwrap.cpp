@@ -2,6 +2,7 @@
 #include "ingest/unwrap.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,9 @@ constexpr int kMaxNesting = 4;
 
 // A progress bar may draw itself many times; what it draws is not worth more than this.
 constexpr std::size_t kMaxInnerLines = 4096;
+
+// Machines whose clock was not set yet are in 1970 or in 2000.
+constexpr Timestamp kNoClockYet = std::chrono::sys_days{std::chrono::year{2005} / 1 / 1};
 
 constexpr std::int64_t kFormat = 1;  // of save()
 
@@ -58,6 +62,7 @@ class Unwrapper::Impl {
   Step peel_in_kernel(Peeled& line);
   Step feed_dmesg_json(Peeled& line);
 
+  Timestamp reference_for(const Peeled& line) const;
   void give(const Peeled& line, int nesting);
   void give_inner_lines(const Peeled& line, int nesting);
   void give_export_record();
@@ -156,8 +161,8 @@ Step Unwrapper::Impl::peel(Peeled& line) {
 Step Unwrapper::Impl::peel_at_bracket(Peeled& line) {
   return stepped(peel_kernel_stamp(line) || peel_torch_label(line) || peel_open_mpi(line) ||
                  peel_hydra(line) || peel_kubectl_prefix(line) ||
-                 peel_c10_header(line, reference_) || peel_python_log_header(line) ||
-                 relative_.peel(line, reference_));
+                 peel_c10_header(line, reference_for(line)) || peel_python_log_header(line) ||
+                 relative_.peel(line, reference_for(line)));
 }
 
 Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
@@ -203,18 +208,19 @@ Step Unwrapper::Impl::peel_at_blank(Peeled& line) {
 Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   const bool word_of_three = line.text.size() > 3 && line.text[3] == ' ';
   if (word_of_three &&
-      (peel_bsd_syslog(line, reference_) || peel_open_mpi_stamp(line) || peel_weekday_stamp(line)))
+      (peel_bsd_syslog(line, reference_for(line)) || peel_open_mpi_stamp(line) ||
+       peel_weekday_stamp(line)))
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
   return stepped(peel_facility(line) || peel_repeated(line) || peel_handmade(line) ||
-                 peel_glog_header(line, reference_) || peel_python_level(line) ||
+                 peel_glog_header(line, reference_for(line)) || peel_python_level(line) ||
                  peel_host_label(line));
 }
 
 // A kernel's message is in no layers but the kernel's own.
 Step Unwrapper::Impl::peel_in_kernel(Peeled& line) {
   const bool stamped = line.time.uptime_us.has_value();
-  if (!stamped && (peel_kernel_stamp(line) || relative_.peel(line, reference_)))
+  if (!stamped && (peel_kernel_stamp(line) || relative_.peel(line, reference_for(line))))
     return Step::peeled;
   return stepped(peel_repeated(line) || peel_host_after_uptime(line));
 }
@@ -225,7 +231,15 @@ Step Unwrapper::Impl::feed_dmesg_json(Peeled& line) {
   return step;
 }
 
+// A stamp with a year, of the same line or the last one before it, tells the year better than when
+// the source was read or written: files are copied.
+Timestamp Unwrapper::Impl::reference_for(const Peeled& line) const {
+  const bool tells = line.time.known() && !line.year_assumed && *line.time.wall() > kNoClockYet;
+  return tells ? *line.time.wall() : reference_;
+}
+
 void Unwrapper::Impl::give(const Peeled& line, int nesting) {
+  reference_ = reference_for(line);
   const bool one_line = line.text.find('\r') == std::string_view::npos &&
                         line.text.find('\n') == std::string_view::npos;
   if (!one_line && nesting < kMaxNesting) return give_inner_lines(line, nesting + 1);

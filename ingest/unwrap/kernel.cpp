@@ -179,6 +179,7 @@ bool RelativeStamps::peel(Peeled& line, Timestamp reference) {
   }
   take(rest, ' ');
   enter_kernel(line, rest, stamp);
+  line.year_assumed = line.time.known();
   return true;
 }
 

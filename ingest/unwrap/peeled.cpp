@@ -60,6 +60,13 @@ void Peeled::stamped(const EventTime& stamp) {
   time.wall_us = stamp.wall_us;
   time.uncertainty_us = stamp.uncertainty_us;
   time.zone_assumed = stamp.zone_assumed;
+  year_assumed = false;
+}
+
+void Peeled::stamped_without_year(const EventTime& stamp) {
+  const EventTime before = time;
+  stamped(stamp);
+  year_assumed = year_assumed || time != before;
 }
 
 void Peeled::repeat(std::int64_t times) {

@@ -13,6 +13,7 @@ struct Peeled {
   std::string_view program;    // syslog's or the journal's name of who wrote it
   bool host_is_label = false;  // a pod's or container's name; gives way to a host's own
   EventTime time;
+  bool year_assumed = false;  // its stamp names none
   int rank = -1;
   int repeated = 1;
   bool from_user_space = false;
@@ -23,6 +24,7 @@ struct Peeled {
   void named_by_host(std::string_view name);
   void named_by_label(std::string_view name);
   void stamped(const EventTime& stamp);
+  void stamped_without_year(const EventTime& stamp);
   void repeat(std::int64_t times);
 };
 

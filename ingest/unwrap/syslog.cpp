@@ -103,7 +103,7 @@ bool peel_bsd_syslog(Peeled& line, Timestamp reference) {
   const auto stamp = take_syslog_stamp(rest, reference);
   if (!stamp || (!rest.empty() && !take(rest, ' '))) return false;
   line.text = rest;
-  line.stamped(*stamp);
+  line.stamped_without_year(*stamp);
   if (!peel_host_and_tag(line, Expect::header)) peel_bare_tag(line);
   return true;
 }

@@ -41,7 +41,7 @@ bool peel_c10_header(Peeled& line, Timestamp reference) {
   // The fraction is of another clock than the seconds.
   const auto stamp = take_month_day_stamp(rest, reference, Fraction::ignored);
   if (!take(rest, ' ') || !take_file_and_line(rest)) return false;
-  if (stamp) line.stamped(*stamp);
+  if (stamp) line.stamped_without_year(*stamp);
   line.text = rest;
   return true;
 }
@@ -55,7 +55,7 @@ bool peel_glog_header(Peeled& line, Timestamp reference) {
   if (!stamp || take_blanks(rest) == 0 || !take_number(rest, thread) || !take(rest, ' ') ||
       !take_file_and_line(rest))
     return false;
-  line.stamped(*stamp);
+  line.stamped_without_year(*stamp);
   line.text = rest;
   return true;
 }

@@ -46,7 +46,7 @@ MissingEvidence gap(const View& view, const HostEvidence& evidence, const Hosts&
 }
 
 // Where ranks, or all, stand.
-struct Standstill {
+struct WhoStands {
   Lacking kind = Lacking::stopped;
   std::set<std::string> hosts;
   std::string why;
@@ -69,7 +69,7 @@ bool is_anybodys(const std::vector<Finding>& unexplained) {
          }) > 1;
 }
 
-Standstill standstill_of(const View& view, const Finding& finding) {
+WhoStands standstill_of(const View& view, const Finding& finding) {
   if (finding.cause == "collective.stalled")
     return {Lacking::stalled, hosts_of(view, finding), "a call does not end and nothing says why"};
   if (finding.cause == "launch.rank_missing")
@@ -152,7 +152,7 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
   const std::size_t all = hosts_heard(view).size();
   const bool anybodys = is_anybodys(unexplained);
   for (const Finding& finding : unexplained) {
-    Standstill stands = standstill_of(view, finding);
+    WhoStands stands = standstill_of(view, finding);
     if (anybodys && came_to_a_halt(finding))
       stands = {Lacking::stalled, hosts_heard(view),
                 "ranks stopped in several places, and nothing says where it began"};

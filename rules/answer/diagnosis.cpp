@@ -28,13 +28,16 @@
 namespace faultline {
 namespace {
 
-std::string id_of(const View& view, const Finding& finding) {
+// What was seen at another time is not what is seen now.
+std::string id_of(const View& view, const Suspicion& suspicion) {
+  const Finding& finding = suspicion.finding;
   std::string text = fmt::format(
       "{}|{}|{}|{}|{}|{}|{}", view.job.name(), view.attempt, finding.cause,
       fmt::join(finding.subject.hosts, ","), fmt::join(finding.subject.ranks, ","),
       fmt::join(finding.subject.gpus, ","), fmt::join(finding.subject.communicators, ","));
   if (!finding.subject.nics.empty())
     text += fmt::format("|{}", fmt::join(finding.subject.nics, ","));
+  if (is_of_another_time(suspicion.phase)) text += said_of(suspicion.phase);
   return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
 }
 
@@ -67,7 +70,7 @@ std::vector<Candidate> candidates_of(const View& view) {
     for (Suspicion& suspicion : detector.look(view)) {
       Finding& finding = suspicion.finding;
       work_out_confidence(view.catalog.grounds, suspicion);
-      finding.id = id_of(view, finding);
+      finding.id = id_of(view, suspicion);
       const auto same = std::ranges::find_if(
           candidates, [&](const Candidate& known) { return known.finding().id == finding.id; });
       if (same != candidates.end()) {

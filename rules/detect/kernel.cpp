@@ -9,8 +9,8 @@
 
 #include "rules/detect/kernel/judgement.h"
 #include "rules/detect/kernel/reboots.h"
-#include "rules/detect/outlived.h"
 #include "rules/detect/past_offences.h"
+#include "rules/detect/placed.h"
 #include "rules/detect/remarks/wording.h"
 
 namespace faultline {
@@ -126,10 +126,9 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   std::vector<KernelGroup> groups = groups_of(view, sightings);
   add_echoes(sightings, groups);
   tell_of_the_network(view, sightings, groups);
-  const DatedCalls calls(view);
   std::vector<Suspicion> found;
   for (const KernelGroup& group : groups)
-    if (auto suspicion = judge(view, calls, group)) found.push_back(std::move(*suspicion));
+    if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));
   std::ranges::move(find_reboots(view, sightings), std::back_inserter(found));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);

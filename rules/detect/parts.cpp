@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "rules/detect/outlived.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/past_offences.h"
+#include "rules/detect/placed.h"
 
 namespace faultline {
 

@@ -8,11 +8,10 @@
 #include <set>
 #include <tuple>
 
-#include "rules/detect/dated_calls.h"
-#include "rules/detect/outlived.h"
 #include "rules/detect/past_offences.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/detect/placed.h"
 #include "rules/picture/when/resets.h"
 
 namespace faultline {
@@ -201,15 +200,22 @@ std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host)
   return ranks;
 }
 
-bool is_old(const View& view, const Group& group) {
-  if (view.members.empty()) return false;
-  return std::ranges::all_of(group.errors, [&](const ReadSxid& error) {
-    return std::ranges::all_of(view.members, [&](std::size_t index) {
-      const Member& member = view.member(index);
-      const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
-      return order_of(error.last, first.time, member.host == group.host) == Order::before;
-    });
-  });
+Phase phase_of(const View& view, const Group& group, const std::vector<int>& ranks) {
+  std::optional<Phase> shared;
+  for (const ReadSxid& error : group.errors) {
+    const SwitchIncident& incident = *error.incident;
+    const auto at = [&](const EventTime& time) {
+      return view.phases.of({.time = time,
+                             .host = group.host,
+                             .ranks = ranks,
+                             .log = boot_of(view, incident.spoken_host, incident.first)});
+    };
+    const Phase phase = incident.upkeep != Upkeep::none ? Phase::maintenance : at(error.last);
+    const bool began_before_end = phase == Phase::after && at(error.first) != Phase::after;
+    if (began_before_end) return Phase::during;
+    shared = std::max(shared.value_or(phase), phase);
+  }
+  return shared.value_or(Phase::during);
 }
 
 // A GPU that somebody reset while every one of these errors was told; empty: none.
@@ -223,7 +229,7 @@ std::string reset_at_the_time(const View& view, const Group& group) {
   return gpu;
 }
 
-Suspicion describe(const View& view, const DatedCalls& calls, Group group) {
+Suspicion describe(const View& view, Group group) {
   std::ranges::stable_sort(group.errors, is_worse);
   const ReadSxid main = group.errors.front();
   Suspicion suspicion;
@@ -234,10 +240,8 @@ Suspicion describe(const View& view, const DatedCalls& calls, Group group) {
   finding.cause = group.cause;
   finding.severity = main.harmless() ? std::min(main.severity, Severity::warning) : main.severity;
   finding.count = 0;
-  Upkeep upkeep = group.errors.front().incident->upkeep;
   for (const ReadSxid& error : group.errors) {
     finding.count += error.incident->count;
-    if (error.incident->upkeep == Upkeep::none) upkeep = Upkeep::none;
     if (finding.evidence.size() < kMostLines)
       finding.evidence.push_back(view.evidence(error.incident->first));
     if (const auto time = error.last.wall(); time && time > finding.last_seen)
@@ -261,19 +265,15 @@ Suspicion describe(const View& view, const DatedCalls& calls, Group group) {
     finding.title += fmt::format(", while GPU {} of the host was reset", gpu);
   }
   add_actions(view, group, main, finding);
-  const bool old = is_old(view, group);
-  finding.part_of_job =
-      (on_host || view.workers.all.empty() || group.host.empty()) && !old && upkeep == Upkeep::none;
-  if (old) finding.title += ", before the job began";
-  const bool stops = suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
-  if (stops && on_host && finding.part_of_job &&
-      std::ranges::all_of(group.errors, [&](const ReadSxid& error) {
-        return calls.went_on_after(group.host, finding.subject, error.last);
-      }))
-    say_that_the_job_went_on(suspicion);
-  if (upkeep != Upkeep::none)
-    finding.title += upkeep == Upkeep::shutdown ? ", while the host was shut down"
-                                                : ", while the driver was reloaded";
+  finding.part_of_job = on_host || view.workers.all.empty() || group.host.empty();
+  place_in_time(view,
+                {.phase = phase_of(view, group, finding.subject.ranks),
+                 .host = group.host,
+                 .tied = false},
+                suspicion);
+  if (suspicion.phase == Phase::maintenance)
+    finding.title += main.incident->upkeep == Upkeep::shutdown ? ", while the host was shut down"
+                                                               : ", while the driver was reloaded";
   return suspicion;
 }
 
@@ -295,11 +295,10 @@ std::vector<Suspicion> find_sxids(const View& view) {
     group.cause = meaning->cause;
     group.errors.push_back(std::move(error));
   }
-  const DatedCalls calls(view);
   std::vector<Suspicion> found;
-  for (const auto& [key, group] : serious) found.push_back(describe(view, calls, group));
+  for (const auto& [key, group] : serious) found.push_back(describe(view, group));
   for (const auto& [key, group] : harmless)
-    if (!serious.contains(key)) found.push_back(describe(view, calls, group));
+    if (!serious.contains(key)) found.push_back(describe(view, group));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

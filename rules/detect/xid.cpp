@@ -8,11 +8,10 @@
 #include <set>
 #include <tuple>
 
-#include "rules/detect/dated_calls.h"
-#include "rules/detect/outlived.h"
 #include "rules/detect/past_offences.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/detect/placed.h"
 #include "rules/picture/read/xid_bursts.h"
 #include "rules/picture/when/resets.h"
 #include "rules/picture/who/membership.h"
@@ -45,24 +44,48 @@ struct Group {
   bool is_root = false;  // of a burst
 };
 
-bool starts_before_job(const View& view, const XidIncident& incident, const EventTime& last) {
-  std::optional<bool> before;
-  for (std::size_t index : view.members) {
-    const Member& member = view.member(index);
-    const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
-    bool same_host = !member.host.empty() &&
-                     member.host == view.job.host_of(incident.spoken_host, incident.source);
-    Order order = order_of(last, first.time, same_host);
-    if (order == Order::cannot_tell) continue;
-    before = before.value_or(true) && order == Order::before;
-  }
-  return view.members.empty() ? is_long_before_processes(view, last) : before.value_or(false);
+Phase phase_of(const View& view, const ReadXid& xid, const std::string& host,
+               const EventTime& time, const std::vector<int>& ranks = {}) {
+  const XidIncident& incident = *xid.incident;
+  if (incident.upkeep != Upkeep::none) return Phase::maintenance;
+  return view.phases.of({.time = time,
+                         .host = host,
+                         .ranks = ranks,
+                         .log = boot_of(view, incident.spoken_host, incident.first)});
 }
 
+// Stretches of before are told apart from those of the job.
 bool is_old(const View& view, const GpuBurst& burst) {
   return std::ranges::all_of(burst.xids, [&](const ReadXid& xid) {
-    return starts_before_job(view, *xid.incident, xid.last);
+    return view.phases.is_before(xid.last, burst.host);
   });
+}
+
+Phase phase_of(const View& view, const Group& group, const std::vector<int>& ranks) {
+  std::optional<Phase> shared;
+  for (const ReadXid* xid : group.xids) {
+    const Phase phase = phase_of(view, *xid, group.host, xid->last, ranks);
+    // What began before the end is not of after it.
+    const bool began_before_end =
+        phase == Phase::after &&
+        phase_of(view, *xid, group.host, xid->first, ranks) != Phase::after;
+    if (began_before_end) return Phase::during;
+    shared = std::max(shared.value_or(phase), phase);
+  }
+  return shared.value_or(Phase::during);
+}
+
+// It names the process of a rank; or it is of the GPU of one that stopped, or names no process.
+bool is_tied(const View& view, const Group& group, const std::vector<GpuMembership>& memberships) {
+  std::set<std::int64_t> pids;
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  for (const GpuMembership& membership : memberships)
+    for (const std::size_t worker : membership.workers)
+      if (pids.empty() || pids.contains(view.workers.all[worker].pid) ||
+          view.standstill.of_worker(worker))
+        return true;
+  return false;
 }
 
 // That this GPU failed, and that it matters to the job.
@@ -243,14 +266,10 @@ void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
 }
 
 void name_upkeep(const Group& group, Suspicion& suspicion) {
-  Upkeep upkeep = Upkeep::none;
-  for (const ReadXid* xid : group.xids) {
-    if (xid->incident->upkeep == Upkeep::none) return;
-    upkeep = xid->incident->upkeep;
-  }
-  suspicion.finding.part_of_job = false;
-  suspicion.finding.title += upkeep == Upkeep::shutdown ? ", while the host was shut down"
-                                                        : ", while the driver was reloaded";
+  if (suspicion.phase != Phase::maintenance) return;
+  const bool is_shutdown = group.xids.back()->incident->upkeep == Upkeep::shutdown;
+  suspicion.finding.title +=
+      is_shutdown ? ", while the host was shut down" : ", while the driver was reloaded";
 }
 
 void gather_evidence(const View& view, const Group& group, Finding& finding) {
@@ -266,17 +285,7 @@ void gather_evidence(const View& view, const Group& group, Finding& finding) {
     add(group.bursts.back()->recovery_told->last);
 }
 
-// The GPU did not stop whoever went on for long after it.
-bool job_went_on(const DatedCalls& calls, const Group& group, const Suspicion& suspicion) {
-  if (suspicion.verdict != Verdict::failed && suspicion.verdict != Verdict::hang) return false;
-  if (!suspicion.finding.part_of_job || suspicion.finding.subject.ranks.empty()) return false;
-  return std::ranges::all_of(group.xids, [&](const ReadXid* xid) {
-    return calls.went_on_after(group.host, suspicion.finding.subject, xid->last);
-  });
-}
-
-Suspicion describe(const View& view, const DatedCalls& calls, const Group& group, bool old,
-                   bool others_fault = false) {
+Suspicion describe(const View& view, const Group& group, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus)
     memberships.push_back(membership_of(view, group.host, gpu));
@@ -328,12 +337,15 @@ Suspicion describe(const View& view, const DatedCalls& calls, const Group& group
   const bool apart = std::ranges::all_of(memberships, [](const GpuMembership& membership) {
     return membership.kind == GpuMembership::Kind::bystander || membership.is_open();
   });
-  finding.part_of_job = !apart && !old;
-  if (old) finding.title += ", before the job began";
+  finding.part_of_job = !apart;
+  place_in_time(view,
+                {.phase = phase_of(view, group, finding.subject.ranks),
+                 .host = group.host,
+                 .tied = is_tied(view, group, memberships)},
+                suspicion);
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
   suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
-  if (job_went_on(calls, group, suspicion)) say_that_the_job_went_on(suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
@@ -388,16 +400,15 @@ std::vector<Suspicion> find_xids(const View& view) {
       add(group, burst, xid, i == burst.root);
     }
   }
-  const DatedCalls calls(view);
   std::vector<Suspicion> found;
   found.reserve(current.size() + past.size());
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
   for (const auto& [key, group] : current)
-    found.push_back(describe(view, calls, group, false, programs > 1));
+    found.push_back(describe(view, group, programs > 1));
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe(view, calls, group, true));
+    if (!current.contains(key)) found.push_back(describe(view, group));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -4,12 +4,14 @@
 #include "model/finding.h"
 #include "model/time.h"
 #include "rules/knowledge/sureness.h"
+#include "rules/knowledge/phase.h"
 
 namespace faultline {
 
 struct Suspicion {
   Finding finding;
   EventTime since;
+  Phase phase = Phase::during;  // when it was, seen from the job
   // True: the job cannot go on with it. Such a symptom must be explained, or be named itself.
   bool stops_job = false;
   Verdict verdict = Verdict::failed;  // if this is what is wrong

@@ -101,6 +101,8 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
     for (std::size_t which = 0; which < communicators.size(); ++which)
       if (alignments[which].basis == Basis::counted)
         alignments[which] = align(job.progress(), communicators, which, false);
+  phases = Phases(*this);
+  standstill = Standstill(*this);
 }
 
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {

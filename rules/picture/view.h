@@ -9,7 +9,9 @@
 #include "rules/knowledge/catalog.h"
 #include "rules/picture/calls/alignment.h"
 #include "rules/picture/moment.h"
+#include "rules/picture/when/phases.h"
 #include "rules/picture/who/roll_call.h"
+#include "rules/picture/who/standstill.h"
 #include "rules/state/attempts.h"
 #include "rules/state/job_state.h"
 #include "rules/state/workers.h"
@@ -38,6 +40,8 @@ struct View {
   std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
   bool lines_are_missing() const;
+  Phases phases;
+  Standstill standstill;
 
   const Member& member(std::size_t index) const { return job.progress().members()[index]; }
   // The workers (indices into workers.all) that a process is: one for each of its GPUs. `device`,

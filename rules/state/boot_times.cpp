@@ -141,6 +141,12 @@ std::uint64_t BootTimes::boots(std::uint32_t source, const std::string& host) co
   return clock == clocks_.end() ? 0 : clock->second.boots.size() - 1;
 }
 
+std::uint64_t BootTimes::boots_before(std::uint32_t source, const std::string& host,
+                                      std::uint64_t line) const {
+  const auto clock = clocks_.find({source, host});
+  return clock == clocks_.end() ? 0 : boot_at(clock->second, line);
+}
+
 std::size_t BootTimes::boot_at(const SourceClock& clock, std::uint64_t line) {
   const auto next = std::ranges::upper_bound(clock.boots, line, std::less<>(), &Boot::first_line);
   return next == clock.boots.begin() ? 0 : static_cast<std::size_t>(next - clock.boots.begin()) - 1;

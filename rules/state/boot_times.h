@@ -26,6 +26,10 @@ class BootTimes {
   // How often the source has shown the host starting anew.
   std::uint64_t boots(std::uint32_t source, const std::string& host) const;
 
+  // The same up to a line of the source.
+  std::uint64_t boots_before(std::uint32_t source, const std::string& host,
+                             std::uint64_t line) const;
+
   // The line's time; with the wall clock, if the line has only the kernel's and its boot's time is
   // known. `same_host` tells whether two sources are of one host.
   using SameHost = std::function<bool(std::uint32_t, std::uint32_t)>;

@@ -85,6 +85,14 @@ struct Possibility {
   std::string rejected;              // why it does not; empty: it does
 };
 
+// What no clock places, and nothing but the host ties to the job, does not account for what gives a
+// reason of its own.
+bool has_its_own_reason(const Candidate& cause, const Candidate& effect, const Possibility& link) {
+  return cause.suspicion.phase == Phase::cannot_tell && !effect.symptom &&
+         link.order == Order::cannot_tell && link.relation != Relation::same_gpu &&
+         link.relation != Relation::same_rank;
+}
+
 std::optional<Possibility> possibility(const Catalog& catalog, const Candidate& cause,
                                        const Candidate& effect) {
   const auto relation = relation_between(catalog, cause, effect);
@@ -98,6 +106,8 @@ std::optional<Possibility> possibility(const Catalog& catalog, const Candidate& 
   else if (possible.order == Order::after && !is_an_absence(effect.finding()) &&
            !foretold(catalog, cause, effect, same_host))
     possible.rejected = "its lines come later";
+  else if (has_its_own_reason(cause, effect, possible))
+    possible.rejected = "no clock tells whether it was then";
   return possible;
 }
 

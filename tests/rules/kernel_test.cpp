@@ -133,8 +133,8 @@ TEST(KernelPcie, ThePortOfAGpuThatWasLostAndIsNoRanksIsABystandersToo) {
 
 TEST(KernelPcie, AFaultThatTheJobOutlivedAccusesNobody) {
   Job job = sixteen_ranks(20, at(0));
-  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3));
-  job.xid("node-1", Job::gpu_of(5), 79);
+  job.kernel("node-0", aer("Uncorrected (Fatal)", kGpu3), at(55));
+  job.xid("node-1", Job::gpu_of(5), 79, at(55));
   EXPECT_EQ(job.diagnosis().root_causes.size(), 2U);
   for (int rank = 0; rank < 16; ++rank) job.end(rank, "world", CommunicatorEnding::destroyed);
   const Diagnosis diagnosis = job.diagnosis();

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "model/cause.h"
-#include "rules/detect/dated_calls.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/placeholders.h"
 
 namespace faultline {
@@ -27,27 +27,7 @@ enum class Fate {
   came_back,  // after a time in which something may have failed
   brief,      // it came back before anything could fail
   too_few,    // a storm that is none
-  went_on,    // the job went on for long after it
-  before_job,
 };
-
-// Whether it was before anything that the job did, as far as clocks tell.
-bool before_the_job(const View& view, const std::string& host, const EventTime& time) {
-  std::optional<bool> before;
-  // Processes start some time before they have a communicator.
-  for (const ProcessSeen& process : view.job.processes().all())
-    if (view.in_attempt(process.process) &&
-        order_of(time, process.first.time, !host.empty() && process.host == host) == Order::after)
-      return false;
-  for (std::size_t index : view.members) {
-    const Member& member = view.member(index);
-    const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
-    const Order order = order_of(time, first.time, !host.empty() && member.host == host);
-    if (order == Order::cannot_tell) continue;
-    before = before.value_or(true) && order == Order::before;
-  }
-  return view.members.empty() ? is_long_before_processes(view, time) : before.value_or(false);
-}
 
 EventTime later(EventTime time, std::int64_t us) {
   if (time.wall_us) *time.wall_us += us;
@@ -143,22 +123,40 @@ std::optional<Outage> outage_of(const std::vector<const KernelSighting*>& counti
   return outage;
 }
 
-Fate fate_of(const View& view, const DatedCalls& calls, const KernelGroup& group,
-             const KernelSighting& first, const std::vector<const KernelSighting*>& counting,
-             const std::optional<Outage>& outage, const EventTime& last) {
+// When it was. A state lasts beyond the line that tells of it.
+Phase phase_of(const View& view, const KernelGroup& group,
+               const std::vector<const KernelSighting*>& counting, const KernelSaying& first,
+               const KernelSaying& last) {
+  const KernelSighting& speaker = *counting.front();
   const bool lasts =
       std::ranges::any_of(counting, [](const KernelSighting* s) { return s->signature->lasts; });
-  if (std::ranges::none_of(counting, [&](const KernelSighting* s) { return is_enough(group, *s); }))
-    return Fate::too_few;
   const bool stops = std::ranges::any_of(
       counting, [](const KernelSighting* s) { return s->signature->severity >= Severity::error; });
   // What a boot tells of the one before it was over when it told.
   const bool is_over = std::ranges::all_of(
       counting, [](const KernelSighting* s) { return s->signature->marks == Marks::past_boot; });
   const bool goes_on = lasts && !is_over;
-  if ((!goes_on || stops) &&
-      before_the_job(view, first.host, goes_on ? later(last, kLongestUnsaidUs) : last))
-    return Fate::before_job;
+  const auto phase_at = [&](const EventTime& time) {
+    return view.phases.of({.time = time,
+                           .host = speaker.host,
+                           .ranks = group.part.subject.ranks,
+                           .log = boot_of(view, speaker.log->spoken_host, last.line),
+                           .lasts = lasts});
+  };
+  const EventTime ended = view.job.dated(last.line);
+  const Phase phase = phase_at(ended);
+  if (phase == Phase::before && goes_on)
+    return stops ? phase_at(later(ended, kLongestUnsaidUs)) : Phase::during;
+  const bool began_before_end =
+      phase == Phase::after && (is_over || phase_at(view.job.dated(first.line)) != Phase::after);
+  return began_before_end ? Phase::during : phase;
+}
+
+Fate fate_of(const KernelGroup& group, const KernelSighting& first,
+             const std::vector<const KernelSighting*>& counting,
+             const std::optional<Outage>& outage) {
+  if (std::ranges::none_of(counting, [&](const KernelSighting* s) { return is_enough(group, *s); }))
+    return Fate::too_few;
   if (outage) {
     const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
     // A rank that waits for storage or for its host goes on once it is back; a connection that was
@@ -166,7 +164,6 @@ Fate fate_of(const View& view, const DatedCalls& calls, const KernelGroup& group
     const bool gave_up = first.signature->cause.starts_with("network.") && group.network_failed;
     if (brief || !gave_up) return Fate::brief;
   }
-  if (!lasts && calls.went_on_after(first.host, group.part.subject, last)) return Fate::went_on;
   return outage ? Fate::came_back : Fate::open;
 }
 
@@ -194,13 +191,6 @@ void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional
     case Fate::too_few:
       finding.title += fmt::format(", which is normal below {}", speaker.signature->storm.count);
       demote(Severity::info);
-      break;
-    case Fate::went_on:
-      say_that_the_job_went_on(suspicion);
-      break;
-    case Fate::before_job:
-      finding.title += ", before the job began";
-      finding.part_of_job = false;
       break;
   }
 }
@@ -230,10 +220,19 @@ Verdict verdict_of(const MessageSignature& signature) {
   return severity == Severity::warning ? Verdict::slow : Verdict::failed;
 }
 
+// The process of a rank, or the GPU of one that stopped.
+bool is_tied(const View& view, const KernelPart& part) {
+  if (part.key.starts_with("pid ")) return true;
+  if (part.gpu.empty() || part.subject.ranks.empty()) return false;
+  for (std::size_t i = 0; i < view.workers.all.size(); ++i)
+    if (view.workers.all[i].rank == part.subject.ranks.front() && view.standstill.of_worker(i))
+      return true;
+  return false;
+}
+
 }  // namespace
 
-std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
-                               const KernelGroup& group) {
+std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   std::vector<const KernelSighting*> counting;
   for (const KernelSighting* sighting : group.causes)
     if (sighting->counts()) counting.push_back(sighting);
@@ -287,8 +286,12 @@ std::optional<Suspicion> judge(const View& view, const DatedCalls& calls,
                                       group.part.standing != KernelPart::Standing::of_the_job);
   // What only slows a job does not stop it.
   suspicion.job_ran_with_it = signature.severity <= Severity::warning;
-  describe_fate(fate_of(view, calls, group, *counting.front(), counting, outage, ended), speaker,
-                outage, suspicion);
+  describe_fate(fate_of(group, *counting.front(), counting, outage), speaker, outage, suspicion);
+  place_in_time(view,
+                {.phase = phase_of(view, group, counting, *first, *last),
+                 .host = speaker.host,
+                 .tied = is_tied(view, group.part)},
+                suspicion);
   add_lines(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "rules/detect/dated_calls.h"
+#include "rules/detect/detector.h"
 #include "rules/picture/who/kernel_part.h"
 
 namespace faultline {
@@ -17,6 +17,6 @@ struct KernelGroup {
 };
 
 // nullopt: none of the lines counts, as the host was starting or being taken down.
-std::optional<Suspicion> judge(const View& view, const DatedCalls& calls, const KernelGroup& group);
+std::optional<Suspicion> judge(const View& view, const KernelGroup& group);
 
 }  // namespace faultline

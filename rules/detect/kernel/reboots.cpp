@@ -56,14 +56,15 @@ enum class When { while_it_ran, at_another_time, cannot_tell };
 
 When when(const View& view, const std::string& host, const LineRef& boot) {
   When answer = When::cannot_tell;
+  const EventTime booted = by_the_wall(view.job.dated(boot));
   for (std::size_t index : workers_of_host(view, host))
     for (std::size_t m : view.workers.all[index].members) {
       const Member& member = view.member(m);
       const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
       const LineRef& last = member.last_line.known() ? member.last_line : member.init_line;
-      const Order begun = order_of(by_the_wall(first.time), by_the_wall(boot.time), true);
+      const Order begun = order_of(by_the_wall(first.time), booted, true);
       if (begun == Order::cannot_tell) continue;
-      const auto silent = microseconds_between(by_the_wall(last.time), by_the_wall(boot.time));
+      const auto silent = microseconds_between(by_the_wall(last.time), booted);
       if (begun == Order::before && silent && *silent > 0 && *silent < kLongestRebootUs &&
           member.ending != CommunicatorEnding::destroyed)
         return When::while_it_ran;
@@ -82,7 +83,7 @@ When by_torch(const View& view, const TorchCrew& crew, const std::string& host,
   for (std::size_t index : workers_of_host(view, host))
     of_host.insert(view.workers.all[index].rank);
   const auto passed = [&](const EventTime& time) {
-    return microseconds_between(by_the_wall(time), by_the_wall(boot.time));
+    return microseconds_between(by_the_wall(time), by_the_wall(view.job.dated(boot)));
   };
   When answer = When::cannot_tell;
   for (const TorchRank* rank : crew.ranks()) {
@@ -120,7 +121,7 @@ std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sig
       if (then == When::at_another_time || (then == When::cannot_tell && !boot.log_goes_back))
         continue;
       Suspicion& suspicion = found.emplace_back();
-      suspicion.since = boot.line.time;
+      suspicion.since = view.job.dated(boot.line);
       // Its ranks went with it. Whether the others noticed is not told where they stood already.
       suspicion.needs_effect = then != When::while_it_ran || !somebody_is_behind(view);
       Finding& finding = suspicion.finding;

@@ -105,10 +105,10 @@ class Conditions {
     if (condition.under_load && !works(hit)) return false;
     if (condition.before_start && job_got_to_work()) return false;
     if (condition.siblings && !siblings_differ(hit, beside)) return false;
-    hit.before_job = facts_.span.is_before(last.line->time);
+    hit.before_job = facts_.view.phases.is_before(last.line->time);
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
       const bool met = !condition.grows_per_hour && is_met(hit, samples[i].value);
-      if (met && samples[i].value == last.value && facts_.span.is_before(samples[i].line->time))
+      if (met && samples[i].value == last.value && facts_.view.phases.is_before(samples[i].line->time))
         hit.so_before_job = true;
     }
     if (!condition.grows_per_hour && samples.size() > 1 && !is_met(hit, samples.front().value))
@@ -159,7 +159,7 @@ class Conditions {
   // The growth of the samples since the job began.
   bool grows(const PartCondition& condition, const std::vector<PartSample>& samples) const {
     std::size_t first = 0;
-    while (first + 2 < samples.size() && facts_.span.is_before(samples[first + 1].line->time))
+    while (first + 2 < samples.size() && facts_.view.phases.is_before(samples[first + 1].line->time))
       ++first;
     const auto from = number_in(samples[first].value);
     const auto to = number_in(samples.back().value);
@@ -371,7 +371,7 @@ Suspicions suspect_nvlinks(const PartFacts& facts) {
   Suspicions found;
   for (const GpuPart& gpu : facts.gpus) {
     const std::vector<Movement> moved =
-        movements_of(facts.parts(), *facts.view.catalog.counters, facts.span, gpu.records);
+        movements_of(facts.parts(), *facts.view.catalog.counters, facts.view.phases, gpu.records);
     const Movement* worst = nullptr;
     std::uint64_t links = 0;
     for (const Movement& movement : moved) {

@@ -17,9 +17,9 @@ std::string host_served(const PartFacts& facts, const NetworkPort& port) {
 }  // namespace
 
 PartFacts::PartFacts(const View& the_view)
-    : view(the_view), span(the_view), ports(the_view.job), gpus(gpus_of(the_view.job)) {
+    : view(the_view), ports(the_view.job), gpus(gpus_of(the_view.job)) {
   for (const NetworkPort& port : ports.all())
-    moved.push_back(movements_of(parts(), *view.catalog.counters, span, port.records));
+    moved.push_back(movements_of(parts(), *view.catalog.counters, view.phases, port.records));
 }
 
 void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,

@@ -7,7 +7,6 @@
 #include "rules/detect/detector.h"
 #include "rules/picture/read/movement.h"
 #include "rules/picture/who/owner.h"
-#include "rules/picture/when/span.h"
 #include "rules/state/gpus.h"
 #include "rules/state/ports.h"
 
@@ -17,7 +16,6 @@ struct PartFacts {
   explicit PartFacts(const View& the_view);
 
   const View& view;
-  JobSpan span;
   Ports ports;
   std::vector<std::vector<Movement>> moved;  // by port
   std::vector<GpuPart> gpus;

@@ -162,7 +162,7 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
       fmt::format("{} is not up ({}): {}", state.port->label(), state.said, why_down(state));
   add_line(facts.view, state.line, finding);
   lay_on_ports(facts, {state.port}, suspicion);
-  if (facts.span.is_before(state.line->time)) {
+  if (facts.view.phases.is_before(state.line->time)) {
     finding.part_of_job = false;
     finding.title += ", before the job began";
   }

@@ -161,13 +161,6 @@ std::string_view KernelSighting::field(std::string_view name) const {
   return found == fields.end() ? std::string_view() : std::string_view(found->second);
 }
 
-std::optional<std::int64_t> microseconds_between(const EventTime& from, const EventTime& to) {
-  if (from.uptime_us && to.uptime_us) return *to.uptime_us - *from.uptime_us;
-  if (from.wall_us && to.wall_us && from.zone_assumed == to.zone_assumed)
-    return *to.wall_us - *from.wall_us;
-  return std::nullopt;
-}
-
 KernelDevices::KernelDevices(const View& view, const std::vector<KernelSighting>& sightings) {
   for (const Nic& nic : view.job.nics().all())
     learn(view.job.host_of(nic.spoken_host, nic.source), {nic.pci, nic.device, nic.netdev});

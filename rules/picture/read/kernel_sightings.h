@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rules/picture/view.h"
+#include "rules/picture/when/between.h"
 #include "rules/knowledge/signatures.h"
 
 namespace faultline {
@@ -61,8 +62,5 @@ struct KernelSightings {
 };
 
 KernelSightings kernel_sightings_of(const View& view);
-
-// By the finest clock that both have. Empty: they have none in common.
-std::optional<std::int64_t> microseconds_between(const EventTime& from, const EventTime& to);
 
 }  // namespace faultline

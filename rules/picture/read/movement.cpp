@@ -130,12 +130,12 @@ std::optional<double> still_for(const std::vector<Reading>& readings, const Coun
   return hours_between(*readings[since].line, *end.line);
 }
 
-Movement movement_of(const Series& series, const CounterWidth& width, const JobSpan& span,
+Movement movement_of(const Series& series, const CounterWidth& width, const Phases& phases,
                      const Falls& falls) {
   const std::vector<Reading>& readings = series.readings;
   // The last reading before the job is where the job's own time begins.
   std::size_t first = 0;
-  while (first + 2 < readings.size() && span.is_before(readings[first + 1].line->time)) ++first;
+  while (first + 2 < readings.size() && phases.is_before(readings[first + 1].line->time)) ++first;
   Movement movement{.counter = series.counter, .spelling = series.spelling, .tool = series.tool};
   for (std::size_t i = first + 1; i < readings.size(); ++i) {
     const auto fell = falls.find(readings[i].line);
@@ -147,7 +147,7 @@ Movement movement_of(const Series& series, const CounterWidth& width, const JobS
   movement.full = is_full(width, end.value);
   movement.full_before = movement.full && is_full(width, begin.value) && movement.growth == 0;
   movement.at_least |= movement.full;
-  movement.before_job = span.is_before(end.line->time);
+  movement.before_job = phases.is_before(end.line->time);
   movement.from = begin.line;
   movement.to = end.line;
   if (!movement.order_unknown) {
@@ -218,7 +218,7 @@ std::optional<double> Movement::rate() const {
 }
 
 std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& catalog,
-                                   const JobSpan& span,
+                                   const Phases& phases,
                                    std::span<const PartRecord* const> records) {
   SeriesMap all;
   for (const PartRecord* record : records) collect(parts, catalog, *record, all);
@@ -228,7 +228,7 @@ std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& ca
   for (const auto& [key, series] : all) {
     if (series.readings.size() >= 2)
       moved.emplace_back(
-          key, movement_of(series, catalog.width_of(*series.counter, series.tool), span, falls));
+          key, movement_of(series, catalog.width_of(*series.counter, series.tool), phases, falls));
     else if (auto once = since_clear(parts, catalog, series))
       moved.emplace_back(key, std::move(*once));
     else

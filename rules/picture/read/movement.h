@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "rules/knowledge/counters_catalog.h"
-#include "rules/picture/when/span.h"
+#include "rules/picture/when/phases.h"
 #include "rules/state/parts.h"
 
 namespace faultline {
@@ -39,7 +39,7 @@ struct Movement {
 
 // Of all counters that these records (of one part) have at least two samples of.
 std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& catalog,
-                                   const JobSpan& span, std::span<const PartRecord* const> records);
+                                   const Phases& phases, std::span<const PartRecord* const> records);
 
 enum class Level { nothing, suspect, faulty };
 

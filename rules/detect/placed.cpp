@@ -1,0 +1,60 @@
+#include "rules/detect/placed.h"
+
+#include <algorithm>
+
+#include "rules/knowledge/ground_names.h"
+
+namespace faultline {
+namespace {
+
+// All communicators of all ranks were taken down in good order. One rank alone may do that on its
+// way out of a failure.
+bool came_to_its_end(const View& view) {
+  return !view.workers.all.empty() && std::ranges::all_of(view.members, [&](std::size_t member) {
+    return view.member(member).ending == CommunicatorEnding::destroyed;
+  });
+}
+
+bool stops(const Suspicion& suspicion) {
+  return suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
+}
+
+void only_mention(Suspicion& suspicion) {
+  suspicion.verdict = Verdict::healthy;
+  suspicion.stops_job = false;
+  suspicion.finding.severity = std::min(suspicion.finding.severity, Severity::warning);
+}
+
+}  // namespace
+
+void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  suspicion.phase = placed.phase;
+  if (is_of_another_time(placed.phase)) {
+    finding.part_of_job = false;
+    finding.title += said_of(placed.phase);
+    return;
+  }
+  if (!finding.part_of_job) return;
+  if (placed.phase == Phase::outlived && stops(suspicion)) {
+    finding.title += said_of(placed.phase);
+    only_mention(suspicion);
+  }
+  if (placed.phase != Phase::cannot_tell || placed.tied) return;
+  suspicion.sure.add(Ground::time_open);
+  if (suspicion.verdict == Verdict::healthy || view.standstill.on_host(placed.host)) return;
+  finding.title += said_of(placed.phase);
+  only_mention(suspicion);
+}
+
+void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicions) {
+  if (suspicions.empty() || !came_to_its_end(view)) return;
+  for (Suspicion& suspicion : suspicions) {
+    if (!stops(suspicion) && suspicion.verdict != Verdict::unknown) continue;
+    if (!suspicion.finding.part_of_job) continue;
+    only_mention(suspicion);
+    suspicion.finding.title += "; the job came to its end";
+  }
+}
+
+}  // namespace faultline

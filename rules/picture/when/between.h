@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "model/time.h"
+
+namespace faultline {
+
+// By the finest clock that both have. Empty: they have none in common.
+std::optional<std::int64_t> microseconds_between(const EventTime& from, const EventTime& to);
+
+}  // namespace faultline

@@ -1,0 +1,91 @@
+// When the attempt ran, worked out once from every dated line of it, of NCCL, PyTorch and
+// launchers: with both ends, as far as lines tell. Everything that asks whether something was
+// before the job, during it or after it asks here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/time.h"
+#include "rules/knowledge/phase.h"
+#include "rules/state/line_ref.h"
+
+namespace faultline {
+
+struct View;
+
+// A boot of a host as one log tells of it: its uptimes can be compared.
+struct BootOfLog {
+  std::uint32_t source = 0;
+  std::string spoken_host;
+  std::uint64_t boot = 0;
+  auto operator<=>(const BootOfLog&) const = default;
+};
+BootOfLog boot_of(const View& view, const std::string& spoken_host, const LineRef& line);
+
+// What is to be placed in time.
+struct Sighted {
+  EventTime time;                // of its last line
+  std::string host;              // empty: not known
+  std::vector<int> ranks;        // whom it could hold up; empty: all of the host
+  std::optional<BootOfLog> log;  // that it stands in, if that is a kernel's
+  bool lasts = false;            // it stays so: nobody outlives it
+};
+
+class Phases {
+ public:
+  Phases() = default;
+  explicit Phases(const View& view);
+
+  Phase of(const Sighted& sighted) const;
+
+  // Whether that was surely before the first line of the attempt.
+  bool is_before(const EventTime& time, const std::string& host = "") const;
+
+ private:
+  // The earliest or latest of stamps with a zone and of those without, which have no order.
+  using Stamps = std::array<EventTime, 2>;
+
+  struct Life {
+    int rank = -1;
+    Stamps called;  // its last call
+    Stamps acted;   // it ended by itself
+  };
+  // Uptimes of lines that name processes of the job.
+  struct Named {
+    std::int64_t first_us = 0;
+    std::int64_t last_us = 0;
+    std::optional<std::int64_t> cleaned_up_us;  // after the first of them
+  };
+
+  void learn_calls(const View& view);
+  void learn_torch(const View& view);
+  void learn_kernels(const View& view);
+  void choose_end(const std::vector<EventTime>& ends);
+  void began_at(const EventTime& time, const std::string& host);
+  Order order_to_beginning(const EventTime& time, const std::string& host) const;
+  bool is_after_end(const EventTime& time) const;
+  bool is_outlived(const Sighted& sighted) const;
+  Phase by_kernel(const Sighted& sighted) const;
+  const std::vector<std::size_t>& lives_on(const std::string& host) const;
+
+  Stamps begun_;                            // of the attempt
+  std::map<std::string, Stamps> begun_on_;  // by host
+  Stamps sign_;                             // the earliest of any kind
+  Stamps first_call_;
+  Stamps last_call_;
+  Stamps ended_;  // the first that was told of its end
+  bool has_members_ = false;
+  std::vector<Life> lives_;  // by worker
+  std::map<std::string, std::vector<std::size_t>> of_host_;
+  std::map<std::string, std::vector<std::size_t>> of_sender_;
+  std::vector<std::size_t> unnamed_;
+  std::vector<std::size_t> everyone_;
+  std::map<BootOfLog, Named> named_;
+};
+
+}  // namespace faultline

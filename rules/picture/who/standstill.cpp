@@ -1,0 +1,90 @@
+#include "rules/picture/who/standstill.h"
+
+#include <algorithm>
+
+#include "rules/knowledge/signatures.h"
+#include "rules/picture/view.h"
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+Standstill::Standstill(const View& view) {
+  // Ranks that were not seen, reports of a job that stands, dumps that ranks write when they wait.
+  all_ = view.workers.all.empty() ||
+         view.workers.expected > static_cast<int>(view.workers.all.size()) ||
+         view.job.reports().latest() != nullptr || !view.job.flight().dumps().empty();
+  learn_calls(view);
+  if (!view.job.torch().empty()) learn_torch(view);
+  learn_remarks(view);
+  for (const std::size_t worker : workers_) {
+    const Worker& who = view.workers.all[worker];
+    hosts_.insert(who.host);
+    hosts_.insert(who.sender_host);
+  }
+}
+
+void Standstill::learn_calls(const View& view) {
+  for (const Alignment& alignment : view.alignments) {
+    for (const std::size_t member : alignment.behind)
+      workers_.insert(view.workers.of_member[member]);
+    // Who called something else stands with those who wait for it.
+    if (alignment.divergence || view.has_stopped(alignment.communicator))
+      for (const std::size_t member : alignment.members)
+        workers_.insert(view.workers.of_member[member]);
+  }
+  no_calls_ = std::ranges::none_of(
+      view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
+  for (const std::size_t index : view.members) {
+    const Member& member = view.member(index);
+    const bool began_in_vain = !member.complete && member.calls == 0;
+    if (member.ending == CommunicatorEnding::aborted || began_in_vain)
+      workers_.insert(view.workers.of_member[index]);
+  }
+}
+
+void Standstill::learn_torch(const View& view) {
+  const TorchCrew crew(view);
+  std::set<int> ranks;
+  std::set<std::int64_t> pids;
+  for (const TorchRank* rank : crew.ranks()) {
+    const bool stands = !rank->timeouts.empty() || rank->stuck || !rank->said.empty();
+    if (!stands) continue;
+    if (rank->rank < 0 || rank->guessed) all_ = true;
+    ranks.insert(rank->rank);
+  }
+  for (const auto& line : view.job.torch().exits()) {
+    const ProcessExit& exit = line.fact;
+    if (exit.told_to || (exit.exit_code == 0 && !exit.signal)) continue;
+    if (exit.ranks.empty() && exit.pid == 0) all_ = true;
+    ranks.insert(exit.ranks.begin(), exit.ranks.end());
+    pids.insert(exit.pid);
+  }
+  for (std::size_t i = 0; i < view.workers.all.size(); ++i) {
+    const Worker& worker = view.workers.all[i];
+    if (ranks.contains(worker.rank) || (worker.pid != 0 && pids.contains(worker.pid)))
+      workers_.insert(i);
+  }
+}
+
+// What processes complain of may lie at either end of their connections.
+void Standstill::learn_remarks(const View& view) {
+  for (const RemarkingProcess& process : view.job.remarks().processes()) {
+    if (!view.in_attempt(process.process)) continue;
+    const auto complains = [&](const SaidRemark& said) {
+      if (!said.warns()) return false;
+      const auto match = view.catalog.signatures->match(said.remark);
+      return match && match->signature->weight != Weight::harmless &&
+             match->signature->severity >= Severity::error;
+    };
+    if (std::ranges::any_of(process.said, complains)) all_ = true;
+  }
+}
+
+bool Standstill::on_host(const std::string& host) const {
+  if (all_) return true;
+  if (host.empty()) return !workers_.empty();
+  // Workers whose host is not known may be there.
+  return hosts_.contains(host) || (!workers_.empty() && hosts_.size() == 1 && hosts_.contains(""));
+}
+
+}  // namespace faultline
