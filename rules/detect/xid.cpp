@@ -13,6 +13,7 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/detect/placed.h"
 #include "rules/picture/read/xid_bursts.h"
+#include "rules/picture/who/owner.h"
 #include "rules/picture/when/resets.h"
 #include "rules/picture/who/membership.h"
 
@@ -248,6 +249,26 @@ void weigh_repeats(const View& view, const Group& group, bool others_fault, Susp
                              .command = "dcgmi diag -r 3"});
 }
 
+// A program that faults ends by itself, and nobody else on its GPU does.
+void name_other_program(const View& view, const Group& group, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  if (group.cause != kProgram || finding.subject.ranks.empty()) return;
+  std::set<std::int64_t> pids;
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  if (pids.empty()) return;
+  const Owner owner = owner_of_process(view, group.host, pids);
+  if (owner != Owner::host && owner != Owner::bystander) return;
+  const std::string program = program_in(group.main->incident->first.text);
+  finding.title = fmt::format("Process {}{} made an illegal access on GPU {} of {} (Xid {}); by its "
+                              "number it is none of the job's",
+                              *pids.begin(), program.empty() ? "" : fmt::format(" ({})", program),
+                              *group.gpus.begin(), group.host, codes_of(group));
+  suspicion.sure.add(Ground::other_program);
+  suspicion.needs_effect = true;
+  if (owner == Owner::bystander) finding.part_of_job = false;
+}
+
 // Links go down where the GPU at their other end is reset, and the driver asks for nothing then.
 void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
   if (group.cause != kLinks) return;
@@ -346,6 +367,7 @@ Suspicion describe(const View& view, const Group& group, bool others_fault = fal
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
   suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
+  name_other_program(view, group, suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);
   weigh_repeats(view, group, others_fault, suspicion);
