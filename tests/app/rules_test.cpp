@@ -102,7 +102,7 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
       checked.text,
       "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded\n"
       "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-      "conditions.yaml, counters.yaml, evidence.yaml, performance.yaml, settings.yaml, sxid.csv, "
+      "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, performance.yaml, settings.yaml, sxid.csv, "
       "xid.csv or xid_details.csv\n"
       "bad.yaml:1: class is missing; add \"class:\" to this entry\n"
       "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "

@@ -63,7 +63,7 @@ TEST(Catalog, ShipsItsFilesAndNoOthers) {
   std::set<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
   EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "conditions.yaml",
-                                               "counters.yaml", "evidence.yaml", "performance.yaml",
+                                               "counters.yaml", "evidence.yaml", "frames.yaml", "performance.yaml",
                                                "settings.yaml", "sxid.csv", "xid.csv",
                                                "xid_details.csv"}));
 }
@@ -292,7 +292,7 @@ TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
   EXPECT_EQ(
       complaint_about("xids.csv", ""),
       "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-      "conditions.yaml, counters.yaml, evidence.yaml, performance.yaml, settings.yaml, sxid.csv, "
+      "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, performance.yaml, settings.yaml, sxid.csv, "
       "xid.csv or xid_details.csv");
 }
 
