@@ -40,8 +40,8 @@ Division divide(const std::vector<StandingByStack>& all) {
       by_frame[standing.meaning.frame].push_back(&standing);
   }
   if (2 * division.waiting.size() >= all.size() || by_frame.empty()) return division;
-  const auto most = std::ranges::max_element(
-      by_frame, {}, [](const auto& entry) { return entry.second.size(); });
+  const auto most =
+      std::ranges::max_element(by_frame, {}, [](const auto& entry) { return entry.second.size(); });
   if (most->second.size() < kFew) return division;
   division.at_one_line = true;
   // Whoever is in a collective may be there with them, by another way.
@@ -94,11 +94,12 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   const std::string who = people(crew, division.elsewhere, finding.subject);
   finding.title = fmt::format(
       "{} {}, while the stacks of {} peers {}", who,
-      division.elsewhere.size() == 1 ? first.text() : "are not in the collective (" + first.text() + ")",
+      division.elsewhere.size() == 1 ? first.text()
+                                     : "are not in the collective (" + first.text() + ")",
       division.waiting.size(),
-      division.at_one_line ? fmt::format("all stand at one line ({})",
-                                         division.waiting.back()->meaning.frame)
-                           : fmt::format("wait in {}", division.waiting.front()->meaning.frame));
+      division.at_one_line
+          ? fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame)
+          : fmt::format("wait in {}", division.waiting.front()->meaning.frame));
   finding.severity = Severity::critical;
   finding.confidence = division.at_one_line ? kAtOneLine : kInCollective;
   for (const StandingByStack* standing : division.elsewhere)

@@ -325,9 +325,9 @@ TEST(NetworkFallback, IsACauseWhereSocketsWereAskedForAndRdmaPortsAreUp) {
     expect_cause(diagnosis, "config.network_fallback", {"node-0", "node-1", "node-2", "node-3"},
                  0.6, 0.75, fmt::format("because {} is {}", variable, value));
   }
-  const Diagnosis roce = told_to_use_sockets(
-      port_report("ibstatus", "Ethernet", "4: ACTIVE", "200 Gb/sec (4X HDR)"), 4,
-      "NCCL_IB_DISABLE", "1");
+  const Diagnosis roce =
+      told_to_use_sockets(port_report("ibstatus", "Ethernet", "4: ACTIVE", "200 Gb/sec (4X HDR)"),
+                          4, "NCCL_IB_DISABLE", "1");
   EXPECT_EQ(roce.verdict, Verdict::slow) << told(roce);
 }
 

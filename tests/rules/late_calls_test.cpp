@@ -72,16 +72,17 @@ TEST(LateCalls, NobodyIsAStragglerWhere) {
       {"all come together", {.late_by = [](int, int) { return 0ms; }}},
       {"it is another rank in each step",
        {.late_by = [](int rank, int step) { return rank == step % 4 ? 600ms : 0ms; }}},
-      {"it was late once", {.late_by = [](int rank, int step) {
-         return rank == 2 && step >= 6 ? 0ms : rank == 2 && step == 5 ? 900ms : 0ms;
-       }}},
+      {"it was late once",
+       {.late_by =
+            [](int rank, int step) {
+              return rank == 2 && step >= 6 ? 0ms : rank == 2 && step == 5 ? 900ms : 0ms;
+            }}},
       {"it is late by little", {.late_by = [](int rank, int) { return rank == 2 ? 60ms : 0ms; }}},
-      {"two of four are late",
-       {.late_by = [](int rank, int) { return rank >= 2 ? 600ms : 0ms; }}},
+      {"two of four are late", {.late_by = [](int rank, int) { return rank >= 2 ? 600ms : 0ms; }}},
       {"stamps are whole seconds",
        {.resolution = 1s, .late_by = [](int rank, int) { return rank == 2 ? 600ms : 0ms; }}},
-      {"ranks send to each other", {.late_by = [](int rank, int) { return rank == 2 ? 600ms : 0ms; },
-                                    .sends = true}},
+      {"ranks send to each other",
+       {.late_by = [](int rank, int) { return rank == 2 ? 600ms : 0ms; }, .sends = true}},
   };
   for (const auto& [why, steps] : rows) {
     const Diagnosis diagnosis = job_of(steps).diagnosis();

@@ -17,7 +17,8 @@ const Frames kInAllReduce = {"wait (torch/distributed/distributed_c10d.py:2806)"
                              "all_reduce (torch/distributed/distributed_c10d.py:2812)",
                              "train_step (train.py:210)"};
 const Frames kInBarrier = {
-    "File \"/usr/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", line 4159 in "
+    "File \"/usr/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", line 4159 "
+    "in "
     "barrier",
     "File \"/opt/train/train.py\", line 210 in train_step"};
 const Frames kInLoader = {"select (selectors.py:416)", "wait (multiprocessing/connection.py:931)",
@@ -34,8 +35,8 @@ StackTop py_spy(std::int64_t pid, const Frames& frames) {
 }
 
 const Finding* behind(const Diagnosis& diagnosis) {
-  const auto found = std::ranges::find(diagnosis.root_causes, "collective.rank_behind",
-                                       &Finding::cause);
+  const auto found =
+      std::ranges::find(diagnosis.root_causes, "collective.rank_behind", &Finding::cause);
   return found == diagnosis.root_causes.end() ? nullptr : &*found;
 }
 
@@ -139,7 +140,8 @@ TEST(Stacks, ThreadsBesideTheMainOneTellNothing) {
   job.join_all(4);
   for (int rank = 0; rank < 4; ++rank) {
     dump(job, "stacks.txt", py_spy(1000 + rank, kInAllReduce));
-    StackTop helper = py_spy(1000 + rank, rank == 1 ? kInLoader : Frames{"wait (threading.py:320)"});
+    StackTop helper =
+        py_spy(1000 + rank, rank == 1 ? kInLoader : Frames{"wait (threading.py:320)"});
     helper.thread = "Thread-1";
     dump(job, "stacks.txt", helper);
   }

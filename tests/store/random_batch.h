@@ -104,7 +104,8 @@ class RandomBatches {
         run.calls.push_back({i / 3 + 7, i % 5, i * 4 + order, i * 600, i / 4 * 250});
       else
         run.calls.push_back({any(), static_cast<std::uint32_t>(any()),
-                             static_cast<std::uint32_t>(any()), static_cast<std::uint32_t>(any()), static_cast<std::uint32_t>(any())});
+                             static_cast<std::uint32_t>(any()), static_cast<std::uint32_t>(any()),
+                             static_cast<std::uint32_t>(any())});
     }
   }
 

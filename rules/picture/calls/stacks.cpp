@@ -71,9 +71,9 @@ class Reader {
 }  // namespace
 
 std::string StandingByStack::text() const {
-  std::string said = meaning.known != nullptr   ? meaning.known->does
+  std::string said = meaning.known != nullptr ? meaning.known->does
                      : !meaning.frame.empty() ? "runs code of its own"
-                                                : "stands elsewhere";
+                                              : "stands elsewhere";
   if (!meaning.frame.empty()) said += fmt::format(", in {}", meaning.frame);
   if (gil) said += ", and holds Python's lock";
   return said;

@@ -81,9 +81,9 @@ class Timeline {
       const EventTime dated = view_.job.dated(member.last_line);
       if (dated.wall_us && member.last_line.time.wall_us)
         from_ms += (*dated.wall_us - *member.last_line.time.wall_us) / 1000;
-      const std::uint64_t before = alignment.positions[i] - std::min<std::uint64_t>(
-                                                                alignment.positions[i],
-                                                                member.recent.size());
+      const std::uint64_t before =
+          alignment.positions[i] -
+          std::min<std::uint64_t>(alignment.positions[i], member.recent.size());
       for (std::size_t k = 0; k < member.recent.size(); ++k)
         calls_.push_back({from_ms + member.recent[k].at_ms, index, before + k + 1});
       if (!counts) continue;

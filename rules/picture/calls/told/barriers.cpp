@@ -12,8 +12,8 @@ ToldRows rows_of_barriers(const View& view, const TorchCrew& crew) {
     row.witness = "monitored_barrier";
     row.tells_of = TellsOf::barrier;
     for (const int rank : barrier.fact.ranks) row.ranks[rank] = HowFar::not_entered;
-    row.missed = fmt::format("did not come to monitored_barrier within {} ms",
-                             barrier.fact.timeout_ms);
+    row.missed =
+        fmt::format("did not come to monitored_barrier within {} ms", barrier.fact.timeout_ms);
     row.is_part = !barrier.fact.all_named;
     row.line = &barrier.line;
   }
