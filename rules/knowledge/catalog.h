@@ -17,6 +17,7 @@
 #include "rules/knowledge/counters_catalog.h"
 #include "rules/knowledge/evidence_catalog.h"
 #include "rules/knowledge/grounds.h"
+#include "rules/knowledge/frames_catalog.h"
 #include "rules/knowledge/performance_catalog.h"
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
@@ -72,6 +73,7 @@ struct Catalog {
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
+  FramesCatalog frames;
 
   const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
   const XidMeaning* sxid(int code) const;                  // nullptr: not in the catalog

@@ -101,7 +101,7 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
   EXPECT_EQ(checked.text,
             "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded\n"
             "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-            "conditions.yaml, counters.yaml, evidence.yaml, grounds.yaml, performance.yaml, "
+            "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
             "settings.yaml, sxid.csv, "
             "xid.csv or xid_details.csv\n"
             "bad.yaml:1: class is missing; add \"class:\" to this entry\n"
