@@ -6,14 +6,13 @@
 #include <map>
 #include <set>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/stacks.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 namespace {
 
-constexpr double kInCollective = 0.7;  // the peers stand in a collective
-constexpr double kAtOneLine = 0.5;     // they all stand at one line of the user's code
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kFew = 3;  // times as many must wait
 
@@ -101,7 +100,8 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
           ? fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame)
           : fmt::format("wait in {}", division.waiting.front()->meaning.frame));
   finding.severity = Severity::critical;
-  finding.confidence = division.at_one_line ? kAtOneLine : kInCollective;
+  suspicion.sure =
+      division.at_one_line ? Claim::stack_off_the_line : Claim::stack_not_in_collective;
   for (const StandingByStack* standing : division.elsewhere)
     if (finding.evidence.size() + 1 < kMostLines)
       finding.evidence.push_back(view.evidence(standing->stack->line));

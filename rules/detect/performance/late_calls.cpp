@@ -5,12 +5,11 @@
 #include <optional>
 
 #include "rules/detect/performance/measured.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/waits_for_late.h"
 
 namespace faultline {
 namespace {
-
-constexpr double kByCalls = 0.75;
 
 // Of several hosts one may have a clock that goes wrong. A peer beside it, that comes in time, has
 // the same.
@@ -50,9 +49,9 @@ std::vector<Suspicion> suspect_late_calls(const View& view) {
       "waited for it, {:.0f} % of the time",
       people_of(view, {latest->member}), latest->pauses,
       view.communicators[latest->communicator].id,
-      100.0 * static_cast<double>(latest->paused_ms) / static_cast<double>(latest->span_ms));
+      100 * static_cast<double>(latest->paused_ms) / static_cast<double>(latest->span_ms));
   finding.severity = Severity::warning;
-  finding.confidence = kByCalls;
+  suspicion.sure = Claim::straggler_by_calls;
   finding.subject = subject_of(view, {latest->member});
   finding.subject.gpus.clear();
   finding.count = latest->pauses;
