@@ -9,6 +9,12 @@ namespace faultline {
 inline constexpr double kExplainsTheStop = 0.03;
 // Times: something stopped the job, and this does not account for it.
 inline constexpr double kExplainsNothing = 0.6;
+// Added where clocks tell of one event: NCCL's lines name communicators and GPUs.
+inline constexpr double kNcclTellsMore = 0.15;
+// Times how firm a finding is: as firm must be what accounts for it, where it tells a reason of its
+// own, and where it asks for one.
+inline constexpr double kFirmEnoughForACause = 0.65;
+inline constexpr double kFirmEnoughForASymptom = 0.3;
 // At most: others are shown to have called the wrong thing.
 inline constexpr double kQueuedLess = 0.05;
 // At most: what only slows a job did not stop it.

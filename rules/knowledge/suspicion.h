@@ -15,6 +15,7 @@ struct Suspicion {
   bool job_ran_with_it = false;       // it was so from the start, and the job got to work
   bool needs_effect = false;          // accuses nobody unless it accounts for something
   bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
+  bool names_its_reason = false;      // its text says why; nothing of the whole host does
 };
 
 }  // namespace faultline
