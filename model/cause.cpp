@@ -1,6 +1,8 @@
 #include "model/cause.h"
 
 #include <algorithm>
+#include <iterator>
+#include <unordered_map>
 
 namespace faultline {
 namespace {
@@ -65,14 +67,29 @@ constexpr CauseClass kClasses[] = {
 
 std::span<const CauseClass> cause_classes() { return kClasses; }
 
+std::size_t cause_number(std::string_view name) {
+  static const auto numbers = [] {
+    std::unordered_map<std::string_view, std::size_t> all;
+    for (const CauseClass& known : kClasses) all.emplace(known.name, all.size());
+    return all;
+  }();
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? std::size(kClasses) : found->second;
+}
+
 const CauseClass* cause_class(std::string_view name) {
-  const auto* found = std::ranges::find(kClasses, name, &CauseClass::name);
-  return found == std::ranges::end(kClasses) ? nullptr : found;
+  const std::size_t number = cause_number(name);
+  return number == std::size(kClasses) ? nullptr : &kClasses[number];
 }
 
 bool is_symptom(std::string_view cause) {
   const CauseClass* known = cause_class(cause);
   return known != nullptr && known->is_symptom;
+}
+
+bool leaves_open_why(std::string_view cause) {
+  return cause == "network.transport_error" || cause == "network.peer_lost" ||
+         cause == "launch.connect_failed" || cause == "launch.rank_missing";
 }
 
 bool is_of_a_machine(std::string_view cause) {

@@ -1,5 +1,7 @@
-// Precompiled for model/ and for most layers above it, and a part of every other pch.h: headers that are slow to
-// read. No file may rely on it; each includes what it uses (the lint build precompiles nothing).
+// Precompiled for model/ and for most layers above it, and a part of every other pch.h: headers of
+// others that are slow to read. None of ours: what ccache kept of another checkout would know them
+// by other times, and #pragma once would not hold. No source may rely on it; each includes what it
+// uses (the lint build precompiles nothing).
 #pragma once
 
 #include <fmt/format.h>
@@ -24,5 +26,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include "model/json.h"

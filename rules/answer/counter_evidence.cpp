@@ -6,6 +6,9 @@
 #include <chrono>
 #include <optional>
 #include <set>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 #include "rules/answer/coverage_hosts.h"
 #include "rules/detect/parts/facts.h"
@@ -88,28 +91,40 @@ void host_is_told_by_a_name(const View& view, Finding& finding) {
   }
 }
 
-void others_account_for_it(const std::vector<Finding>& root_causes, Finding& finding) {
-  for (const Finding& other : root_causes) {
-    if (other.id == finding.id || other.confidence < limits::nearly_as_sure * finding.confidence)
-      continue;
-    const bool shared = std::ranges::any_of(finding.explains, [&](const std::string& id) {
-      return std::ranges::find(other.explains, id) != other.explains.end();
-    });
-    if (shared)
-      finding.against.push_back(
-          fmt::format("{} accounts for the same symptoms: {}", other.id, other.title));
-  }
+// Which root causes, by place, account for each finding.
+using Accounts = std::unordered_map<std::string_view, std::vector<std::size_t>>;
+
+Accounts accounts_of(const std::vector<Finding>& root_causes) {
+  Accounts accounts;
+  for (std::size_t c = 0; c < root_causes.size(); ++c)
+    for (const std::string& id : root_causes[c].explains) accounts[id].push_back(c);
+  return accounts;
+}
+
+void others_account_for_it(const std::vector<Finding>& root_causes, const Accounts& accounts,
+                           Finding& finding) {
+  constexpr std::size_t kMostNamed = 8;
+  std::set<std::size_t> others;
+  for (const std::string& id : finding.explains)
+    for (const std::size_t c : accounts.at(id))
+      if (others.size() < kMostNamed && root_causes[c].id != finding.id &&
+          root_causes[c].confidence >= limits::nearly_as_sure * finding.confidence)
+        others.insert(c);
+  for (const std::size_t c : others)
+    finding.against.push_back(fmt::format("{} accounts for the same symptoms: {}",
+                                          root_causes[c].id, root_causes[c].title));
 }
 
 }  // namespace
 
 void add_counter_evidence(const View& view, std::vector<Finding>& root_causes) {
+  const Accounts accounts = accounts_of(root_causes);
   for (Finding& finding : root_causes) {
     rank_went_on(view, finding);
     kernel_log_is_silent(view, finding);
     ports_are_clean(view, finding);
     host_is_told_by_a_name(view, finding);
-    others_account_for_it(root_causes, finding);
+    others_account_for_it(root_causes, accounts, finding);
   }
 }
 

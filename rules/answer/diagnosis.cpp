@@ -1,15 +1,16 @@
 #include "rules/answer/diagnosis.h"
 
 #include <fmt/format.h>
-#include <xxhash.h>
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <numeric>
 #include <set>
 #include <tuple>
+#include <unordered_set>
 
 #include "model/cause.h"
+#include "rules/knowledge/advice.h"
 #include "rules/answer/checklist.h"
 #include "rules/answer/clock_offsets.h"
 #include "rules/answer/counter_evidence.h"
@@ -17,12 +18,15 @@
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
-#include "rules/answer/incident.h"
 #include "rules/detect/detector.h"
-#include "rules/knowledge/advice.h"
 #include "rules/knowledge/limits.h"
+#include "rules/answer/incident.h"
+#include "rules/story/fold.h"
 #include "rules/story/inference.h"
-#include "rules/story/three_clocks.h"
+#include "rules/story/link.h"
+#include "rules/story/merge.h"
+#include "rules/story/precedence.h"
+#include "rules/story/verdict.h"
 #include "rules/story/witnesses.h"
 
 namespace faultline {
@@ -38,7 +42,7 @@ std::string id_of(const View& view, const Suspicion& suspicion) {
   if (!finding.subject.nics.empty())
     text += fmt::format("|{}", fmt::join(finding.subject.nics, ","));
   if (is_of_another_time(suspicion.phase)) text += said_of(suspicion.phase);
-  return fmt::format("f{:012x}", XXH3_64bits(text.data(), text.size()) & 0xffffffffffffU);
+  return id_from(text);
 }
 
 // A signature's own advice takes the place of its class's; what a symptom says of itself comes
@@ -52,61 +56,41 @@ void add_advice(const Catalog& catalog, Finding& finding) {
   for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, about));
 }
 
-// The same class of the same subject is one finding, whoever found it.
-void join(Candidate& known, Suspicion&& again) {
-  constexpr std::size_t kMostLines = 8;
-  Finding& finding = known.finding();
-  for (Evidence& line : again.finding.evidence)
-    if (finding.evidence.size() < kMostLines &&
-        std::ranges::find(finding.evidence, line) == finding.evidence.end())
-      finding.evidence.push_back(std::move(line));
-  finding.count += again.finding.count;
-  count_again(known.suspicion, again);
-}
-
 std::vector<Candidate> candidates_of(const View& view) {
   std::vector<Candidate> candidates;
+  std::unordered_set<std::string> advised;
   for (const Detector& detector : all_detectors()) {
-    for (Suspicion& suspicion : detector.look(view)) {
+    std::vector<Suspicion> found = detector.look(view);
+    for (Suspicion& suspicion : found) work_out_confidence(view.catalog.grounds, suspicion);
+    fold_what_is_over_budget(found);
+    for (Suspicion& suspicion : found) {
       Finding& finding = suspicion.finding;
-      work_out_confidence(view.catalog.grounds, suspicion);
       finding.id = id_of(view, suspicion);
-      const auto same = std::ranges::find_if(
-          candidates, [&](const Candidate& known) { return known.finding().id == finding.id; });
-      if (same != candidates.end()) {
-        same->borne_out |= same->detector != detector.name;
-        join(*same, std::move(suspicion));
-        continue;
-      }
       if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
-      add_advice(view.catalog, finding);
+      if (advised.insert(finding.id).second || !finding.part_of_job)
+        add_advice(view.catalog, finding);
       const bool symptom = is_symptom(finding.cause);
       candidates.push_back(
           {.suspicion = std::move(suspicion), .detector = detector.name, .symptom = symptom});
     }
   }
-  join_clocks(view, candidates);
-  join_witnesses(candidates);
+  merge(view, candidates);
   return candidates;
 }
 
-// What other logs would tell more of: those of the other end, or of the host.
-bool leaves_open_why(const Finding& finding) {
-  return finding.cause == "network.transport_error" || finding.cause == "network.peer_lost" ||
-         finding.cause == "launch.connect_failed" || finding.cause == "launch.rank_missing";
-}
-
-// By the id of a finding.
-using LogOdds = std::map<std::string, double, std::less<>>;
-
-// What is stated equally surely may differ where it was rounded.
-void sort(std::vector<Finding>& findings, const LogOdds& log_odds) {
-  std::ranges::sort(findings, {}, [&](const Finding& finding) {
-    return std::make_tuple(-finding.confidence, -log_odds.find(finding.id)->second,
-                           -static_cast<int>(finding.severity), std::string_view(finding.cause),
-                           std::string_view(finding.id));
-  });
+// What is stated equally surely may differ where it was rounded; then what is worse,
+// named more closely, and earlier comes first. Ids decide nothing: they are hashes.
+bool comes_first(const Candidate& a, const Candidate& b) {
+  const auto key = [](const Candidate& candidate) {
+    const Finding& finding = candidate.finding();
+    return std::tuple(-finding.confidence, -candidate.log_odds, -static_cast<int>(finding.severity),
+                      closeness(finding.subject), !finding.first_seen,
+                      finding.first_seen.value_or(Timestamp{}));
+  };
+  const auto key_a = key(a);
+  const auto key_b = key(b);
+  return key_a != key_b ? key_a < key_b : named_before(a.finding(), b.finding());
 }
 
 // What was read, and not understood, and keeps all else from being called healthy.
@@ -199,13 +183,6 @@ std::pair<Place, std::string> place_of(const std::vector<Candidate>& candidates,
                                                : "nothing that was found accounts for it"};
 }
 
-void sort(Explanation& explanation) {
-  std::ranges::sort(explanation.findings, {}, [](const FindingStory& story) {
-    return std::make_tuple(story.place, -story.confidence.back().confidence,
-                           std::string_view(story.finding));
-  });
-}
-
 // A job that stands sends nothing: what counts errors stands still, too, and has not healed.
 void reopen_what_only_waits(Diagnosis& diagnosis) {
   if (diagnosis.verdict != Verdict::hang && diagnosis.verdict != Verdict::failed) return;
@@ -221,59 +198,59 @@ std::set<std::string> borne_out_in(const std::vector<Candidate>& candidates) {
   return ids;
 }
 
-// An error of the job's own parts that nobody here can read accuses nobody, and is no health.
-bool leaves_in_doubt(const Candidate& candidate) {
-  return candidate.in_question() && candidate.suspicion.verdict == Verdict::unknown;
+void sort_once(std::vector<int>& ranks) {
+  std::ranges::sort(ranks);
+  const auto repeated = std::ranges::unique(ranks);
+  ranks.erase(repeated.begin(), repeated.end());
 }
 
 // Puts each finding where it belongs, and returns those that ask for more evidence.
-std::vector<Finding> place(std::vector<Candidate>&& candidates, Diagnosis& diagnosis) {
+std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates,
+                           Diagnosis& diagnosis) {
   for (const Detector& detector : all_detectors())
     diagnosis.explanation.detectors.emplace_back(detector.name);
-  std::vector<std::pair<Place, std::string>> places;
+  std::vector<Place> places;
+  std::vector<std::string> reasons;
   for (const Candidate& candidate : candidates) {
-    places.push_back(place_of(candidates, candidate));
-    if ((places.back().first != Place::observation || leaves_in_doubt(candidate)) &&
-        (!verdict_is_told(candidates, candidate) || candidate.suspicion.tells_verdict))
-      diagnosis.verdict = worse(diagnosis.verdict, candidate.suspicion.verdict);
+    auto [where, why] = place_of(candidates, candidate);
+    places.push_back(where);
+    reasons.push_back(std::move(why));
   }
+  diagnosis.verdict =
+      verdict_of(candidates, places, ending_of(view, candidates), diagnosis.verdict);
+  std::vector<std::size_t> order(candidates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return places[a] != places[b] ? places[a] < places[b]
+                                  : comes_first(candidates[a], candidates[b]);
+  });
   std::vector<Finding> unexplained;
-  LogOdds log_odds;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
+  for (const std::size_t i : order) {
     Candidate& candidate = candidates[i];
     Finding& finding = candidate.finding();
-    auto& [where, why] = places[i];
-    log_odds.emplace(finding.id, candidate.log_odds);
     diagnosis.explanation.findings.push_back(
         {.finding = finding.id,
          .title = finding.title,
          .detector = std::string(candidate.detector),
-         .place = where,
-         .why = std::move(why),
+         .place = places[i],
+         .why = std::move(reasons[i]),
          .confidence = std::move(candidate.steps),
          .possible_causes = std::move(candidate.possible_causes)});
-    if (where == Place::observation) {
+    if (places[i] == Place::observation) {
       diagnosis.observations.push_back(std::move(finding));
       continue;
     }
     if (finding.cause == "collective.rank_behind") add_ranks(finding, diagnosis.ranks.behind);
     if (finding.cause == "process.silent") add_ranks(finding, diagnosis.ranks.silent);
-    if (where == Place::symptom) {
+    if (places[i] == Place::symptom) {
       diagnosis.symptoms.push_back(std::move(finding));
       continue;
     }
-    if (candidate.symptom || leaves_open_why(finding)) unexplained.push_back(finding);
+    if (candidate.symptom || leaves_open_why(finding.cause)) unexplained.push_back(finding);
     diagnosis.root_causes.push_back(std::move(finding));
   }
-  sort(diagnosis.root_causes, log_odds);
-  sort(diagnosis.symptoms, log_odds);
-  sort(diagnosis.observations, log_odds);
-  sort(diagnosis.explanation);
-  for (std::vector<int>* ranks : {&diagnosis.ranks.behind, &diagnosis.ranks.silent}) {
-    std::ranges::sort(*ranks);
-    const auto repeated = std::ranges::unique(*ranks);
-    ranks->erase(repeated.begin(), repeated.end());
-  }
+  sort_once(diagnosis.ranks.behind);
+  sort_once(diagnosis.ranks.silent);
   return unexplained;
 }
 
@@ -299,7 +276,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
       catalog.grounds, candidates,
       view.workers.all.empty() ? view.roll.unheard().size() : unseen_ranks(view).size());
   const std::set<std::string> borne_out = borne_out_in(candidates);
-  const std::vector<Finding> unexplained = place(std::move(candidates), diagnosis);
+  const std::vector<Finding> unexplained = place(view, std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())
     diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);
   add_counter_evidence(view, diagnosis.root_causes);

@@ -19,6 +19,7 @@ struct Suspicion {
   bool needs_effect = false;          // accuses nobody unless it accounts for something
   bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
   Sureness sure;                      // finding.confidence is worked out from it
+  bool names_its_reason = false;      // its text says why; nothing of the whole host does
 };
 
 }  // namespace faultline

@@ -1,16 +1,13 @@
-// Several detectors may tell of one fault by lines of different kinds: a warning of NCCL and a
-// setting, a kernel and a tool's report. Where they do, it is one finding, and each bears the other
-// out.
+// Who bears a finding out.
 #pragma once
 
 #include <vector>
 
-#include "rules/story/inference.h"
+#include "rules/story/candidate.h"
 
 namespace faultline {
 
-// The same class of the same part, or of a part and of what it is a part of, becomes one finding:
-// of the part that is named most closely. Nothing must be linked yet.
-void join_witnesses(std::vector<Candidate>& candidates);
+// What follows from a finding of calls and is told by another clock bears witness to it as well.
+void call_witnesses(std::vector<Candidate>& candidates);
 
 }  // namespace faultline

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/story/link.h"
 
 namespace faultline {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 Catalog catalog_of(std::vector<CausalLink> links) {
@@ -30,43 +29,6 @@ Candidate candidate(const std::string& id, const std::string& cause, double conf
   made.suspicion.verdict = Verdict::hang;
   made.symptom = symptom;
   return made;
-}
-
-TEST(Inference, WhatComesLaterIsNoCauseAndTheReasonIsKept) {
-  const Catalog catalog = catalog_of({{"gpu.hang", "process.aborted", {Relation::same_rank}}});
-  std::vector<Candidate> all{candidate("f1", "gpu.hang", 0.9),
-                             candidate("f2", "process.aborted", 0.9, true)};
-  all[0].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(2)));
-  all[1].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(1)));
-  link(catalog, all);
-  EXPECT_THAT(all[1].explained_by, IsEmpty());
-  ASSERT_THAT(all[1].possible_causes, SizeIs(1));
-  EXPECT_EQ(all[1].possible_causes[0].finding, "f1");
-  EXPECT_EQ(all[1].possible_causes[0].order, "after");
-  EXPECT_THAT(all[1].possible_causes[0].rejected, HasSubstr("later"));
-  EXPECT_THAT(all[1].possible_causes[0].rule, HasSubstr("gpu.hang -> process.aborted (same_rank)"));
-}
-
-TEST(Inference, ARingIsOpenedAtItsSurestFinding) {
-  const Catalog catalog = catalog_of({{"gpu.hang", "gpu.thermal", {Relation::same_rank}},
-                                      {"gpu.thermal", "pcie.error", {Relation::same_rank}},
-                                      {"pcie.error", "gpu.hang", {Relation::same_rank}}});
-  std::vector<Candidate> all{candidate("f1", "gpu.hang", 0.7), candidate("f2", "gpu.thermal", 0.9),
-                             candidate("f3", "pcie.error", 0.8)};
-  link(catalog, all);
-  EXPECT_THAT(all[1].explained_by, IsEmpty());
-  EXPECT_THAT(all[2].explained_by, ElementsAre(1));
-  EXPECT_THAT(all[0].explained_by, ElementsAre(2));
-}
-
-TEST(Inference, WhatMeansNothingByItselfAccountsForNothing) {
-  const Catalog catalog = catalog_of({{"nccl.error", "process.aborted", {Relation::same_rank}}});
-  std::vector<Candidate> all{candidate("f1", "nccl.error", 0.9, true),
-                             candidate("f2", "process.aborted", 0.9, true)};
-  all[0].suspicion.stops_job = false;
-  link(catalog, all);
-  EXPECT_THAT(all[1].explained_by, IsEmpty());
-  EXPECT_THAT(all[0].finding().explains, IsEmpty());
 }
 
 TEST(Inference, EveryChangeOfConfidenceIsTold) {
@@ -102,13 +64,6 @@ TEST(Inference, WhatIsStatedIsLessSureWhereRanksWereNotHeardButForTheirAbsence) 
   EXPECT_LT(unheard[0].finding().confidence, heard[0].finding().confidence);
   EXPECT_THAT(unheard[0].steps.back().why, HasSubstr("were not heard"));
   EXPECT_EQ(unheard[1].finding().confidence, heard[1].finding().confidence);
-}
-
-TEST(Inference, AChainHasEachFindingAfterWhatExplainsIt) {
-  Finding cause{.id = "f1", .explains = {"f3", "f2"}};
-  const std::vector<Finding> symptoms{
-      {.id = "f3", .explains = {}}, {.id = "f2", .explains = {"f3"}}, {.id = "f9", .explains = {}}};
-  EXPECT_THAT(chain_of(cause, symptoms), ElementsAre("f1", "f2", "f3"));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
-#include "rules/knowledge/confidence.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -132,7 +132,7 @@ TEST(Stacks, ThoseWhoStandAtOneLineOfTheUsersCodeWaitThere) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_NE(behind(diagnosis), nullptr);
   EXPECT_THAT(behind(diagnosis)->subject.ranks, ElementsAre(6));
-  EXPECT_LT(behind(diagnosis)->confidence, stated_confidence(0.7));
+  EXPECT_LT(behind(diagnosis)->confidence, limits::least_to_blame);
 }
 
 TEST(Stacks, ThreadsBesideTheMainOneTellNothing) {

@@ -136,6 +136,15 @@ std::optional<int> only_culprit(const TorchCrew& crew, const View& view) {
   return own.size() == 1 ? std::optional(*own.begin()) : std::nullopt;
 }
 
+// What the operating system refused says nothing of the program.
+bool is_of_the_host(const PythonException& exception) {
+  constexpr std::string_view kRefused[] = {"OSError", "IOError", "MemoryError", "BlockingIOError",
+                                           "TimeoutError"};
+  return std::ranges::find(kRefused, exception.type) != std::ranges::end(kRefused) ||
+         exception.type.find("Connection") != std::string::npos ||
+         exception.type.find("BrokenPipe") != std::string::npos;
+}
+
 Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) {
   const Told& first = group.first();
   std::set<int> ranks = group.ranks();
@@ -180,6 +189,7 @@ Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) 
     }
   } else {
     const TorchSaying& telling = first.telling();
+    suspicion.names_its_reason = telling.exception && !is_of_the_host(*telling.exception);
     finding.title = fmt::format("{} raised {}", crew.people(ranks), telling.text);
     if (const auto& exception = telling.exception; exception && !exception->file.empty())
       finding.title +=

@@ -1,4 +1,4 @@
-#include "rules/story/witnesses.h"
+#include "rules/story/merge.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,18 +22,25 @@ Candidate candidate(std::string_view detector, const std::string& cause, Subject
   return made;
 }
 
+void merge_of(std::vector<Candidate>& candidates) {
+  const JobState job("j");
+  const Catalog catalog;
+  const Moment moment;
+  merge(View(job, catalog, moment), candidates);
+}
+
 std::vector<std::string> sources_of(const Finding& finding) {
   std::vector<std::string> sources;
   for (const Evidence& line : finding.evidence) sources.push_back(line.source);
   return sources;
 }
 
-TEST(Witnesses, AWarningOfTwoHostsAndTheSettingOfTheOddOneAreOneFindingOfTheOddOne) {
+TEST(Merge, AWarningOfTwoHostsAndTheSettingOfTheOddOneAreOneFindingOfTheOddOne) {
   std::vector<Candidate> all{
       candidate("remarks", "software.version_mismatch", {.hosts = {"n1", "n5"}, .ranks = {0, 32}},
                 0.95),
       candidate("configuration", "software.version_mismatch", {.hosts = {"n5"}}, 0.85)};
-  join_witnesses(all);
+  merge_of(all);
   ASSERT_THAT(all, SizeIs(1));
   const Finding& finding = all.front().finding();
   EXPECT_EQ(finding.id, "configuration");
@@ -44,27 +51,27 @@ TEST(Witnesses, AWarningOfTwoHostsAndTheSettingOfTheOddOneAreOneFindingOfTheOddO
   EXPECT_EQ(finding.count, 2U);
 }
 
-TEST(Witnesses, TheSurerOnesLinesComeFirstAndSomeOfEachAreAmongTheFirstFour) {
+TEST(Merge, TheSurerOnesLinesComeFirstAndSomeOfEachAreAmongTheFirstFour) {
   std::vector<Candidate> all{candidate("parts", "host.shm_full", {.hosts = {"n1"}}, 0.7),
                              candidate("remarks", "host.shm_full", {.hosts = {"n1"}}, 0.95)};
-  join_witnesses(all);
+  merge_of(all);
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_THAT(
       sources_of(all.front().finding()),
       ElementsAre("remarks", "remarks", "parts", "parts", "remarks", "remarks", "parts", "parts"));
 }
 
-TEST(Witnesses, WhereBothNameTheHostAllThatEitherNamesIsAtFault) {
+TEST(Merge, WhereBothNameTheHostAllThatEitherNamesIsAtFault) {
   std::vector<Candidate> all{
       candidate("kernel", "network.link_down", {.hosts = {"n1"}, .nics = {"n1/mlx5_2:1"}}),
       candidate("remarks", "network.link_down", {.hosts = {"n1"}, .ranks = {3}})};
-  join_witnesses(all);
+  merge_of(all);
   ASSERT_THAT(all, SizeIs(1));
   EXPECT_THAT(all.front().finding().subject.nics, ElementsAre("n1/mlx5_2:1"));
   EXPECT_THAT(all.front().finding().subject.ranks, ElementsAre(3));
 }
 
-TEST(Witnesses, FaultsOfOtherPartsRanksHostsOrClassesStayApart) {
+TEST(Merge, FaultsOfOtherPartsRanksHostsOrClassesStayApart) {
   const Subject here{.hosts = {"n1"}, .ranks = {3}, .gpus = {"n1/3b"}};
   for (const Candidate& other :
        {candidate("kernel", "gpu.hang", {.hosts = {"n1"}, .gpus = {"n1/4c"}}),
@@ -72,13 +79,13 @@ TEST(Witnesses, FaultsOfOtherPartsRanksHostsOrClassesStayApart) {
         candidate("kernel", "gpu.hang", {.hosts = {"n2"}}),
         candidate("kernel", "gpu.thermal", {.hosts = {"n1"}})}) {
     std::vector<Candidate> all{candidate("remarks", "gpu.hang", here), other};
-    join_witnesses(all);
+    merge_of(all);
     EXPECT_THAT(all, SizeIs(2));
     EXPECT_FALSE(all.front().borne_out);
   }
 }
 
-TEST(Witnesses, WhatIsNotTheJobsOrHarmlessBearsNothingOut) {
+TEST(Merge, WhatIsNotTheJobsOrHarmlessBearsNothingOut) {
   for (const bool harmless : {true, false}) {
     std::vector<Candidate> all{candidate("remarks", "host.shm_full", {.hosts = {"n1"}}),
                                candidate("parts", "host.shm_full", {.hosts = {"n1"}})};
@@ -86,33 +93,95 @@ TEST(Witnesses, WhatIsNotTheJobsOrHarmlessBearsNothingOut) {
       all[1].suspicion.verdict = Verdict::healthy;
     else
       all[1].finding().part_of_job = false;
-    join_witnesses(all);
+    merge_of(all);
     EXPECT_THAT(all, SizeIs(2));
   }
 }
 
-TEST(Witnesses, OneDetectorsFindingsAreOneOnlyOfAHostAndBearNothingOut) {
+TEST(Merge, OneDetectorsFindingsAreOneOnlyOfAHostAndBearNothingOut) {
   std::vector<Candidate> of_host{
       candidate("kernel", "host.memory_error", {.hosts = {"n1"}}, 0.85),
       candidate("kernel", "host.memory_error", {.hosts = {"n1"}, .ranks = {3}})};
-  join_witnesses(of_host);
+  merge_of(of_host);
   ASSERT_THAT(of_host, SizeIs(1));
   EXPECT_THAT(of_host.front().finding().subject.ranks, ElementsAre(3));
   EXPECT_FALSE(of_host.front().borne_out);
 
   std::vector<Candidate> of_gpus{candidate("xid", "gpu.hang", {.hosts = {"n1"}}),
                                  candidate("xid", "gpu.hang", {.hosts = {"n1"}})};
-  join_witnesses(of_gpus);
+  merge_of(of_gpus);
   EXPECT_THAT(of_gpus, SizeIs(2));
 }
 
-TEST(Witnesses, FindingsOfCallsAreLeftToTheClocks) {
+TEST(Merge, FindingsOfCallsAreLeftToTheClocks) {
   std::vector<Candidate> all{
       candidate("flight", "software.collective_skipped", {.hosts = {"n1"}, .ranks = {3}}),
       candidate("collective_skipped", "software.collective_skipped",
                 {.hosts = {"n1"}, .ranks = {3, 4}})};
-  join_witnesses(all);
+  merge_of(all);
   EXPECT_THAT(all, SizeIs(2));
+}
+
+TEST(Merge, WhatNamesNoPartIsTheOneOfItsClassThatDoes) {
+  for (const bool vague_first : {true, false}) {
+    std::vector<Candidate> all{
+        candidate("remarks", "host.oom_killed", {}, 0.95),
+        candidate("kernel", "host.oom_killed", {.hosts = {"n1"}, .ranks = {3}}, 0.85)};
+    if (!vague_first) std::swap(all[0], all[1]);
+    merge_of(all);
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_EQ(all.front().finding().id, "kernel");
+    EXPECT_THAT(all.front().finding().subject.ranks, ElementsAre(3));
+    EXPECT_TRUE(all.front().borne_out);
+  }
+}
+
+TEST(Merge, WhatMayBeAnyOfSeveralBearsNoneOut) {
+  std::vector<Candidate> all{candidate("kernel", "host.oom_killed", {.hosts = {"n1"}}),
+                             candidate("kernel", "host.oom_killed", {.hosts = {"n2"}}),
+                             candidate("remarks", "host.oom_killed", {})};
+  all[1].finding().id = "kernel of n2";
+  merge_of(all);
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_FALSE(all[0].borne_out);
+  EXPECT_FALSE(all[1].borne_out);
+}
+
+TEST(Merge, WhatHappenedHoursApartIsNotOneEvent) {
+  std::vector<Candidate> all{candidate("kernel", "host.oom_killed", {.hosts = {"n1"}}),
+                             candidate("remarks", "host.oom_killed", {})};
+  all[0].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(5)));
+  all[1].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(1)));
+  merge_of(all);
+  EXPECT_THAT(all, SizeIs(2));
+}
+
+TEST(Merge, AnOldSightingAndAReportOfTodayOfOnePartAreTwoWithTwoIds) {
+  const Subject gpu{.hosts = {"n1"}, .gpus = {"n1/3a"}};
+  std::vector<Candidate> all{candidate("kernel", "pcie.degraded", gpu),
+                             candidate("parts", "pcie.degraded", gpu)};
+  all[0].finding().id = all[1].finding().id = "f1";
+  all[0].finding().part_of_job = false;
+  merge_of(all);
+  ASSERT_THAT(all, SizeIs(2));
+  EXPECT_NE(all[0].finding().id, "f1");
+  EXPECT_EQ(all[1].finding().id, "f1");
+  EXPECT_TRUE(all[1].finding().part_of_job);
+}
+
+TEST(Merge, OneIdIsOneFindingWhoeverFoundItAndSpansTheTimesOfBoth) {
+  std::vector<Candidate> all{candidate("xid", "gpu.hang", {.ranks = {3}}),
+                             candidate("remarks", "gpu.hang", {.ranks = {3}})};
+  all[0].finding().id = all[1].finding().id = "f1";
+  all[0].finding().first_seen = Timestamp(std::chrono::hours(2));
+  all[0].finding().last_seen = Timestamp(std::chrono::hours(2));
+  all[1].finding().first_seen = Timestamp(std::chrono::hours(1));
+  all[1].finding().last_seen = Timestamp(std::chrono::hours(3));
+  merge_of(all);
+  ASSERT_THAT(all, SizeIs(1));
+  EXPECT_TRUE(all.front().borne_out);
+  EXPECT_EQ(all.front().finding().first_seen, Timestamp(std::chrono::hours(1)));
+  EXPECT_EQ(all.front().finding().last_seen, Timestamp(std::chrono::hours(3)));
 }
 
 }  // namespace

@@ -1,0 +1,83 @@
+#include "rules/story/fold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+// What each of its findings explains is asked of every other one.
+constexpr std::size_t kMostOfAClass = 256;
+
+template <class Name>
+void add_all(std::vector<Name>& to, const std::vector<Name>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+template <class Name>
+void sort_once(std::vector<Name>& names) {
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+}
+
+bool matters_more(const Suspicion& a, const Suspicion& b) {
+  const auto key = [](const Suspicion& s) {
+    return std::tuple(-static_cast<int>(s.finding.severity), s.needs_effect,
+                      -s.finding.confidence, !s.since.wall_us, s.since.wall_us.value_or(0));
+  };
+  return key(a) < key(b);
+}
+
+Suspicion folded(std::vector<Suspicion>::iterator begin, std::vector<Suspicion>::iterator end) {
+  Suspicion one = std::move(*begin);
+  Finding& finding = one.finding;
+  finding.title += fmt::format(", and {} others like it", end - begin - 1);
+  for (auto other = begin + 1; other != end; ++other) {
+    Subject& subject = finding.subject;
+    add_all(subject.hosts, other->finding.subject.hosts);
+    add_all(subject.ranks, other->finding.subject.ranks);
+    add_all(subject.gpus, other->finding.subject.gpus);
+    add_all(subject.nics, other->finding.subject.nics);
+    add_all(subject.communicators, other->finding.subject.communicators);
+    finding.count += other->finding.count;
+    one.needs_effect &= other->needs_effect;
+    one.stops_job |= other->stops_job;
+    if (order_of(other->since, one.since, true) == Order::before) one.since = other->since;
+  }
+  sort_once(finding.subject.hosts);
+  sort_once(finding.subject.ranks);
+  sort_once(finding.subject.gpus);
+  sort_once(finding.subject.nics);
+  sort_once(finding.subject.communicators);
+  return one;
+}
+
+}  // namespace
+
+void fold_what_is_over_budget(std::vector<Suspicion>& found) {
+  if (found.size() <= kMostOfAClass) return;
+  // What is harmless, or not of the job, is not mixed with what is.
+  std::map<std::tuple<std::string, bool, bool>, std::vector<Suspicion>> alike;
+  for (Suspicion& suspicion : found) {
+    const Finding& finding = suspicion.finding;
+    alike[{finding.cause, finding.part_of_job, suspicion.verdict == Verdict::healthy}].push_back(
+        std::move(suspicion));
+  }
+  found.clear();
+  for (auto& [key, same] : alike) {
+    if (same.size() > kMostOfAClass) {
+      std::ranges::stable_sort(same, matters_more);
+      const auto first_folded = same.begin() + (kMostOfAClass - 1);
+      *first_folded = folded(first_folded, same.end());
+      same.erase(first_folded + 1, same.end());
+    }
+    std::ranges::move(same, std::back_inserter(found));
+  }
+}
+
+}  // namespace faultline

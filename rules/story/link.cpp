@@ -1,0 +1,386 @@
+#include "rules/story/link.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <unordered_map>
+
+#include "model/cause.h"
+#include "rules/knowledge/causality.h"
+#include "rules/knowledge/limits.h"
+#include "rules/story/precedence.h"
+#include "rules/story/rings.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostPossibleCauses = 8;  // told of one finding
+
+constexpr Relation kRelations[] = {Relation::same_gpu, Relation::same_host, Relation::same_rank,
+                                   Relation::same_communicator, Relation::same_job};
+
+using Numbers = std::vector<std::uint32_t>;  // ascending
+
+bool share(const Numbers& a, const Numbers& b) {
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+    if (*x == *y) return true;
+    *x < *y ? ++x : ++y;
+  }
+  return false;
+}
+
+// What a finding is about, as numbers: whoever compares many findings compares no texts.
+struct Parts {
+  std::size_t cause = 0;
+  Numbers gpus, hosts, ranks, communicators, held_up;
+
+  const Numbers& of(Relation relation) const {
+    return relation == Relation::same_gpu    ? gpus
+           : relation == Relation::same_host ? hosts
+           : relation == Relation::same_rank ? ranks
+                                             : communicators;
+  }
+};
+
+class Numbering {
+ public:
+  template <class Name>
+  Numbers numbers_of(const std::vector<Name>& names) {
+    Numbers numbers;
+    for (const Name& name : names) numbers.push_back(number_of(name));
+    std::ranges::sort(numbers);
+    return numbers;
+  }
+
+ private:
+  std::uint32_t number_of(int rank) { return static_cast<std::uint32_t>(rank); }
+  std::uint32_t number_of(const std::string& name) {
+    return numbers_.try_emplace(name, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+  std::unordered_map<std::string, std::uint32_t> numbers_;
+};
+
+bool related(const Parts& cause, const Parts& effect, Relation relation) {
+  if (relation == Relation::same_job) return true;
+  if (share(cause.of(relation), effect.of(relation))) return true;
+  return relation == Relation::same_communicator && share(cause.held_up, effect.ranks);
+}
+
+// How a finding might follow from another.
+struct Possibility {
+  const CausalLink* link = nullptr;
+  Relation relation = Relation::same_job;
+  Order order = Order::cannot_tell;  // of the cause's lines to the effect's
+  std::string rejected;              // why it does not; empty: it does
+};
+
+template <class Enum>
+std::string_view name_of(Enum value) {
+  return boost::describe::enum_to_string(value, "?");
+}
+
+std::string_view name_of(Order order) {
+  switch (order) {
+    case Order::before:
+      return "before";
+    case Order::after:
+      return "after";
+    case Order::cannot_tell:
+      return "cannot tell";
+  }
+  return "?";
+}
+
+// A part that fails may make another one complain before it says so itself.
+bool foretold(const CausalLink& link, const Candidate& cause, const Candidate& effect,
+              bool same_host) {
+  if (link.told_before == 0) return false;
+  EventTime earlier = cause.suspicion.since;
+  const std::int64_t lead = std::int64_t{link.told_before} * 1'000'000;
+  if (earlier.wall_us) *earlier.wall_us -= lead;
+  if (earlier.uptime_us) *earlier.uptime_us -= lead;
+  return order_of(earlier, effect.suspicion.since, same_host) != Order::after;
+}
+
+// What was told before the cause itself, and follows from it, bears witness to it.
+void take_as_evidence(const Finding& foreteller, Finding& cause) {
+  constexpr std::size_t kMostLines = 8;
+  for (const Evidence& line : foreteller.evidence)
+    if (cause.evidence.size() < kMostLines &&
+        std::ranges::find(cause.evidence, line) == cause.evidence.end())
+      cause.evidence.push_back(line);
+}
+
+// Whether something of the whole host, or of the whole job, is to account for it.
+bool is_wide(Relation relation) {
+  return relation == Relation::same_host || relation == Relation::same_job;
+}
+
+// What asks for a reason takes one that is less firm than it is itself.
+bool asks_for_a_reason(const Candidate& candidate) {
+  return candidate.symptom || leaves_open_why(candidate.finding().cause);
+}
+
+bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
+  const double share = asks_for_a_reason(effect) ? limits::firm_enough_for_a_symptom : limits::firm_enough_for_a_cause;
+  return cause.finding().confidence >= share * effect.finding().confidence;
+}
+
+// What no clock places, and nothing but the host ties to the job, does not account for what gives a
+// reason of its own.
+bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect) {
+  return cause.suspicion.phase == Phase::cannot_tell && !effect.symptom &&
+         possible.order == Order::cannot_tell && possible.relation != Relation::same_gpu &&
+         possible.relation != Relation::same_rank;
+}
+
+// Why the one does not account for the other, though their classes and parts would allow it.
+std::string objection(const Possibility& possible, const Candidate& cause, const Candidate& effect,
+                      bool same_host) {
+  if (cause.suspicion.job_ran_with_it && effect.symptom)
+    return "the job had got to work with it";
+  if (possible.order == Order::after && !is_an_absence(effect.finding()) &&
+      !foretold(*possible.link, cause, effect, same_host))
+    return "its lines come later";
+  if (effect.suspicion.names_its_reason && is_wide(possible.relation))
+    return "its own lines say why";
+  if (is_unplaced(possible, cause, effect)) return "no clock tells whether it was then";
+  if (!is_firm_enough(cause, effect)) return "it is not firm enough to account for this";
+  return {};
+}
+
+class Linker {
+ public:
+  Linker(const Catalog& catalog, std::vector<Candidate>& candidates)
+      : causality_(catalog.causality), candidates_(candidates), of_class_(cause_classes().size()) {
+    Numbering numbering;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const Finding& finding = candidates[i].finding();
+      const Subject& subject = finding.subject;
+      parts_.push_back({.cause = cause_number(finding.cause),
+                        .gpus = numbering.numbers_of(subject.gpus),
+                        .hosts = numbering.numbers_of(subject.hosts),
+                        .ranks = numbering.numbers_of(subject.ranks),
+                        .communicators = numbering.numbers_of(subject.communicators),
+                        .held_up = numbering.numbers_of(candidates[i].held_up)});
+      if (!candidates[i].in_question() || parts_[i].cause >= of_class_.size()) continue;
+      of_class_[parts_[i].cause].push_back(i);
+      for (const Relation relation : kRelations)
+        if (relation != Relation::same_job)
+          for (const std::uint32_t part : parts_[i].of(relation))
+            with_part_[place_of(relation, parts_[i].cause)][part].push_back(i);
+    }
+  }
+
+  void link_all() {
+    for (std::size_t c = 0; c < candidates_.size(); ++c)
+      if (candidates_[c].in_question())
+        for (const std::size_t e : effects_near(c)) link(c, e);
+  }
+
+ private:
+  static std::size_t place_of(Relation relation, std::size_t cause) {
+    return cause * std::size(kRelations) + static_cast<std::size_t>(relation);
+  }
+
+  // Whatever might follow from it by its class and its parts, ascending.
+  std::vector<std::size_t> effects_near(std::size_t c) const {
+    std::vector<std::size_t> near;
+    for (std::size_t effect = 0; effect < of_class_.size(); ++effect) {
+      const CausalLink* link = causality_.between(parts_[c].cause, effect);
+      if (link == nullptr || of_class_[effect].empty()) continue;
+      for (const Relation relation : link->relations)
+        add_related(c, effect, relation, near);
+    }
+    std::ranges::sort(near);
+    const auto repeated = std::ranges::unique(near);
+    near.erase(repeated.begin(), repeated.end());
+    std::erase(near, c);
+    return near;
+  }
+
+  void add_related(std::size_t c, std::size_t effect, Relation relation,
+                   std::vector<std::size_t>& near) const {
+    const auto add_all = [&](Relation by, const Numbers& numbers) {
+      const auto with_part = with_part_.find(place_of(by, effect));
+      if (with_part == with_part_.end()) return;
+      for (const std::uint32_t part : numbers)
+        if (const auto found = with_part->second.find(part); found != with_part->second.end())
+          near.insert(near.end(), found->second.begin(), found->second.end());
+    };
+    if (relation == Relation::same_job) {
+      near.insert(near.end(), of_class_[effect].begin(), of_class_[effect].end());
+      return;
+    }
+    add_all(relation, parts_[c].of(relation));
+    if (relation == Relation::same_communicator) add_all(Relation::same_rank, parts_[c].held_up);
+  }
+
+  // The closest relation in which the catalog lets the one explain the other; none: it does not.
+  std::optional<Possibility> possibility(std::size_t c, std::size_t e) const {
+    const CausalLink* link = causality_.between(parts_[c].cause, parts_[e].cause);
+    if (link == nullptr) return std::nullopt;
+    const auto* const relation = std::ranges::find_if(kRelations, [&](Relation r) {
+      return std::ranges::find(link->relations, r) != link->relations.end() &&
+             related(parts_[c], parts_[e], r);
+    });
+    if (relation == std::end(kRelations)) return std::nullopt;
+    const bool same_host = share(parts_[c].hosts, parts_[e].hosts);
+    Possibility possible{.link = link,
+                         .relation = *relation,
+                         .order = order_of(candidates_[c].suspicion.since,
+                                           candidates_[e].suspicion.since, same_host),
+                         .rejected = {}};
+    possible.rejected = objection(possible, candidates_[c], candidates_[e], same_host);
+    return possible;
+  }
+
+  void link(std::size_t c, std::size_t e) {
+    auto possible = possibility(c, e);
+    if (!possible) return;
+    if (possible->rejected.empty() && !begins_before(candidates_[c], candidates_[e])) {
+      const auto back = possibility(e, c);
+      if (back && back->rejected.empty())
+        possible->rejected = "each could explain the other, and the other one began";
+    }
+    note(c, e, *possible);
+    if (!possible->rejected.empty()) return;
+    candidates_[c].effects.push_back(e);
+    candidates_[e].explained_by.push_back(c);
+    if (possible->link->told_before > 0)
+      take_as_evidence(candidates_[e].finding(), candidates_[c].finding());
+  }
+
+  void note(std::size_t c, std::size_t e, const Possibility& possible) {
+    Candidate& effect = candidates_[e];
+    const Finding& cause = candidates_[c].finding();
+    if (effect.possible_causes.size() >= kMostPossibleCauses) return;
+    effect.possible_causes.push_back(
+        {.finding = cause.id,
+         .rule = fmt::format("{} -> {} ({})", cause.cause, effect.finding().cause,
+                             name_of(possible.relation)),
+         .order = std::string(name_of(possible.order)),
+         .rejected = possible.rejected});
+  }
+
+  const Causality causality_;
+  std::vector<Candidate>& candidates_;
+  std::vector<Parts> parts_;
+  std::vector<std::vector<std::size_t>> of_class_;  // candidates in question
+  // By relation and class of the effect, then by part.
+  std::unordered_map<std::size_t, std::unordered_map<std::uint32_t, std::vector<std::size_t>>>
+      with_part_;
+};
+
+// What accuses nobody by itself accounts for nothing either.
+void drop_links_from_nothing(std::vector<Candidate>& candidates) {
+  std::vector<std::size_t> next;
+  for (std::size_t c = 0; c < candidates.size(); ++c) next.push_back(c);
+  while (!next.empty()) {
+    const std::size_t c = next.back();
+    next.pop_back();
+    if (!candidates[c].means_nothing_alone() || candidates[c].effects.empty()) continue;
+    const std::vector<std::size_t> effects = candidates[c].effects;
+    for (const std::size_t e : effects)
+      unlink(candidates, c, e, "it means nothing by itself, and nothing accounts for it");
+    next.insert(next.end(), effects.begin(), effects.end());
+  }
+}
+
+// The findings of a chain, by place: 0 is the first root cause.
+struct Chain {
+  std::vector<const Finding*> findings;
+  std::vector<std::vector<std::size_t>> effects;
+};
+
+Chain reached_from(const Finding& cause, const std::vector<Finding>& symptoms) {
+  std::unordered_map<std::string_view, const Finding*> by_id;
+  for (const Finding& symptom : symptoms) by_id.emplace(symptom.id, &symptom);
+  Chain chain{.findings = {&cause}, .effects = {}};
+  std::unordered_map<std::string_view, std::size_t> places{{cause.id, 0}};
+  for (std::size_t at = 0; at < chain.findings.size(); ++at) {
+    chain.effects.emplace_back();
+    for (const std::string& id : chain.findings[at]->explains) {
+      const auto found = by_id.find(id);
+      if (found == by_id.end()) continue;
+      const auto [place, is_new] = places.try_emplace(found->first, chain.findings.size());
+      if (is_new) chain.findings.push_back(found->second);
+      chain.effects[at].push_back(place->second);
+    }
+  }
+  return chain;
+}
+
+// The longest way from the first to each: what has a nearer cause of its own comes after it.
+std::vector<std::size_t> depths_of(const Chain& chain) {
+  std::vector<std::size_t> open(chain.findings.size());  // causes that were not yet seen
+  for (const auto& effects : chain.effects)
+    for (const std::size_t e : effects) ++open[e];
+  std::vector<std::size_t> depths(chain.findings.size());
+  std::vector<std::size_t> next{0};
+  while (!next.empty()) {
+    const std::size_t at = next.back();
+    next.pop_back();
+    for (const std::size_t e : chain.effects[at]) {
+      depths[e] = std::max(depths[e], depths[at] + 1);
+      if (--open[e] == 0) next.push_back(e);
+    }
+  }
+  return depths;
+}
+
+}  // namespace
+
+void find_held_up(const View& view, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    const Subject& subject = candidate.finding().subject;
+    if (!candidate.finding().cause.starts_with("network.")) continue;
+    if (subject.hosts.size() < 2 || subject.ranks.size() < 2) continue;
+    std::size_t smallest = SIZE_MAX;
+    for (const Communicator& communicator : view.communicators) {
+      std::vector<int> members;
+      for (const std::size_t member : communicator.members)
+        members.push_back(view.worker_of(member).rank);
+      const bool meet = std::ranges::all_of(subject.ranks, [&](int rank) {
+        return std::ranges::find(members, rank) != members.end();
+      });
+      if (!meet || members.size() > smallest) continue;
+      if (members.size() < smallest) candidate.held_up.clear();
+      smallest = members.size();
+      candidate.held_up.insert(candidate.held_up.end(), members.begin(), members.end());
+    }
+  }
+}
+
+void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
+  Linker(catalog, candidates).link_all();
+  drop_links_from_nothing(candidates);
+  open_rings(candidates);
+  for (Candidate& candidate : candidates)
+    for (const std::size_t e : candidate.effects)
+      candidate.finding().explains.push_back(candidates[e].finding().id);
+}
+
+std::vector<std::string> chain_of(const Finding& cause, const std::vector<Finding>& symptoms) {
+  const Chain chain = reached_from(cause, symptoms);
+  const std::vector<std::size_t> depths = depths_of(chain);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 1; i < chain.findings.size(); ++i) order.push_back(i);
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    const auto when = [&](std::size_t i) {
+      const auto& seen = chain.findings[i]->first_seen;
+      return std::tuple(depths[i], !seen, seen.value_or(Timestamp{}));
+    };
+    if (when(a) != when(b)) return when(a) < when(b);
+    return named_before(*chain.findings[a], *chain.findings[b]);
+  });
+  std::vector<std::string> ids{cause.id};
+  for (const std::size_t i : order) ids.push_back(chain.findings[i]->id);
+  return ids;
+}
+
+}  // namespace faultline

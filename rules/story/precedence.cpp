@@ -1,0 +1,86 @@
+#include "rules/story/precedence.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "model/cause.h"
+
+namespace faultline {
+namespace {
+
+bool share_a_host(const Subject& a, const Subject& b) {
+  return std::ranges::any_of(a.hosts, [&](const std::string& host) {
+    return std::ranges::find(b.hosts, host) != b.hosts.end();
+  });
+}
+
+using FirstLines = std::map<std::string_view, std::uint64_t>;
+
+FirstLines first_lines(const Finding& finding) {
+  FirstLines lines;
+  for (const Evidence& evidence : finding.evidence) {
+    const auto [known, is_new] = lines.emplace(evidence.source, evidence.line);
+    if (!is_new) known->second = std::min(known->second, evidence.line);
+  }
+  return lines;
+}
+
+// Where two of several sources disagree, their order is not known.
+Order order_of_places(const Finding& a, const Finding& b) {
+  bool before = false;
+  bool after = false;
+  const FirstLines others = first_lines(b);
+  for (const auto& [source, line] : first_lines(a)) {
+    const auto other = others.find(source);
+    if (other == others.end()) continue;
+    before |= line < other->second;
+    after |= line > other->second;
+  }
+  if (before == after) return Order::cannot_tell;
+  return before ? Order::before : Order::after;
+}
+
+}  // namespace
+
+bool is_an_absence(const Finding& finding) {
+  return finding.cause == "collective.rank_behind" || finding.cause == "collective.stalled" ||
+         finding.cause == "process.silent" || finding.cause == "launch.rank_missing";
+}
+
+std::tuple<int, std::size_t, std::size_t> closeness(const Subject& subject) {
+  const int kind = !subject.gpus.empty() || !subject.nics.empty() ? 0
+                   : !subject.ranks.empty()                       ? 1
+                   : !subject.hosts.empty()                       ? 2
+                                                                  : 3;
+  return {kind, subject.hosts.size(), subject.ranks.size()};
+}
+
+bool named_before(const Finding& a, const Finding& b) {
+  const auto key = [](const Finding& finding) {
+    const Subject& subject = finding.subject;
+    return std::tie(subject.hosts, subject.ranks, subject.gpus, subject.nics,
+                    subject.communicators);
+  };
+  const std::size_t class_of_a = cause_number(a.cause);
+  const std::size_t class_of_b = cause_number(b.cause);
+  return class_of_a != class_of_b ? class_of_a < class_of_b : key(a) < key(b);
+}
+
+Order told_order(const Candidate& a, const Candidate& b) {
+  if (is_an_absence(a.finding()) || is_an_absence(b.finding())) return Order::cannot_tell;
+  const bool same_host = share_a_host(a.finding().subject, b.finding().subject);
+  const Order by_clock = order_of(a.suspicion.since, b.suspicion.since, same_host);
+  return by_clock != Order::cannot_tell ? by_clock : order_of_places(a.finding(), b.finding());
+}
+
+bool begins_before(const Candidate& a, const Candidate& b) {
+  const Order told = told_order(a, b);
+  if (told != Order::cannot_tell) return told == Order::before;
+  if (a.symptom != b.symptom) return b.symptom;
+  const auto close_a = closeness(a.finding().subject);
+  const auto close_b = closeness(b.finding().subject);
+  return close_a != close_b ? close_a < close_b : named_before(a.finding(), b.finding());
+}
+
+}  // namespace faultline

@@ -1,0 +1,26 @@
+// The verdict: how the job ended, told by what ended it, else by where it stands.
+#pragma once
+
+#include <vector>
+
+#include "rules/picture/view.h"
+#include "rules/story/candidate.h"
+
+namespace faultline {
+
+// The worse of two.
+Verdict worse(Verdict a, Verdict b);
+
+// What ended the job.
+enum class Ending {
+  none,      // nothing that is known: it stands, works, or was not seen to end
+  exit,      // a process that ended by itself; its launcher ended the others
+  time_out,  // somebody waited until a watchdog or a wait gave up
+};
+Ending ending_of(const View& view, const std::vector<Candidate>& candidates);
+
+// places: by candidate. otherwise: the verdict of a job of which nothing was found.
+Verdict verdict_of(const std::vector<Candidate>& candidates, const std::vector<Place>& places,
+                   Ending ending, Verdict otherwise);
+
+}  // namespace faultline
