@@ -22,6 +22,15 @@ int comparable_operation(int operation) {
                                                                  : operation;
 }
 
+// Milliseconds since the run began; where they cannot be told, as of the call before.
+std::uint32_t milliseconds_into(const CallRun& run, const EventTime& time) {
+  const std::uint32_t before = run.calls.empty() ? 0 : run.calls.back().after_ms;
+  if (!run.first_time.wall_us || !time.wall_us) return before;
+  const std::int64_t passed = *time.wall_us - *run.first_time.wall_us;
+  return passed < 0 || passed / 1000 > UINT32_MAX ? before
+                                                  : static_cast<std::uint32_t>(passed / 1000);
+}
+
 }  // namespace
 
 std::string_view evidence_text(std::string_view line) {
@@ -100,7 +109,8 @@ void CallCollector::add(Batch& batch, std::uint32_t speaker, const NcclCall& cal
   CallRun& run = batch.runs[index];
   run.calls.push_back({call.op_count, signature(batch, call),
                        static_cast<std::uint32_t>(line.number - batch.first_line),
-                       static_cast<std::uint32_t>(line.offset - batch.from_offset)});
+                       static_cast<std::uint32_t>(line.offset - batch.from_offset),
+                       milliseconds_into(run, time)});
   run.last_time = time;
   if (last_lines_[index].empty()) grown_.push_back(index);
   last_lines_[index] = line.text;

@@ -43,6 +43,7 @@ struct Call {
   std::uint32_t signature = 0;  // index into the batch's signatures
   std::uint32_t line = 0;       // after the batch's first line
   std::uint32_t offset = 0;     // from the batch's first byte; see offset_of in model/batch.h
+  std::uint32_t after_ms = 0;  // since the run's first_time; a line without a time repeats the last
   bool operator==(const Call&) const = default;
 };
 

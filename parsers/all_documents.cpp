@@ -4,6 +4,7 @@
 #include "parsers/gpu/dcgmi_nvlink.h"
 #include "parsers/system/df.h"
 #include "parsers/document.h"
+#include "parsers/jax/coordination.h"
 #include "parsers/torch/horovod.h"
 #include "parsers/network/ip_link.h"
 #include "parsers/network/iperf3_text.h"
@@ -61,7 +62,8 @@ constexpr DocumentFormat kFormats[] = {
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},
-    {"stack-dump", begins_stack_dump, make_stack_dump, "TCP"},
+    {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIWTUjx"},
+    {"stack-dump", begins_stack_dump, make_stack_dump, "TCP="},
     {"tools", begins_tool_transcript, make_tool_transcript},
 };
 

@@ -1,4 +1,5 @@
 #include "parsers/launcher/environment_lines.h"
+#include "parsers/jax/coordination.h"
 #include "parsers/torch/horovod.h"
 #include "parsers/kernel/kernel_host.h"
 #include "parsers/kernel/kernel_sxid.h"
@@ -57,6 +58,7 @@ constexpr Parser kParsers[] = {
     {"torch", " failed to pass monitoredBarrier", parse_torch_barrier, true},
     {"torch", " is running collective: ", parse_torch_called, true},
     {"horovod", "[missing ranks:", parse_missing_ranks},
+    {"jax", "GetKeyValue() timed out with key: ", parse_jax_key, true},
     {"torch", "not receive grad for rank", parse_torch_unused, true},
     {"torch", "did not get gradient", parse_torch_unused, true},
     {"torchrun", "(exitcode: ", parse_torchrun_agent, true},

@@ -14,7 +14,8 @@ namespace {
 
 // Of this form; another form would get another number and be told apart by it.
 constexpr std::uint8_t kFormWithoutSubsystems = 1;
-constexpr std::uint8_t kForm = 2;
+constexpr std::uint8_t kFormWithoutCallTimes = 2;
+constexpr std::uint8_t kForm = 3;
 
 // The first level already folds what the columns left regular; higher ones cost more than they
 // save.
@@ -123,7 +124,7 @@ void write_runs(const std::vector<CallRun>& runs, ByteWriter& out) {
   write_calls(runs, out);
 }
 
-std::vector<CallRun> read_runs(ByteReader& in) {
+std::vector<CallRun> read_runs(ByteReader& in, bool with_times) {
   std::vector<CallRun> runs(in.count(9));
   for (CallRun& run : runs) {
     run.order = in.small<std::uint32_t>();
@@ -134,7 +135,7 @@ std::vector<CallRun> read_runs(ByteReader& in) {
     run.last_time = read_time(in);
     run.last_text = in.text();
   }
-  read_calls(in, runs);
+  read_calls(in, runs, with_times);
   return runs;
 }
 
@@ -165,7 +166,7 @@ std::string write_batch(const Batch& batch) {
 Result<Batch> read_batch(std::string_view bytes) try {
   ByteReader in(bytes);
   const std::uint8_t form = in.byte();
-  if (form != kForm && form != kFormWithoutSubsystems)
+  if (form != kForm && form != kFormWithoutCallTimes && form != kFormWithoutSubsystems)
     return damaged("has a form this program does not know");
   Batch batch;
   batch.from_offset = in.number();
@@ -177,10 +178,10 @@ Result<Batch> read_batch(std::string_view bytes) try {
   batch.end =
       static_cast<SourceEnd>(std::min(in.byte(), static_cast<std::uint8_t>(SourceEnd::torn)));
   batch.dialects = read_counts(in);
-  if (form == kForm) batch.subsystems = read_counts(in);
+  if (form != kFormWithoutSubsystems) batch.subsystems = read_counts(in);
   batch.speakers = read_speakers(in);
   batch.signatures = read_signatures(in);
-  batch.runs = read_runs(in);
+  batch.runs = read_runs(in, form == kForm);
   if (!in.at_end()) return damaged("goes on after its end");
   return batch;
 } catch (const BadBytes& error) {

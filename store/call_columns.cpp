@@ -13,7 +13,9 @@ constexpr unsigned kOtherSignature = 2;  // another call
 constexpr unsigned kOtherOpCount = 4;    // another stride
 constexpr unsigned kOtherLine = 8;       // not the next line
 constexpr unsigned kOtherOffset = 16;    // not where a line of the usual length would end
-constexpr std::size_t kColumns = 5;
+constexpr unsigned kOtherTime = 32;      // not at the time of that rank's call before
+constexpr std::size_t kColumns = 6;
+constexpr std::size_t kColumnsWithoutTimes = 5;
 
 // Tables are read at hash & mask: they never grow, and a collision only costs a surprise.
 std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
@@ -37,7 +39,8 @@ class History {
   Call expected(std::uint32_t run) const {
     const Run& of = runs_[run];
     const Step& step = steps_[of.context & mask_];
-    return {of.op_count + step.op_stride, step.signature, line_ + 1, offset_ + length()};
+    return {of.op_count + step.op_stride, step.signature, line_ + 1, offset_ + length(),
+            of.after_ms};
   }
 
   void learn(std::uint32_t run, const Call& call) {
@@ -51,6 +54,7 @@ class History {
     of.context =
         mix(static_cast<std::uint32_t>(of.recent), static_cast<std::uint32_t>(of.recent >> 32));
     of.op_count = call.op_count;
+    of.after_ms = call.after_ms;
     length_key_ = mix(run, call.signature);
     run_ = run;
     line_ = call.line;
@@ -63,6 +67,7 @@ class History {
     std::uint32_t context = 0;
     std::uint64_t op_count = 0;
     std::uint64_t recent = 0;
+    std::uint32_t after_ms = 0;
   };
   struct Step {
     std::uint64_t op_stride = 0;
@@ -147,6 +152,10 @@ void write_calls(const std::vector<CallRun>& runs, ByteWriter& out) {
       surprise |= kOtherOffset;
       columns[4].signed_number(difference(call.offset, expected.offset));
     }
+    if (call.after_ms != expected.after_ms) {
+      surprise |= kOtherTime;
+      columns[5].signed_number(difference(call.after_ms, expected.after_ms));
+    }
     surprises.push_back(static_cast<char>(surprise));
     history.learn(run, call);
   }
@@ -154,7 +163,7 @@ void write_calls(const std::vector<CallRun>& runs, ByteWriter& out) {
   for (const ByteWriter& column : columns) out.text(column.view());
 }
 
-void read_calls(ByteReader& in, std::vector<CallRun>& runs) {
+void read_calls(ByteReader& in, std::vector<CallRun>& runs, bool with_times) {
   std::vector<std::size_t> sizes;
   sizes.reserve(runs.size());
   std::size_t calls = 0;
@@ -167,9 +176,9 @@ void read_calls(ByteReader& in, std::vector<CallRun>& runs) {
   const std::string_view surprises = in.text();
   if (surprises.size() != calls) throw BadBytes("contradicts itself about its number of calls");
   for (std::size_t run = 0; run < runs.size(); ++run) runs[run].calls.reserve(sizes[run]);
-  std::array<ByteReader, kColumns> columns = {ByteReader(in.text()), ByteReader(in.text()),
-                                              ByteReader(in.text()), ByteReader(in.text()),
-                                              ByteReader(in.text())};
+  std::vector<ByteReader> columns;
+  for (std::size_t column = 0; column < (with_times ? kColumns : kColumnsWithoutTimes); ++column)
+    columns.emplace_back(in.text());
 
   History history(runs.size(), calls);
   for (const char byte : surprises) {
@@ -184,6 +193,10 @@ void read_calls(ByteReader& in, std::vector<CallRun>& runs) {
     if (surprise & kOtherLine) call.line += static_cast<std::uint32_t>(columns[3].signed_number());
     if (surprise & kOtherOffset)
       call.offset += static_cast<std::uint32_t>(columns[4].signed_number());
+    if (surprise & kOtherTime) {
+      if (!with_times) throw BadBytes("has times that its form does not have");
+      call.after_ms += static_cast<std::uint32_t>(columns[5].signed_number());
+    }
     runs[run].calls.push_back(call);
     history.learn(run, call);
   }

@@ -19,7 +19,8 @@ constexpr std::size_t kMaxCallsPerBatch = std::size_t{1} << 22;
 
 void write_calls(const std::vector<CallRun>& runs, ByteWriter& out);
 
-// Fills the calls of `runs`, which are otherwise as they were. Throws BadBytes.
-void read_calls(ByteReader& in, std::vector<CallRun>& runs);
+// Fills the calls of `runs`, which are otherwise as they were. Throws BadBytes. with_times: false
+// for the forms of batches from before calls had times.
+void read_calls(ByteReader& in, std::vector<CallRun>& runs, bool with_times = true);
 
 }  // namespace faultline

@@ -144,12 +144,14 @@ BOOST_DESCRIBE_STRUCT(PythonException, (),
 // Where a thread stands, from a dump of its stack.
 struct StackTop {
   static constexpr std::string_view kKind = "stack_top";
-  std::string tool;  // py-spy, faulthandler, gdb
+  std::string tool;  // py-spy, faulthandler, gdb; debug-server: it says why there is no stack
   std::int64_t pid = 0;
   std::string thread;
   std::vector<std::string> frames;  // innermost first
+  int rank = -1;                    // as the dump's header says; -1: it does not
+  bool gil = false;                 // it holds Python's lock
   bool operator==(const StackTop&) const = default;
 };
-BOOST_DESCRIBE_STRUCT(StackTop, (), (tool, pid, thread, frames))
+BOOST_DESCRIBE_STRUCT(StackTop, (), (tool, pid, thread, frames, rank, gil))
 
 }  // namespace faultline

@@ -12,7 +12,7 @@ namespace {
 
 using tool_text::trimmed;
 
-constexpr std::size_t kMostFrames = 8;
+constexpr std::size_t kMostFrames = 16;
 constexpr std::size_t kMostFrameBytes = 256;
 constexpr int kMostForeign = 16;
 
@@ -20,7 +20,24 @@ struct Head {
   std::string tool;
   std::int64_t pid = 0;
   std::string thread;
+  bool gil = false;
 };
+
+// PyTorch's debug server, before each rank's stacks:
+// === Rank 3: http://node-1:41021/handler/dump_traceback? ===
+bool read_rank(std::string_view text, int& rank) {
+  static const Pattern kRank(R"(^=== Rank (\d{1,7}): \S+ ===$)");
+  std::string_view digits;
+  if (!kRank.find(text, &digits)) return false;
+  rank = number_in<int>(digits).value_or(-1);
+  return true;
+}
+
+// What it says where a rank gave it none.
+bool is_refusal(std::string_view text) {
+  static const Pattern kError(R"(^Error: \d{3}\b)");
+  return kError.find(text);
+}
 
 // Process 21737: /usr/bin/python3 train.py
 bool read_process(std::string_view text, std::int64_t& pid) {
@@ -32,17 +49,20 @@ bool read_process(std::string_view text, std::int64_t& pid) {
 }
 
 bool read_head(std::string_view text, Head& head) {
-  static const Pattern kPySpy(R"re(^Thread (\d+) \((?:idle|active)[^)]*\)(?:: "([^"]*)")?)re");
+  static const Pattern kPySpy(
+      R"re(^Thread (\d+|0x[0-9A-Fa-f]+) \(((?:idle|active)[^)]*)\)(?:: "([^"]*)")?)re");
   static const Pattern kFaultHandler(
       R"(^(Current thread|Thread) (0x[0-9a-f]+)(?: \[([^\]]*)\])? \(most recent call first\):)");
   static const Pattern kGdb(
-      R"re(^Thread \d+ \(Thread 0x[0-9a-f]+ \(LWP (\d+)\)(?: "([^"]*)")?\):)re");
+      R"re(^Thread \d+ \((?:Thread 0x[0-9a-f]+ \()?LWP (\d+)\)(?: "([^"]*)")?\)?:)re");
   std::string_view number;
   std::string_view name;
   std::string_view current;
-  if (kPySpy.find(text, &number, &name)) {
+  std::string_view state;
+  if (kPySpy.find(text, &number, &state, &name)) {
     head.tool = "py-spy";
     head.thread = name;
+    head.gil = state.find("gil") != std::string_view::npos;
   } else if (kFaultHandler.find(text, &current, &number, &name)) {
     head.tool = "faulthandler";
     head.thread = current == "Current thread" ? std::string_view("current") : name;
@@ -72,6 +92,20 @@ class StackDump : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     const std::string_view text = trimmed(line.text);
+    if (int rank = -1; read_rank(text, rank)) {
+      give(readings);
+      rank_ = rank;
+      pid_ = 0;
+      foreign_ = 0;
+      return Line::part;
+    }
+    if (rank_ >= 0 && is_refusal(text)) {
+      give(readings);
+      top_ = {.tool = "debug-server", .thread = {}, .frames = {std::string(text)}, .rank = rank_};
+      head_.keep(line);
+      open_ = true;
+      return Line::part;
+    }
     if (std::int64_t pid = 0; read_process(text, pid)) {
       give(readings);
       pid_ = pid;
@@ -80,8 +114,12 @@ class StackDump : public Document {
     }
     if (Head head; read_head(text, head)) {
       give(readings);
-      top_ = {
-          .tool = head.tool, .pid = head.tool == "py-spy" ? pid_ : head.pid, .thread = head.thread};
+      top_ = {.tool = head.tool,
+              .pid = head.tool == "py-spy" ? pid_ : head.pid,
+              .thread = head.thread,
+              .frames = {},
+              .rank = rank_,
+              .gil = head.gil};
       head_.keep(line);
       open_ = true;
       foreign_ = 0;
@@ -109,11 +147,14 @@ class StackDump : public Document {
 
   void save(SavedBytesWriter& saved) const override {
     saved.number(pid_);
+    saved.number(rank_);
     saved.number(open_ ? 1 : 0);
     saved.number(foreign_);
     saved.text(top_.tool);
     saved.number(top_.pid);
     saved.text(top_.thread);
+    saved.number(top_.rank);
+    saved.number(top_.gil ? 1 : 0);
     saved.number(static_cast<std::int64_t>(top_.frames.size()));
     for (const std::string& frame : top_.frames) saved.text(frame);
     head_.save(saved);
@@ -121,11 +162,14 @@ class StackDump : public Document {
 
   void restore(SavedBytesReader& saved) override {
     pid_ = saved.number();
+    rank_ = saved.small_number();
     open_ = saved.number() != 0;
     foreign_ = saved.small_number();
     top_.tool = saved.text();
     top_.pid = saved.number();
     top_.thread = saved.text();
+    top_.rank = saved.small_number();
+    top_.gil = saved.number() != 0;
     const std::int64_t frames = saved.number();
     for (std::int64_t i = 0; i < frames && saved.ok(); ++i) top_.frames.emplace_back(saved.text());
     head_.restore(saved);
@@ -146,6 +190,7 @@ class StackDump : public Document {
   }
 
   std::int64_t pid_ = 0;
+  int rank_ = -1;
   bool open_ = false;
   int foreign_ = 0;
   StackTop top_;
@@ -157,11 +202,12 @@ class StackDump : public Document {
 bool begins_stack_dump(std::string_view text) {
   text = trimmed(text);
   if (!text.starts_with("Thread ") && !text.starts_with("Current thread ") &&
-      !text.starts_with("Process "))
+      !text.starts_with("Process ") && !text.starts_with("=== Rank "))
     return false;
   Head head;
   std::int64_t pid = 0;
-  return read_head(text, head) || read_process(text, pid);
+  int rank = -1;
+  return read_head(text, head) || read_process(text, pid) || read_rank(text, rank);
 }
 
 std::unique_ptr<Document> make_stack_dump() { return std::make_unique<StackDump>(); }

@@ -13,6 +13,7 @@
 #include "rules/detect/rank_missing.h"
 #include "rules/detect/remarks.h"
 #include "rules/detect/reported.h"
+#include "rules/detect/stacks.h"
 #include "rules/detect/sxid.h"
 #include "rules/detect/torch.h"
 #include "rules/detect/went_past.h"
@@ -37,6 +38,7 @@ constexpr Detector kDetectors[] = {
     {"duplicate_gpu", find_duplicate_gpus},
     {"collective_stalled", find_stalled_collectives},
     {"live_stall", find_live_stalls},
+    {"stacks", find_elsewhere_by_stacks},
     {"reported", find_reported},
     {"torch", find_torch_faults},
     {"configuration", find_configuration_faults},

@@ -8,8 +8,8 @@
 namespace faultline {
 
 std::vector<Suspicion> find_performance_faults(const View& view) {
-  if (view.job.parts().records().empty()) return {};
-  std::vector<Suspicion> found;
+  std::vector<Suspicion> found = suspect_late_calls(view);
+  if (view.job.parts().records().empty()) return found;
   for (auto* look : {suspect_bandwidth_tests, suspect_profiles, suspect_barrier_times,
                      suspect_idle_gpus, suspect_dead_processes})
     std::ranges::move(look(view), std::back_inserter(found));

@@ -37,6 +37,10 @@ constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
 
+bool is_behind(const Alignment& alignment, std::size_t member) {
+  return std::ranges::find(alignment.behind, member) != alignment.behind.end();
+}
+
 bool has_stopped(const View& view, const Alignment& alignment) {
   return !alignment.behind.empty() &&
          std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
@@ -55,13 +59,37 @@ bool are_held_up(const View& view, const Alignment& alignment) {
   });
 }
 
-bool counts(const View& view, const CameByTorch& torch, const Alignment& alignment) {
-  return has_stopped(view, alignment) && !are_held_up(view, alignment) &&
-         !torch.all_came(view, alignment);
+// Something says that the job stopped: an end, a time-out, a dump, or that nothing came for long.
+bool stop_is_told(const View& view, const Alignment& alignment) {
+  constexpr std::int64_t kLongUs = 30'000'000;
+  if (view.has_stopped(alignment.communicator) || !view.job.flight().dumps().empty() ||
+      !view.job.torch().empty())
+    return true;
+  return std::ranges::any_of(alignment.members, [&](std::size_t index) {
+    const Member& member = view.member(index);
+    const auto last = view.job.sources().at(member.calls_source).last_wall_us;
+    return member.ending ||
+           (last && member.last_line.time.wall_us &&
+            *last - *member.last_line.time.wall_us > kLongUs && is_behind(alignment, index));
+  });
 }
 
-bool is_behind(const Alignment& alignment, std::size_t member) {
-  return std::ranges::find(alignment.behind, member) != alignment.behind.end();
+// CPUs run ahead of each other. An excerpt of a log that ends between two calls shows some ranks a
+// few calls behind, whether they stopped or not.
+bool may_be_cut(const View& view, const Alignment& alignment) {
+  if (alignment.furthest - alignment.slowest > kShortQueue) return false;
+  const std::uint32_t source = view.member(alignment.members.front()).calls_source;
+  return std::ranges::all_of(alignment.members,
+                             [&](std::size_t index) {
+                               const Member& member = view.member(index);
+                               return !member.from_start && member.calls_source == source;
+                             }) &&
+         !stop_is_told(view, alignment);
+}
+
+bool counts(const View& view, const CameByTorch& torch, const Alignment& alignment) {
+  return has_stopped(view, alignment) && !are_held_up(view, alignment) &&
+         !torch.all_came(view, alignment) && !may_be_cut(view, alignment);
 }
 
 WorkerSet workers_behind(const View& view, const Alignment& alignment) {

@@ -68,15 +68,13 @@ struct Pair {
 };
 
 constexpr std::size_t kNoMember = SIZE_MAX;
+constexpr std::size_t kMostPeers = 32;  // peers tell the same
 
-// A communicator's member in each worker.
-std::vector<std::size_t> members_by_worker(const View& view, const Communicator& communicator) {
-  std::vector<std::size_t> by_worker(view.workers.all.size(), kNoMember);
-  for (std::size_t member : communicator.members) {
-    std::size_t& known = by_worker[view.workers.of_member[member]];
-    known = std::min(known, member);
-  }
-  return by_worker;
+// The worker's member in a communicator.
+std::size_t member_in(const View& view, std::size_t worker, std::size_t communicator) {
+  for (const std::size_t member : view.workers.all[worker].members)
+    if (view.communicator_of[member] == communicator) return member;
+  return kNoMember;
 }
 
 // One rank or a few take a wrong turn; where most are behind, they are held up.
@@ -131,14 +129,16 @@ std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
     if (my_other == member) continue;
     const std::size_t shared = view.communicator_of[my_other];
     if (shared == kNoCommunicator) continue;
-    const std::vector<std::size_t> others = members_by_worker(view, view.communicators[shared]);
-    for (std::size_t i = 0; i < alignment.members.size(); ++i) {
+    std::size_t asked = 0;
+    for (std::size_t i = 0; i < alignment.members.size() && asked < kMostPeers; ++i) {
       if (alignment.positions[i] <= alignment.slowest) continue;
-      const std::size_t peers_other = others[view.workers.of_member[alignment.members[i]]];
+      const std::size_t peers_other =
+          member_in(view, view.workers.of_member[alignment.members[i]], shared);
       if (peers_other == kNoMember) continue;
       const Pair pair{view.member(member), view.member(my_other), view.member(alignment.members[i]),
                       view.member(peers_other)};
       if (!pair.comparable()) continue;
+      ++asked;
       const auto peer_there = pair.peers_at(alignment.slowest);
       if (!peer_there) continue;
       if (pair.my_other.place.position >= *peer_there + kClearlyPast)

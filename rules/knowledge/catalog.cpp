@@ -25,6 +25,7 @@ constexpr std::string_view kConditions = "conditions.yaml";
 constexpr std::string_view kEvidence = "evidence.yaml";
 constexpr std::string_view kPerformance = "performance.yaml";
 constexpr std::string_view kCounters = "counters.yaml";
+constexpr std::string_view kFrames = "frames.yaml";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
 
@@ -52,9 +53,9 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions,
-                                               kCounters, kEvidence,  kPerformance,
-                                               kSettings, kSxids,     kXids};
+  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions,  kCounters,
+                                               kEvidence, kFrames,    kPerformance, kSettings,
+                                               kSxids,    kXids};
   throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
                                        path.string(), fmt::join(all_but_last, ", "), kXidDetails));
 }
@@ -118,6 +119,8 @@ bool check_by_name(std::string_view name, const CatalogText& file) {
     read_performance(file.name, file.text);
   else if (name == kCounters)
     read_counters(file.name, file.text);
+  else if (name == kFrames)
+    read_frames(file.name, file.text);
   else
     return false;
   return true;
@@ -169,7 +172,8 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
       .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
       .causality = read(texts, kCausality, read_causality),
       .advice = read(texts, kAdvice, read_advice),
-      .signatures = std::make_shared<const Signatures>(std::move(signatures))};
+      .signatures = std::make_shared<const Signatures>(std::move(signatures)),
+      .frames = read(texts, kFrames, read_frames)};
 }
 
 CatalogText read_catalog_text(const fs::path& path) {

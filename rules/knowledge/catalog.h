@@ -16,6 +16,7 @@
 #include "rules/knowledge/conditions_catalog.h"
 #include "rules/knowledge/counters_catalog.h"
 #include "rules/knowledge/evidence_catalog.h"
+#include "rules/knowledge/frames_catalog.h"
 #include "rules/knowledge/performance_catalog.h"
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
@@ -70,6 +71,7 @@ struct Catalog {
   std::vector<CausalLink> causality;
   std::map<std::string, Advice, std::less<>> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
+  FramesCatalog frames;
 
   const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
   const XidMeaning* sxid(int code) const;                  // nullptr: not in the catalog

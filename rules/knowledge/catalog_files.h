@@ -19,6 +19,7 @@ std::vector<XidDetail> read_xid_details(std::string_view file, std::string_view 
 ConditionsCatalog read_conditions(std::string_view file, std::string_view text);
 CountersCatalog read_counters(std::string_view file, std::string_view text);
 EvidenceCatalog read_evidence(std::string_view file, std::string_view text);
+FramesCatalog read_frames(std::string_view file, std::string_view text);
 PerformanceCatalog read_performance(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);

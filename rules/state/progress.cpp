@@ -23,6 +23,20 @@ bool tells_of_beginning(const Member& member, std::uint32_t source) {
   return std::ranges::find(member.init_sources, source) != member.init_sources.end();
 }
 
+// When a call was made, where its stamp is fine enough to tell who came first.
+std::uint32_t milliseconds_at(Member& member, const CallRun& run, const Call& call) {
+  constexpr std::int64_t kFineUs = 1000;
+  if (!run.first_time.wall_us || run.first_time.uncertainty_us > kFineUs)
+    return RecentCall::kUndated;
+  const std::int64_t begun_us = *run.first_time.wall_us;
+  if (member.dated_from_s == 0 && begun_us >= 0)
+    member.dated_from_s = static_cast<std::uint32_t>(begun_us / 1'000'000);
+  const std::int64_t at =
+      begun_us / 1000 - std::int64_t{member.dated_from_s} * 1000 + std::int64_t{call.after_ms};
+  return at < 0 || at >= RecentCall::kUndated ? RecentCall::kUndated
+                                              : static_cast<std::uint32_t>(at);
+}
+
 }  // namespace
 
 std::size_t Progress::new_member(const MemberKey& key, std::uint32_t source, const Source& origin,
@@ -162,8 +176,8 @@ Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch&
       ++member.point_to_point;
       continue;
     }
-    member.recent.push_back(
-        {call.op_count, batch.first_line + call.line, offset_of(batch, call), symbol});
+    member.recent.push_back({call.op_count, batch.first_line + call.line, offset_of(batch, call),
+                             symbol, milliseconds_at(member, run, call)});
     history_.advance(member.place, symbol);
   }
   if (last == nullptr) return entered;

@@ -43,6 +43,7 @@ struct Member {
   bool op_count_moves = false;                 // in some versions and settings it never does
   std::optional<std::uint64_t> done_op_count;  // the last call it finished, where logs tell
   std::uint32_t calls_source = 0;              // the source that its calls come from
+  std::uint32_t dated_from_s = 0;              // since 1970; RecentCall::at_ms counts from here
   std::uint64_t calls = 0;
   std::uint64_t repeated_calls = 0;  // found again in another source, and not counted
   LineRef first_line;                // the first call; its text is not kept

@@ -9,10 +9,13 @@
 namespace faultline {
 
 struct RecentCall {
+  static constexpr std::uint32_t kUndated = UINT32_MAX;
+
   std::uint64_t op_count = 0;
   std::uint64_t line = 0;
   std::uint64_t offset = 0;
-  std::uint32_t symbol = 0;  // Progress::signature(symbol)
+  std::uint32_t symbol = 0;        // Progress::signature(symbol)
+  std::uint32_t at_ms = kUndated;  // since Member::dated_from_s
 };
 
 class RecentCalls {

@@ -186,8 +186,31 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
       told.rank = rank;
     keep(unused_, told, line());
   } else if (const auto* stack = std::get_if<StackTop>(&event.fact)) {
-    keep(stacks_, *stack, line());
+    StackTop told = *stack;
+    if (told.rank < 0) told.rank = speaker.rank >= 0 ? speaker.rank : origin.rank;
+    keep_stack(std::move(told), line());
   }
+}
+
+// Of the threads of a process the main one is kept: py-spy names it, faulthandler and gdb print it
+// last. A dump prints one process after the other, or a few at once.
+void Torch::keep_stack(StackTop stack, LineRef line) {
+  constexpr std::string_view kMain = "MainThread";
+  constexpr std::size_t kMostAtOnce = 64;
+  const auto of_same_process = [&](const TorchLine<StackTop>& known) {
+    return known.line.source == line.source && known.fact.rank == stack.rank &&
+           // gdb gives each thread a number of its own.
+           (stack.tool == "gdb" ? known.fact.tool == "gdb" : known.fact.pid == stack.pid);
+  };
+  const auto first =
+      stacks_.end() - static_cast<std::ptrdiff_t>(std::min(stacks_.size(), kMostAtOnce));
+  const auto known = std::find_if(first, stacks_.end(), of_same_process);
+  if (known == stacks_.end()) {
+    if (stacks_.size() < kMostRanks) stacks_.push_back({std::move(stack), std::move(line)});
+    return;
+  }
+  if (known->fact.thread == kMain && stack.thread != kMain) return;
+  *known = {std::move(stack), std::move(line)};
 }
 
 std::vector<const TorchRank*> Torch::ranks() const {

@@ -68,6 +68,7 @@ class Torch {
   const std::vector<TorchLine<DesyncEntry>>& desync() const { return desync_; }
   const std::vector<TorchLine<BarrierMissed>>& barriers() const { return barriers_; }
   const std::vector<TorchLine<UnusedParameters>>& unused() const { return unused_; }
+  // The main thread's of each process, the latest of it.
   const std::vector<TorchLine<StackTop>>& stacks() const { return stacks_; }
 
   bool empty() const { return ranks_.empty() && exits_.empty() && called_.empty(); }
@@ -79,6 +80,7 @@ class Torch {
   TorchRank* rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,
                      const TorchGroup& group);
   void say(TorchRank& rank, std::string text, const PythonException* exception, LineRef line);
+  void keep_stack(StackTop stack, LineRef line);
 
   std::map<Key, TorchRank> ranks_;
   std::vector<TorchLine<ProcessExit>> exits_;

@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t kMostLines = 8;
 constexpr std::size_t kLinesOfOneClock = 4;
 
-enum class Clock { nccl, watchdog, recorder, none };
+enum class Clock { nccl, watchdog, recorder, stacks, none };
 
 Clock clock_of(std::string_view detector) {
   if (detector == "flight") return Clock::recorder;
+  if (detector == "stacks") return Clock::stacks;
   return detector == "torch" ? Clock::watchdog : Clock::nccl;
 }
 
@@ -136,8 +137,8 @@ void join_clocks(const View& view, std::vector<Candidate>& candidates) {
   std::vector<bool> gone(candidates.size());
   for (Candidate& candidate : candidates) candidate.clocks = {candidate.detector};
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (clock_of(candidates[i]) != Clock::recorder && clock_of(candidates[i]) != Clock::watchdog)
-      continue;
+    const Clock clock = clock_of(candidates[i]);
+    if (clock == Clock::nccl || clock == Clock::none) continue;
     std::size_t best = i;
     for (std::size_t k = 0; k < candidates.size(); ++k) {
       if (k == i || gone[k] || clock_of(candidates[k]) == Clock::none ||

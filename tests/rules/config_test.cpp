@@ -291,6 +291,56 @@ TEST(NetworkFallback, IsOnlyAnObservationWhereSocketsWereAskedForOnAllRanks) {
   EXPECT_EQ(diagnosis.observations[0].severity, Severity::info);
 }
 
+PartReport port_report(std::string_view tool, std::string_view layer, std::string_view state,
+                       std::string_view rate) {
+  PartReport report{.tool = std::string(tool), .kind = "port", .names = {}, .values = {}};
+  report.names = {{"device", "mlx5_0"}, {"port", "1"}};
+  report.values = {{"State", std::string(state)},
+                   {"Rate", std::string(rate)},
+                   {"Link layer", std::string(layer)}};
+  return report;
+}
+
+// All ranks were told to use sockets; the ports of the first `hosts` hosts are as they are.
+Diagnosis told_to_use_sockets(const PartReport& ports, int hosts, const std::string& variable,
+                              const std::string& value) {
+  Job job;
+  RankStart sockets;
+  sockets.network = "Socket";
+  sockets.devices = "";
+  sockets.between_hosts = "NET/Socket";
+  sockets.gdr = false;
+  sockets.environment = {{variable, value}};
+  start(job, 32, all_alike(sockets));
+  call_once_each(job, 32);
+  for (int host = 0; host < hosts; ++host) job.part(fmt::format("node-{}", host), ports);
+  return job.diagnosis();
+}
+
+TEST(NetworkFallback, IsACauseWhereSocketsWereAskedForAndRdmaPortsAreUp) {
+  for (const auto& [variable, value] :
+       {std::pair("NCCL_IB_DISABLE", "1"), {"NCCL_NET", "Socket"}}) {
+    const Diagnosis diagnosis = told_to_use_sockets(
+        port_report("ibstat", "InfiniBand", "Active", "400"), 4, variable, value);
+    expect_cause(diagnosis, "config.network_fallback", {"node-0", "node-1", "node-2", "node-3"},
+                 0.6, 0.75, fmt::format("because {} is {}", variable, value));
+  }
+  const Diagnosis roce =
+      told_to_use_sockets(port_report("ibstatus", "Ethernet", "4: ACTIVE", "200 Gb/sec (4X HDR)"),
+                          4, "NCCL_IB_DISABLE", "1");
+  EXPECT_EQ(roce.verdict, Verdict::slow) << told(roce);
+}
+
+TEST(NetworkFallback, IsNoCauseWherePortsAreDownOrSlowOrOfOneHost) {
+  for (const auto& [ports, hosts] :
+       {std::pair(port_report("ibstat", "InfiniBand", "Down", "10"), 4),
+        {port_report("ibstat", "Ethernet", "Active", "25"), 4},
+        {port_report("ibstat", "InfiniBand", "Active", "400"), 1}}) {
+    const Diagnosis diagnosis = told_to_use_sockets(ports, hosts, "NCCL_IB_DISABLE", "1");
+    EXPECT_EQ(find(diagnosis.root_causes, "config.network_fallback"), nullptr) << told(diagnosis);
+  }
+}
+
 TEST(NetworkFallback, TellsThatOneHostWasToldToUseSockets) {
   const Diagnosis diagnosis = diagnosis_of(all_but_host("node-1", with([](RankStart& s) {
                                                           s.network = "Socket";

@@ -163,6 +163,51 @@ TEST(Gaps, ARankBehindIsFoundAlsoWhereAllLogsBeginInMidRun) {
   }
 }
 
+// One file of all ranks, from the middle of a run. The rank is so many calls behind at its end.
+Job excerpt(int ranks, std::uint64_t behind, bool op_counts_move = true) {
+  Job job;
+  const Source all{"j", "train.log", "", -1};
+  job.call_as_stranger(0, all_reduce(), ranks, 99);  // tells how large the communicator is
+  for (std::uint64_t call = 100; call < 160; ++call)
+    for (int rank = 0; rank < ranks; ++rank)
+      if (rank != 2 || call + behind < 160)
+        job.call_from(all, rank, call % 5 == 0 ? all_gather() : all_reduce(), "stranger",
+                      op_counts_move ? call : 0);
+  return job;
+}
+
+TEST(Gaps, ARankAFewCallsBehindWhereAnExcerptIsCutIsNoHang) {
+  for (const int ranks : {4, 8})
+    for (const std::uint64_t behind : {1, 2, 4}) {
+      const Diagnosis diagnosis = excerpt(ranks, behind).diagnosis();
+      EXPECT_THAT(diagnosis.root_causes, IsEmpty()) << behind << ": " << diagnosis.summary;
+      EXPECT_NE(diagnosis.verdict, Verdict::hang) << behind;
+    }
+}
+
+TEST(Gaps, ARankFarBehindInAnExcerptIsAHang) {
+  const Diagnosis diagnosis = excerpt(4, 30).diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+}
+
+TEST(Gaps, AnExcerptThatGoesOnLongAfterARanksLastCallIsAHang) {
+  Job job;
+  const Source all{"j", "train.log", "", -1};
+  job.clock = EventTime::at(Timestamp{std::chrono::hours{500'000}});
+  job.call_as_stranger(0, all_reduce(), 4, 99);
+  const auto call = [&](int rank, std::uint64_t number) {
+    job.call_from(all, rank, number % 5 == 0 ? all_gather() : all_reduce(), "stranger", number);
+  };
+  for (std::uint64_t number = 100; number < 160; ++number)
+    for (int rank = 0; rank < 4; ++rank)
+      if (rank != 2 || number < 159) call(rank, number);
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+  *job.clock.wall_us += 60'000'000;
+  call(0, 160);
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("collective.rank_behind"));
+}
+
 TEST(Gaps, OneLogThatBeginsLateIsPlacedAmongWholeOnes) {
   Job job;
   for (int rank : all_but(6, 8)) job.join(rank, "world", rank, 8);

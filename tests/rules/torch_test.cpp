@@ -178,7 +178,7 @@ TEST(Torch, SaysWhereTheMissingRankStandsIfItsStackWasDumped) {
   const Diagnosis diagnosis = job.diagnosis();
   const Finding* behind = finding_of(diagnosis.root_causes, "collective.rank_behind");
   ASSERT_NE(behind, nullptr);
-  EXPECT_THAT(behind->title, HasSubstr("it stands in __getitem__ (dataset.py:88)"));
+  EXPECT_THAT(behind->title, HasSubstr("it reads its data, in __getitem__ (dataset.py:88)"));
 }
 
 TEST(Torch, GroupsOfDifferentRanksThatBearOneNumberAreNotCompared) {

@@ -68,9 +68,9 @@ TEST(BatchCodec, GivesBackTheExtremes) {
                         .speaker = UINT32_MAX,
                         .communicator = UINT64_MAX,
                         .nranks = INT32_MIN});
-  batch.runs[0].calls = {{UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
-                         {0, 0, 0, 0},
-                         {UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+  batch.runs[0].calls = {{UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX},
+                         {0, 0, 0, 0, 0},
+                         {UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
   batch.runs.push_back({});
   batch.runs[1].calls = batch.runs[0].calls;
   const auto decoded = decode_batch(encode_batch(batch));

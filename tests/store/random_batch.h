@@ -101,10 +101,11 @@ class RandomBatches {
     const std::size_t calls = number(chance(10) ? 3000 : 30);
     for (std::uint32_t i = 0; i < calls; ++i) {
       if (regular)
-        run.calls.push_back({i / 3 + 7, i % 5, i * 4 + order, i * 600});
+        run.calls.push_back({i / 3 + 7, i % 5, i * 4 + order, i * 600, i / 4 * 250});
       else
         run.calls.push_back({any(), static_cast<std::uint32_t>(any()),
-                             static_cast<std::uint32_t>(any()), static_cast<std::uint32_t>(any())});
+                             static_cast<std::uint32_t>(any()), static_cast<std::uint32_t>(any()),
+                             static_cast<std::uint32_t>(any())});
     }
   }
 

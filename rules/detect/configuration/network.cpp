@@ -6,6 +6,7 @@
 #include <set>
 
 #include "rules/detect/configuration/faults.h"
+#include "rules/detect/parts/facts.h"
 
 namespace faultline {
 namespace {
@@ -140,6 +141,40 @@ Suspicion general_fallback(const View& view, const Crew& crew, const Mates& mean
   return suspicion;
 }
 
+// All of it, as a setting asks for, while ports that RDMA could use are up on each host.
+std::vector<Suspicion> idle_rdma(const View& view, const Crew& crew, const Mates& on_sockets) {
+  const Setup& setup = view.job.setup();
+  std::map<std::string, FastPort> up;  // by host
+  for (FastPort& port : fast_ports_up(view)) up.try_emplace(port.host, std::move(port));
+  Mates idle;
+  std::set<std::string> hosts;
+  for (const std::size_t i : on_sockets)
+    if (const CrewMate& mate = crew.mates[i];
+        meant_sockets(view, mate) && up.contains(mate.process->host)) {
+      idle.push_back(i);
+      hosts.insert(mate.process->host);
+    }
+  if (hosts.size() < 2) return {};  // its peers may have none
+  Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning, kMeant);
+  Finding& finding = suspicion.finding;
+  const CrewMate& one = crew.mates[idle.front()];
+  const FastPort& port = up[one.process->host];
+  const std::string* disabled = setup.answer(*one.process, "environment NCCL_IB_DISABLE");
+  const std::string question =
+      disabled != nullptr ? "environment NCCL_IB_DISABLE" : "environment NCCL_NET";
+  const std::string& value = *setup.answer(*one.process, question);
+  finding.subject = hosts_of(crew, idle);
+  finding.title = fmt::format(
+      "NCCL runs over sockets between {} hosts because {} is {}, although RDMA ports are up there "
+      "({}{}{})",
+      crew.by_host.size(), question.substr(question.find(' ') + 1), value, port.label,
+      port.rate.empty() ? "" : ": ", port.rate);
+  add_line(view, setup.line_of_answer(one.process->host, question, value), suspicion);
+  add_line(view, port.line, finding);
+  add_network_lines(view, one, suspicion);
+  return {std::move(suspicion)};
+}
+
 // How the RDMA connections of one host reach its GPUs, in one direction.
 struct Reach {
   bool direct = false;
@@ -256,7 +291,7 @@ std::vector<Suspicion> find_network_fallback(const View& view, const Crew& crew)
     if (!meant_sockets(view, mate) && (meant_rdma(view, mate) || has_rdma_devices(view, mate)))
       meant.push_back(i);
   }
-  if (meant.empty()) return {};
+  if (meant.empty()) return idle_rdma(view, crew, on_sockets);
   return {general_fallback(view, crew, meant)};
 }
 

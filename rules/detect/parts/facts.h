@@ -41,6 +41,16 @@ Suspicions suspect_gids(const PartFacts& facts);      // addresses of RoCE ports
 void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,
                   Suspicion& suspicion);
 
+// A port that RDMA could go through: a tool says that it is up, and it is InfiniBand or at least as
+// fast as a network that GPUs are given.
+struct FastPort {
+  std::string host;
+  std::string label;
+  std::string rate;  // as the tool says it
+  const LineRef* line = nullptr;
+};
+std::vector<FastPort> fast_ports_up(const View& view);
+
 void add_line(const View& view, const LineRef* line, Finding& finding);
 
 // Actions of the catalog, at this host.

@@ -511,6 +511,21 @@ void suspect_missing(const PartFacts& facts, const std::vector<PortState>& state
 
 }  // namespace
 
+std::vector<FastPort> fast_ports_up(const View& view) {
+  constexpr double kFastEthernet = 100;  // Gbit/s
+  if (view.job.parts().records().empty()) return {};
+  const PartFacts facts(view);
+  std::vector<FastPort> fast;
+  for (const PortState& state : states_of(facts, "port")) {
+    if (!state.is_active() || state.line == nullptr) continue;
+    const Reading layer = latest(facts, *state.port, "port", view.catalog.conditions.ports.layer);
+    if (normalised_field(layer.value) != "infiniband" && state.rate < kFastEthernet) continue;
+    const Reading rate = latest(facts, *state.port, "port", view.catalog.conditions.ports.rate);
+    fast.push_back({state.port->host, state.port->label(), rate.value, state.line});
+  }
+  return fast;
+}
+
 Suspicions suspect_port_states(const PartFacts& facts) {
   Suspicions found;
   const std::vector<PortState> ports = states_of(facts, "port");

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
+#include "rules/picture/calls/told_progress.h"
+
 namespace faultline {
 namespace {
 
 constexpr double kByMajority = 0.88;
 constexpr double kEitherOfTwo = 0.7;  // they differ for sure; who is wrong is not told
 constexpr double kAtBarrier = 0.85;
-constexpr double kLagging = 0.7;  // a desync report takes the lowest number for the guilty
+constexpr double kLagging = 0.7;  // a report takes the lowest number for the guilty
 constexpr std::size_t kMostLines = 4;
 
 std::string call_of(const CalledCollective& called) {
@@ -59,62 +61,6 @@ std::vector<Suspicion> find_different_calls(const View& view, const TorchCrew& c
   return {std::move(suspicion)};
 }
 
-Suspicion behind(const View& view, const TorchCrew& crew, const std::set<int>& ranks,
-                 const LineRef& line, std::string title, double confidence) {
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = line.time;
-  Finding& finding = suspicion.finding;
-  finding.cause = "collective.rank_behind";
-  finding.title = std::move(title);
-  finding.severity = Severity::critical;
-  finding.confidence = confidence;
-  finding.subject = crew.subject_of(ranks);
-  finding.evidence.push_back(view.evidence(line));
-  return suspicion;
-}
-
-std::vector<Suspicion> find_missed_barriers(const View& view, const TorchCrew& crew) {
-  // A complete list says more than the first of them.
-  const TorchLine<BarrierMissed>* telling = nullptr;
-  for (const auto& barrier : view.job.torch().barriers())
-    if (crew.in_attempt(barrier.line) && !barrier.fact.ranks.empty() &&
-        (telling == nullptr || (barrier.fact.all_named && !telling->fact.all_named)))
-      telling = &barrier;
-  if (telling == nullptr) return {};
-  const std::set<int> ranks(telling->fact.ranks.begin(), telling->fact.ranks.end());
-  return {behind(view, crew, ranks, telling->line,
-                 fmt::format("{} did not come to monitored_barrier within {} ms{}",
-                             crew.people(ranks), telling->fact.timeout_ms,
-                             telling->fact.all_named ? "" : "; others may be missing, too"),
-                 kAtBarrier)};
-}
-
-std::vector<Suspicion> find_laggards(const View& view, const TorchCrew& crew) {
-  std::set<int> ranks;
-  const LineRef* line = nullptr;
-  std::optional<std::uint64_t> lowest;
-  for (const auto& entry : view.job.torch().desync()) {
-    if (!crew.in_attempt(entry.line)) continue;
-    const std::string& what = entry.fact.what;
-    if (what != "never_joined" && what != "not_joined") continue;
-    const std::uint64_t at = what == "never_joined" ? 0 : entry.fact.sequence.value_or(0);
-    if (lowest && at > *lowest) continue;
-    if (!lowest || at < *lowest) ranks.clear();
-    lowest = at;
-    ranks.insert(entry.fact.ranks.begin(), entry.fact.ranks.end());
-    if (line == nullptr) line = &entry.line;
-  }
-  if (line == nullptr || ranks.empty()) return {};
-  const std::string where =
-      *lowest > 0 ? fmt::format(" collective {}", *lowest) : std::string(" any collective");
-  return {
-      behind(view, crew, ranks, *line,
-             fmt::format("{} did not join{}, says the desync report", crew.people(ranks), where),
-             kLagging)};
-}
-
 // Who makes calls after it was listed had only been late.
 bool went_on_after(const View& view, const LineRef& line) {
   return std::ranges::any_of(view.members, [&](std::size_t member) {
@@ -123,28 +69,35 @@ bool went_on_after(const View& view, const LineRef& line) {
   });
 }
 
-std::vector<Suspicion> find_not_submitted(const View& view, const TorchCrew& crew) {
-  const TorchLine<DesyncEntry>* last = nullptr;
-  std::set<int> ranks;  // that are missing wherever one is: others may only wait elsewhere
-  for (const auto& entry : view.job.torch().desync()) {
-    if (entry.fact.what != "not_submitted" || !crew.in_attempt(entry.line)) continue;
-    const std::set<int> missing(entry.fact.ranks.begin(), entry.fact.ranks.end());
-    if (last == nullptr || last->line.source != entry.line.source)
-      ranks = missing;
-    else
-      std::erase_if(ranks, [&](int rank) { return !missing.contains(rank); });
-    last = &entry;
-  }
-  if (last == nullptr || ranks.empty() || went_on_after(view, last->line)) return {};
-  Suspicion suspicion =
-      behind(view, crew, ranks, last->line,
-             fmt::format("{} did not submit {}, for which the others wait, says Horovod",
-                         crew.people(ranks), last->fact.operation),
-             kLagging);
+Suspicion describe(const View& view, const TorchCrew& crew, const ToldAbsence& absence) {
+  const ToldRow& row = *absence.row;
   // Where most are missing, it is not they who are late.
-  if (crew.expected() > 0 && ranks.size() * 2 > static_cast<std::size_t>(crew.expected()))
-    suspicion.finding.cause = "collective.stalled";
-  return {std::move(suspicion)};
+  const bool most = row.repeated && crew.expected() > 0 &&
+                    absence.ranks.size() * 2 > static_cast<std::size_t>(crew.expected());
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = row.line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = row.tells_of == TellsOf::pulse ? "process.silent"
+                  : most                         ? "collective.stalled"
+                                                 : "collective.rank_behind";
+  finding.title = fmt::format("{} {}{}", crew.people(absence.ranks), row.missed,
+                              row.is_part ? "; others may be missing, too" : "");
+  finding.severity = Severity::critical;
+  finding.confidence = row.tells_of == TellsOf::barrier ? kAtBarrier : kLagging;
+  finding.subject = crew.subject_of(absence.ranks);
+  finding.evidence.push_back(view.evidence(*row.line));
+  return suspicion;
+}
+
+std::vector<Suspicion> find_told_absences(const View& view, const TorchCrew& crew) {
+  std::vector<Suspicion> found;
+  const std::vector<ToldRow> rows = told_rows(view, crew);
+  for (const ToldAbsence& absence : told_absences(rows))
+    if (!absence.row->repeated || !went_on_after(view, *absence.row->line))
+      found.push_back(describe(view, crew, absence));
+  return found;
 }
 
 std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
@@ -181,8 +134,7 @@ std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
 
 std::vector<Suspicion> find_torch_disagreements(const View& view, const TorchCrew& crew) {
   std::vector<Suspicion> found;
-  for (auto* find :
-       {find_different_calls, find_missed_barriers, find_laggards, find_not_submitted, find_unused})
+  for (auto* find : {find_different_calls, find_told_absences, find_unused})
     std::ranges::move(find(view, crew), std::back_inserter(found));
   return found;
 }

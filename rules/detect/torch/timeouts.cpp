@@ -9,6 +9,7 @@
 
 #include "rules/detect/rank_behind.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/calls/stacks.h"
 
 namespace faultline {
 namespace {
@@ -221,15 +222,11 @@ void add_waiters(const View& view, const Stuck& stuck, Finding& finding) {
       finding.evidence.push_back(view.evidence(wait.timeout->line));
 }
 
-// Where its main thread stands, if somebody dumped its stack.
-const TorchLine<StackTop>* stack_of(const View& view, const std::set<int>& ranks) {
-  for (const auto& stack : view.job.torch().stacks()) {
-    const std::string& thread = stack.fact.thread;
-    if (stack.fact.pid == 0 || (thread != "MainThread" && thread != "current")) continue;
-    for (const Worker& worker : view.workers.all)
-      if (worker.pid == stack.fact.pid && ranks.contains(worker.rank)) return &stack;
-  }
-  return nullptr;
+// What one of them does, if somebody dumped its stack.
+std::optional<StandingByStack> stack_of(const View& view, const std::set<int>& ranks) {
+  for (const StandingByStack& standing : standings_by_stack(view))
+    if (ranks.contains(standing.rank) && standing.wait() == StackWait::nothing) return standing;
+  return std::nullopt;
 }
 
 // NCCL's lines may tell of the same rank: then it is one finding.
@@ -260,9 +257,9 @@ Suspicion describe_behind(const View& view, const TorchCrew& crew, const Stuck& 
       finding.evidence.push_back(view.evidence(*rank->stuck));
       break;
     }
-  if (const auto* stack = stack_of(view, origins)) {
-    finding.title += fmt::format("; it stands in {}", stack->fact.frames.front());
-    finding.evidence.push_back(view.evidence(stack->line));
+  if (const auto standing = stack_of(view, origins)) {
+    finding.title += fmt::format("; it {}", standing->text());
+    finding.evidence.push_back(view.evidence(standing->stack->line));
   }
   for (const LineRef& line : stuck.lines)
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(line));

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <numeric>
 #include <set>
-#include <unordered_map>
+#include <tuple>
+#include <utility>
 
 namespace faultline {
 namespace {
@@ -27,6 +29,7 @@ struct Queue {
   std::vector<QueuedCall> calls;
   std::size_t next = 0;
   std::size_t reached = 0;  // calls that others may count on
+  std::size_t left = 0;     // calls of the launch that it waits for
 
   bool over() const { return next >= calls.size(); }
   std::size_t end_of_launch() const {
@@ -46,7 +49,6 @@ class Replay {
       const Alignment& alignment = view_.alignments[which];
       if (alignment.members.size() < 2 && alignment.unaligned.empty()) continue;
       if (alignment.basis != Basis::counted || alignment.divergence ||
-
           alignment.members.size() != static_cast<std::size_t>(view_.communicators[which].nranks))
         return false;
       for (const std::size_t member : alignment.members) {
@@ -58,27 +60,19 @@ class Replay {
         if (init) by_rank_[{which, init->rank}] = member;
       }
     }
+    number_collectives();
     for (std::size_t worker = 0; worker < queues_.size(); ++worker)
       if (!read(worker)) return false;
     return true;
   }
 
+  // Each call that somebody waits in counts who came to it; nobody looks again before it ends.
   void run() {
-    std::deque<std::size_t> awake;
-    for (std::size_t worker = 0; worker < queues_.size(); ++worker) awake.push_back(worker);
-    while (!awake.empty()) {
-      const std::size_t worker = awake.front();
-      awake.pop_front();
-      Queue& queue = queues_[worker];
-      while (!queue.over()) {
-        const std::size_t end = queue.end_of_launch();
-        for (; queue.reached < end; ++queue.reached) arrive(queue.calls[queue.reached], awake);
-        if (!std::all_of(queue.calls.begin() + static_cast<std::ptrdiff_t>(queue.next),
-                         queue.calls.begin() + static_cast<std::ptrdiff_t>(end),
-                         [&](const QueuedCall& call) { return ends(call, worker); }))
-          break;
-        queue.next = end;
-      }
+    for (std::size_t worker = 0; worker < queues_.size(); ++worker) ready_.push_back(worker);
+    while (!ready_.empty()) {
+      const std::size_t worker = ready_.front();
+      ready_.pop_front();
+      go_on(worker);
     }
   }
 
@@ -106,7 +100,50 @@ class Replay {
   }
 
  private:
-  using Key = std::pair<std::size_t, std::uint64_t>;  // communicator, position
+  // Of one communicator, by position.
+  struct Collectives {
+    struct Collective {
+      std::size_t arrived = 0;
+      std::vector<std::size_t> waiting;  // workers
+    };
+    std::uint64_t first = 0;  // the oldest that some member is known to have made
+    std::vector<Collective> calls;
+    std::vector<std::uint64_t> known_from;  // by member, ascending
+
+    bool holds(std::uint64_t number) const {
+      return number >= first && number - first < calls.size();
+    }
+    Collective& at(std::uint64_t number) { return calls[number - first]; }
+    // Members that made so many calls since that this one is no longer known of.
+    std::size_t forgotten(std::uint64_t number) const {
+      return static_cast<std::size_t>(known_from.end() -
+                                      std::ranges::upper_bound(known_from, number));
+    }
+  };
+
+  // The Sends, or the Recvs, of one member to another.
+  struct Lane {
+    std::uint64_t made = 0;
+    std::vector<std::pair<std::uint64_t, std::size_t>> waiting;  // for this one; the worker
+  };
+
+  void number_collectives() {
+    collectives_.resize(view_.alignments.size());
+    for (std::size_t which = 0; which < view_.alignments.size(); ++which) {
+      const Alignment& alignment = view_.alignments[which];
+      Collectives& all = collectives_[which];
+      std::uint64_t end = 0;
+      for (const std::size_t member : alignment.members) {
+        const Member& it = view_.member(member);
+        all.known_from.push_back(it.place.position - it.recent.size());
+        end = std::max(end, it.place.position);
+      }
+      if (all.known_from.empty()) continue;
+      std::ranges::sort(all.known_from);
+      all.first = all.known_from.front();
+      all.calls.resize(end - all.first);
+    }
+  }
 
   bool read(std::size_t worker) {
     std::uint64_t known_from = 0;
@@ -123,11 +160,13 @@ class Replay {
       const std::uint64_t before = member.place.position - member.recent.size();
       if (before > 0 && !member.recent.empty())
         known_from = std::max(known_from, member.recent[0].line);
-      for (std::size_t i = 0; i < member.recent.size(); ++i)
+      for (std::size_t i = 0; i < member.recent.size(); ++i) {
+        if (!collectives_[which].holds(before + i)) return false;
         calls.push_back({.line = member.recent[i].line,
                          .communicator = which,
                          .member = index,
                          .number = before + i});
+      }
       for (const PeerCall call : {PeerCall::send, PeerCall::receive})
         for (const Flow& flow : view_.job.traffic().of(index).flows(call)) {
           if (++flows_ > kMostFlows || flow.source != *source) return false;
@@ -157,54 +196,76 @@ class Replay {
 
   void note_as_run(const QueuedCall& call) {
     if (call.collective) {
-      ++arrived_[{call.communicator, call.number}];
+      ++collectives_[call.communicator].at(call.number).arrived;
     } else {
-      std::uint64_t& count = lanes_[lane(call)];
-      count = std::max(count, call.number + 1);
+      std::uint64_t& made = lanes_[{call.member, call.peer, call.sends}].made;
+      made = std::max(made, call.number + 1);
     }
   }
 
-  static std::tuple<std::size_t, std::size_t, bool> lane(const QueuedCall& call) {
-    return {call.member, call.peer, call.sends};
+  void go_on(std::size_t worker) {
+    Queue& queue = queues_[worker];
+    while (!queue.over() && queue.left == 0) {
+      const std::size_t end = queue.end_of_launch();
+      for (; queue.reached < end; ++queue.reached) arrive(queue.calls[queue.reached]);
+      for (std::size_t i = queue.next; i < end; ++i)
+        if (!ends(queue.calls[i], worker)) wait_in(queue.calls[i], worker);
+      if (queue.left == 0) queue.next = end;
+    }
   }
 
-  void arrive(const QueuedCall& call, std::deque<std::size_t>& awake) {
+  void wait_in(const QueuedCall& call, std::size_t worker) {
+    ++queues_[worker].left;
+    if (call.collective)
+      collectives_[call.communicator].at(call.number).waiting.push_back(worker);
+    else
+      answers_to(call).waiting.emplace_back(call.number, worker);
+  }
+
+  void wake(std::size_t worker) {
+    Queue& queue = queues_[worker];
+    if (--queue.left > 0) return;
+    queue.next = queue.end_of_launch();
+    ready_.push_back(worker);
+  }
+
+  void arrive(const QueuedCall& call) {
     note_as_run(call);
-    if (!call.collective) {
-      awake.push_back(view_.workers.of_member[call.peer]);
+    if (call.collective) {
+      if (!all_arrived(call)) return;
+      for (const std::size_t worker :
+           std::exchange(collectives_[call.communicator].at(call.number).waiting, {}))
+        wake(worker);
       return;
     }
-    if (!all_arrived(call)) return;
-    for (const std::size_t member : view_.alignments[call.communicator].members)
-      awake.push_back(view_.workers.of_member[member]);
+    Lane& lane = lanes_[{call.member, call.peer, call.sends}];
+    std::vector<std::size_t> answered;
+    std::erase_if(lane.waiting, [&](const auto& waiting) {
+      if (waiting.first >= lane.made) return false;
+      answered.push_back(waiting.second);
+      return true;
+    });
+    for (const std::size_t worker : answered) wake(worker);
   }
 
-  bool all_arrived(const QueuedCall& call) const {
-    const Alignment& alignment = view_.alignments[call.communicator];
-    const auto known = arrived_.find({call.communicator, call.number});
-    const std::size_t arrived = known == arrived_.end() ? 0 : known->second;
-    if (arrived >= alignment.members.size()) return true;
-    // Members that made so many calls since that this one is no longer known of.
-    std::size_t forgotten = 0;
-    for (const std::size_t member : alignment.members) {
-      const Member& it = view_.member(member);
-      forgotten += call.number < it.place.position - it.recent.size();
-    }
-    return arrived + forgotten >= alignment.members.size();
+  bool all_arrived(const QueuedCall& call) {
+    Collectives& all = collectives_[call.communicator];
+    return all.at(call.number).arrived + all.forgotten(call.number) >= all.known_from.size();
   }
 
-  bool ends(const QueuedCall& call, std::size_t worker) const {
+  Lane& answers_to(const QueuedCall& call) { return lanes_[{call.peer, call.member, !call.sends}]; }
+
+  bool ends(const QueuedCall& call, std::size_t worker) {
     if (call.collective) return all_arrived(call);
-    if (view_.workers.of_member[call.peer] == worker) return true;
-    const auto back = lanes_.find({call.peer, call.member, !call.sends});
-    return back != lanes_.end() && back->second > call.number;
+    return view_.workers.of_member[call.peer] == worker || answers_to(call).made > call.number;
   }
 
   const View& view_;
   std::vector<Queue> queues_;
   std::map<std::pair<std::size_t, int>, std::size_t> by_rank_;
-  std::map<Key, std::size_t> arrived_;
-  std::map<std::tuple<std::size_t, std::size_t, bool>, std::uint64_t> lanes_;
+  std::vector<Collectives> collectives_;                              // by communicator
+  std::map<std::tuple<std::size_t, std::size_t, bool>, Lane> lanes_;  // member, peer, whether sends
+  std::deque<std::size_t> ready_;
   std::size_t flows_ = 0;
 };
 
@@ -214,6 +275,9 @@ std::vector<std::size_t> groups_with_short_queues(const View& view, const QueueR
   constexpr std::uint64_t kLeastGap = 2;  // calls
   std::vector<std::size_t> found;
   std::size_t smallest = replay.pending.size();
+  std::vector<std::size_t> by_pending(replay.pending.size());  // workers, the least first
+  std::iota(by_pending.begin(), by_pending.end(), std::size_t{0});
+  std::ranges::stable_sort(by_pending, {}, [&](std::size_t w) { return replay.pending[w]; });
   for (std::size_t which = 0; which < view.communicators.size(); ++which) {
     const Communicator& communicator = view.communicators[which];
     if (communicator.members.size() != static_cast<std::size_t>(communicator.nranks)) continue;
@@ -222,14 +286,11 @@ std::vector<std::size_t> groups_with_short_queues(const View& view, const QueueR
       group.insert(view.workers.of_member[member]);
     if (group.size() < 2 || group.size() >= replay.pending.size()) continue;
     std::uint64_t most_inside = 0;
-    std::uint64_t least_outside = UINT64_MAX;
-    for (std::size_t worker = 0; worker < replay.pending.size(); ++worker) {
-      const std::uint64_t pending = replay.pending[worker];
-      if (group.contains(worker))
-        most_inside = std::max(most_inside, pending);
-      else
-        least_outside = std::min(least_outside, pending);
-    }
+    for (const std::size_t worker : group)
+      most_inside = std::max(most_inside, replay.pending[worker]);
+    const auto outside = std::ranges::find_if(
+        by_pending, [&](std::size_t worker) { return !group.contains(worker); });
+    const std::uint64_t least_outside = replay.pending[*outside];
     // Ranks that stopped have nothing left to do; those of a stalled group have, but for some.
     if (most_inside == 0 || least_outside < most_inside + kLeastGap || group.size() > smallest)
       continue;

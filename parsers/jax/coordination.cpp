@@ -1,0 +1,180 @@
+#include "parsers/jax/coordination.h"
+
+#include <algorithm>
+#include <string>
+
+#include "parsers/pattern.h"
+#include "parsers/tool/tool_text.h"
+#include "parsers/torch/torch_group.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kBarrier = "Barrier timed out. Id: ";
+constexpr std::string_view kReached = "# of tasks that reached the barrier: ";
+constexpr std::string_view kNames = "Some timed out task names:";
+constexpr std::string_view kSilent =
+    "The following tasks are unhealthy (stopped sending heartbeats):";
+constexpr std::string_view kEnd = "The tasks have crashed.";  // after those that are silent
+constexpr std::string_view kTask = "/task:";
+constexpr std::size_t kMostTasks = 65536;
+constexpr std::size_t kMostNameBytes = 256;
+constexpr int kMostForeign = 8;
+
+std::string_view behind(std::string_view text, std::string_view words) {
+  const std::size_t at = text.find(words);
+  return at == std::string_view::npos ? std::string_view() : text.substr(at + words.size());
+}
+
+// "multihost_barrier::3. This usually happens because …"
+std::string barrier_name(std::string_view text) {
+  text = text.substr(0, std::min(text.find(". "), kMostNameBytes));
+  if (text.ends_with('.')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+class JaxTasks : public Document {
+ public:
+  Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
+    const std::string_view text = line.text;
+    if (const std::string_view id = behind(text, kBarrier); !id.empty()) {
+      give(readings);
+      begin(line, "not_at_barrier");
+      list_.operation = barrier_name(id);
+    }
+    if (text.find(kSilent) != std::string_view::npos) {
+      give(readings);
+      begin(line, "silent");
+      names_ = true;
+    }
+    if (const std::string_view counts = behind(text, kReached); !counts.empty()) {
+      if (list_.what.empty()) begin(line, "not_at_barrier");
+      count_missing(counts);
+    }
+    std::string_view listed = text;
+    if (const std::size_t at = text.find(kNames); at != std::string_view::npos) {
+      names_ = true;
+      listed = text.substr(at + kNames.size());
+    }
+    if (names_ && add_tasks(listed)) {
+      foreign_ = 0;
+      return Line::part;
+    }
+    if (text.find(kEnd) != std::string_view::npos) {
+      give(readings);
+      return Line::last;
+    }
+    if (is_part(text)) return Line::part;
+    return ++foreign_ > kMostForeign ? Line::after : Line::foreign;
+  }
+
+  void finish(std::vector<DocumentReading>& readings) override { give(readings); }
+  std::string_view dialect() const override { return "jax"; }
+
+  std::size_t size() const override {
+    return list_.ranks.size() * sizeof(int) + list_.operation.size() + first_.text.size();
+  }
+
+  void save(SavedBytesWriter& saved) const override {
+    saved.number(foreign_);
+    saved.number(names_ ? 1 : 0);
+    saved.number(missing_);
+    saved.text(list_.what);
+    saved.text(list_.operation);
+    saved.number(static_cast<std::int64_t>(list_.ranks.size()));
+    for (const int rank : list_.ranks) saved.number(rank);
+    first_.save(saved);
+  }
+
+  void restore(SavedBytesReader& saved) override {
+    foreign_ = saved.small_number();
+    names_ = saved.number() != 0;
+    missing_ = saved.number();
+    list_.what = saved.text();
+    list_.operation = saved.text();
+    const std::int64_t ranks = saved.number();
+    for (std::int64_t i = 0; i < ranks && saved.ok(); ++i)
+      list_.ranks.push_back(saved.small_number());
+    first_.restore(saved);
+  }
+
+ private:
+  static bool is_part(std::string_view text) {
+    return text.find(kBarrier) != std::string_view::npos ||
+           text.find(kReached) != std::string_view::npos ||
+           text.find(kNames) != std::string_view::npos ||
+           text.find(kSilent) != std::string_view::npos || tool_text::trimmed(text).empty();
+  }
+
+  void begin(const DocumentLine& line, std::string_view what) {
+    list_.what = what;
+    first_.keep(line);
+    foreign_ = 0;
+  }
+
+  // "6/8."
+  void count_missing(std::string_view text) {
+    static const Pattern kCounts(R"(^(\d{1,7})/(\d{1,7}))");
+    int reached = 0;
+    int all = 0;
+    if (kCounts.find(text, &reached, &all)) missing_ = all - reached;
+  }
+
+  // /job:jax_worker/replica:0/task:3
+  bool add_tasks(std::string_view text) {
+    bool any = false;
+    for (std::size_t at = text.find(kTask); at != std::string_view::npos;
+         at = text.find(kTask, at)) {
+      at += kTask.size();
+      std::size_t end = at;
+      while (end < text.size() && text[end] >= '0' && text[end] <= '9') ++end;
+      const auto number = number_in<int>(text.substr(at, end - at));
+      if (!number) continue;
+      any = true;
+      if (list_.ranks.size() < kMostTasks) list_.ranks.push_back(*number);
+    }
+    return any;
+  }
+
+  void give(std::vector<DocumentReading>& readings) {
+    if (!list_.ranks.empty()) {
+      if (static_cast<std::int64_t>(list_.ranks.size()) < missing_)
+        list_.what = "some_" + list_.what;
+      readings.push_back({.reading = {.fact = std::move(list_)}, .line = std::move(first_)});
+    }
+    list_ = {};
+    first_ = {};
+    names_ = false;
+    missing_ = 0;
+    foreign_ = 0;
+  }
+
+  DesyncEntry list_;
+  KeptLine first_;
+  bool names_ = false;        // what follows are names of tasks
+  std::int64_t missing_ = 0;  // so many, listed or not
+  int foreign_ = 0;           // lines since the last of its own
+};
+
+}  // namespace
+
+bool begins_jax_tasks(std::string_view text) {
+  return text.find(kBarrier) != std::string_view::npos || text.starts_with(kReached) ||
+         text.find(kSilent) != std::string_view::npos;
+}
+
+std::unique_ptr<Document> make_jax_tasks() { return std::make_unique<JaxTasks>(); }
+
+// cuda:local_topology/cuda/3: task 3 never told which devices it has.
+bool parse_jax_key(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kTopology(
+      R"(GetKeyValue\(\) timed out with key: \w+:local_topology/\w+/(\d{1,7})\b)");
+  std::string_view task;
+  if (!kTopology.find(text, &task)) return false;
+  DesyncEntry entry{.ranks = {number_in<int>(task).value_or(-1)}, .what = "not_at_barrier"};
+  entry.operation = "exchange of topologies";
+  readings.push_back({.fact = std::move(entry)});
+  return true;
+}
+
+}  // namespace faultline

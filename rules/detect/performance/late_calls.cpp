@@ -1,0 +1,66 @@
+// A rank that its peers wait for in each step, by the times of their calls.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "rules/detect/performance/measured.h"
+#include "rules/picture/calls/waits_for_late.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kByCalls = 0.75;
+
+// Of several hosts one may have a clock that goes wrong. A peer beside it, that comes in time, has
+// the same.
+const Member* peer_beside(const View& view, const LateMember& late) {
+  const Member& it = view.member(late.member);
+  for (const std::size_t index : view.communicators[late.communicator].members) {
+    const Member& peer = view.member(index);
+    if (index != late.member &&
+        (peer.calls_source == it.calls_source || (!it.host.empty() && peer.host == it.host)))
+      return &peer;
+  }
+  return nullptr;
+}
+
+bool is_straggler(const LateMember& late, const PerformanceCatalog::Straggler& rules) {
+  const auto paused = static_cast<double>(late.paused_ms);
+  return static_cast<double>(late.pauses) > rules.steps && 2 * late.longest_ms <= late.paused_ms &&
+         paused >= rules.gap * static_cast<double>(late.span_ms) &&
+         paused >= rules.consistent * static_cast<double>(late.paused_ms + late.others_ms);
+}
+
+}  // namespace
+
+std::vector<Suspicion> suspect_late_calls(const View& view) {
+  std::optional<LateMember> latest;
+  for (const LateMember& late : late_members(view))
+    if (is_straggler(late, view.catalog.performance.straggler) &&
+        peer_beside(view, late) != nullptr && (!latest || late.paused_ms > latest->paused_ms))
+      latest = late;
+  if (!latest) return {};
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::slow;
+  Finding& finding = suspicion.finding;
+  finding.cause = "software.straggler";
+  finding.title = fmt::format(
+      "{} comes last again and again: {} times all its peers had called on communicator {} and "
+      "waited for it, {:.0f} % of the time",
+      people_of(view, {latest->member}), latest->pauses,
+      view.communicators[latest->communicator].id,
+      100.0 * static_cast<double>(latest->paused_ms) / static_cast<double>(latest->span_ms));
+  finding.severity = Severity::warning;
+  finding.confidence = kByCalls;
+  finding.subject = subject_of(view, {latest->member});
+  finding.subject.gpus.clear();
+  finding.count = latest->pauses;
+  const Member& it = view.member(latest->member);
+  suspicion.since = it.last_line.time;
+  for (const Member* member : {peer_beside(view, *latest), &it})
+    finding.evidence.push_back(view.evidence(member->last_line));
+  return {std::move(suspicion)};
+}
+
+}  // namespace faultline

@@ -1,0 +1,112 @@
+#include "rules/detect/stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "rules/picture/calls/stacks.h"
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kInCollective = 0.7;  // the peers stand in a collective
+constexpr double kAtOneLine = 0.5;     // they all stand at one line of the user's code
+constexpr std::size_t kMostLines = 4;
+constexpr std::size_t kFew = 3;  // times as many must wait
+
+using Standings = std::vector<const StandingByStack*>;
+
+bool waits_for_others(const StandingByStack& standing) {
+  return standing.wait() != StackWait::nothing;
+}
+
+// Those who wait, and those who do something else. Where a call that waits is made in C, its stack
+// ends at a line of the user's code: most of all stand at the same one then.
+struct Division {
+  Standings waiting;
+  Standings elsewhere;
+  bool at_one_line = false;
+};
+
+Division divide(const std::vector<StandingByStack>& all) {
+  Division division;
+  std::map<std::string_view, Standings> by_frame;
+  for (const StandingByStack& standing : all) {
+    (waits_for_others(standing) ? division.waiting : division.elsewhere).push_back(&standing);
+    if (standing.meaning.known == nullptr && !standing.meaning.frame.empty())
+      by_frame[standing.meaning.frame].push_back(&standing);
+  }
+  if (2 * division.waiting.size() >= all.size() || by_frame.empty()) return division;
+  const auto most =
+      std::ranges::max_element(by_frame, {}, [](const auto& entry) { return entry.second.size(); });
+  if (most->second.size() < kFew) return division;
+  division.at_one_line = true;
+  // Whoever is in a collective may be there with them, by another way.
+  division.waiting.insert(division.waiting.end(), most->second.begin(), most->second.end());
+  std::erase_if(division.elsewhere, [&](const StandingByStack* standing) {
+    return standing->meaning.frame == most->first || standing->meaning.known == nullptr;
+  });
+  return division;
+}
+
+bool is_clear(const Division& division) {
+  return !division.elsewhere.empty() && division.waiting.size() >= 2 &&
+         division.waiting.size() >= kFew * division.elsewhere.size() - 1;
+}
+
+std::string people(const TorchCrew& crew, const Standings& standings, Subject& subject) {
+  std::set<int> ranks;
+  std::set<std::string> hosts;
+  for (const StandingByStack* standing : standings) {
+    if (standing->rank >= 0) ranks.insert(standing->rank);
+    if (!standing->host.empty()) hosts.insert(standing->host);
+  }
+  subject = crew.subject_of(ranks);
+  subject.hosts.assign(hosts.begin(), hosts.end());
+  if (ranks.size() == standings.size()) {
+    if (ranks.size() == 1 && hosts.size() == 1)
+      return fmt::format("Rank {} on {}", *ranks.begin(), *hosts.begin());
+    return crew.people(ranks);
+  }
+  if (standings.size() > 1) return fmt::format("{} processes", standings.size());
+  return hosts.empty() ? fmt::format("Process {}", standings.front()->pid)
+                       : fmt::format("Process {} on {}", standings.front()->pid, *hosts.begin());
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
+  if (view.job.torch().stacks().empty()) return {};
+  const std::vector<StandingByStack> all = standings_by_stack(view);
+  const Division division = divide(all);
+  if (!is_clear(division)) return {};
+  const StandingByStack& first = *division.elsewhere.front();
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = first.stack->line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = "collective.rank_behind";
+  const TorchCrew crew(view);
+  const std::string who = people(crew, division.elsewhere, finding.subject);
+  finding.title = fmt::format(
+      "{} {}, while the stacks of {} peers {}", who,
+      division.elsewhere.size() == 1 ? first.text()
+                                     : "are not in the collective (" + first.text() + ")",
+      division.waiting.size(),
+      division.at_one_line
+          ? fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame)
+          : fmt::format("wait in {}", division.waiting.front()->meaning.frame));
+  finding.severity = Severity::critical;
+  finding.confidence = division.at_one_line ? kAtOneLine : kInCollective;
+  for (const StandingByStack* standing : division.elsewhere)
+    if (finding.evidence.size() + 1 < kMostLines)
+      finding.evidence.push_back(view.evidence(standing->stack->line));
+  finding.evidence.push_back(view.evidence(division.waiting.front()->stack->line));
+  return {std::move(suspicion)};
+}
+
+}  // namespace faultline

@@ -1,0 +1,10 @@
+// Ranks whose stacks stand elsewhere while those of their peers are in a collective.
+#pragma once
+
+#include "rules/detect/detector.h"
+
+namespace faultline {
+
+std::vector<Suspicion> find_elsewhere_by_stacks(const View& view);
+
+}  // namespace faultline

@@ -1,0 +1,108 @@
+#include "rules/picture/calls/stacks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "rules/state/flight.h"
+
+namespace faultline {
+namespace {
+
+// "stacks/rank-3.txt". A bare number is no rank.
+int rank_of_file(const std::string& name) {
+  std::string lower = name.substr(name.rfind('/') + 1);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return lower.find("rank") == std::string::npos ? -1 : rank_in_name(name);
+}
+
+class Reader {
+ public:
+  explicit Reader(const View& view) : view_(view) {
+    for (const Worker& worker : view.workers.all)
+      if (worker.pid != 0) workers_[worker.pid].push_back(&worker);
+  }
+
+  StandingByStack read(const TorchLine<StackTop>& stack) const {
+    StandingByStack standing{.rank = stack.fact.rank,
+                             .pid = stack.fact.pid,
+                             .host = view_.job.sources().host_of(stack.line.source),
+                             .meaning = view_.catalog.frames.meaning_of(stack.fact.frames),
+                             .gil = stack.fact.gil,
+                             .stack = &stack};
+    const std::string& file = view_.job.sources().at(stack.line.source).source.name;
+    if (const Worker* worker = worker_of(standing)) {
+      standing.rank = worker->rank;
+      if (!worker->host.empty()) standing.host = worker->host;
+    }
+    if (standing.rank < 0) standing.rank = rank_of_file(file);
+    if (standing.host.empty() && standing.rank >= 0)
+      for (const Worker& worker : view_.workers.all)
+        if (worker.rank == standing.rank) standing.host = worker.host;
+    return standing;
+  }
+
+ private:
+  // By its pid, if no other host has a process with the same.
+  const Worker* worker_of(const StandingByStack& standing) const {
+    if (standing.rank >= 0) return nullptr;
+    const auto known = workers_.find(standing.pid);
+    if (known == workers_.end()) return nullptr;
+    const Worker* found = nullptr;
+    for (const Worker* worker : known->second) {
+      if (!standing.host.empty() && !worker->host.empty() && worker->host != standing.host &&
+          worker->sender_host != standing.host)
+        continue;
+      if (found != nullptr) return nullptr;
+      found = worker;
+    }
+    return found;
+  }
+
+  const View& view_;
+  std::map<std::int64_t, std::vector<const Worker*>> workers_;  // by pid
+};
+
+}  // namespace
+
+std::string StandingByStack::text() const {
+  std::string said = meaning.known != nullptr ? meaning.known->does
+                     : !meaning.frame.empty() ? "runs code of its own"
+                                              : "stands elsewhere";
+  if (!meaning.frame.empty()) said += fmt::format(", in {}", meaning.frame);
+  if (gil) said += ", and holds Python's lock";
+  return said;
+}
+
+std::vector<StandingByStack> standings_by_stack(const View& view) {
+  const Reader reader(view);
+  std::vector<StandingByStack> all;
+  std::map<int, std::size_t> of_rank;
+  std::set<std::pair<std::string, std::int64_t>> processes;
+  for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
+    StandingByStack standing = reader.read(stack);
+    if (standing.rank < 0) {
+      // Without a rank, a pid and its host tell processes apart.
+      if (standing.pid != 0 && processes.emplace(standing.host, standing.pid).second)
+        all.push_back(std::move(standing));
+      continue;
+    }
+    const auto [known, is_new] = of_rank.try_emplace(standing.rank, all.size());
+    if (is_new) {
+      all.push_back(std::move(standing));
+      continue;
+    }
+    // A later dump of the rank; helpers that it started have pids of their own, and come after it.
+    StandingByStack& kept = all[known->second];
+    if (kept.pid == standing.pid || kept.stack->line.source != stack.line.source)
+      kept = std::move(standing);
+  }
+  return all;
+}
+
+}  // namespace faultline

@@ -1,0 +1,164 @@
+// Stacks as witnesses: whose main thread is not where those of its peers are.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "job.h"
+#include "rules/knowledge/confidence.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Frames = std::vector<std::string>;
+
+const Frames kInAllReduce = {"wait (torch/distributed/distributed_c10d.py:2806)",
+                             "all_reduce (torch/distributed/distributed_c10d.py:2812)",
+                             "train_step (train.py:210)"};
+const Frames kInBarrier = {
+    "File \"/usr/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", line 4159 "
+    "in "
+    "barrier",
+    "File \"/opt/train/train.py\", line 210 in train_step"};
+const Frames kInLoader = {"select (selectors.py:416)", "wait (multiprocessing/connection.py:931)",
+                          "_try_get_data (torch/utils/data/dataloader.py:1133)",
+                          "train_step (train.py:198)"};
+
+void dump(Job& job, const std::string& file, StackTop stack, int sent_by = -1) {
+  const std::string text = "Thread of " + stack.tool;
+  job.say({"j", file, "", sent_by}, Speaker{}, std::move(stack), text);
+}
+
+StackTop py_spy(std::int64_t pid, const Frames& frames) {
+  return {.tool = "py-spy", .pid = pid, .thread = "MainThread", .frames = frames};
+}
+
+const Finding* behind(const Diagnosis& diagnosis) {
+  const auto found =
+      std::ranges::find(diagnosis.root_causes, "collective.rank_behind", &Finding::cause);
+  return found == diagnosis.root_causes.end() ? nullptr : &*found;
+}
+
+// What the odd one does, and what is said of it.
+struct Row {
+  Frames frames;
+  std::string words;
+};
+const std::vector<Row> kRows = {
+    {kInLoader, "waits for its data loader, in _try_get_data"},
+    {{"_save (torch/serialization.py:862)", "save_checkpoint (train.py:90)"},
+     "writes or reads a checkpoint"},
+    {{"__libc_read (fd=17) at read.c:26", "_io_FileIO_read () from libpython3.so"},
+     "reads or writes files"},
+    {{"take_gil (tstate=0x1) at ceval_gil.h:244"}, "waits for Python's lock"},
+    {{"tokenize (train.py:77)", "main (train.py:300)"}, "runs code of its own, in tokenize"},
+};
+
+TEST(Stacks, TheRankWhoseStackIsNotInTheCollectiveIsNamedWithWhatItDoes) {
+  for (const Row& row : kRows) {
+    Job job;  // by the pids of its processes
+    job.join_all(8);
+    for (int rank = 0; rank < 8; ++rank)
+      dump(job, "stacks.txt", py_spy(1000 + rank, rank == 5 ? row.frames : kInAllReduce));
+    const Diagnosis diagnosis = job.diagnosis();
+    const Finding* finding = behind(diagnosis);
+    ASSERT_NE(finding, nullptr) << row.words << diagnosis.summary;
+    EXPECT_THAT(finding->subject.ranks, ElementsAre(5));
+    EXPECT_THAT(finding->title, HasSubstr(row.words));
+    EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  }
+}
+
+TEST(Stacks, ARankIsKnownByItsFilesName) {
+  Job job;
+  for (int rank = 0; rank < 4; ++rank)
+    dump(job, fmt::format("dumps/stack_rank{}.txt", rank),
+         {.tool = "faulthandler",
+          .thread = "0x00007f199c58e6c0",
+          .frames = rank == 1 ? kInLoader : kInBarrier});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_NE(behind(diagnosis), nullptr) << diagnosis.summary;
+  EXPECT_THAT(behind(diagnosis)->subject.ranks, ElementsAre(1));
+}
+
+TEST(Stacks, ARankIsKnownByTheDebugServersHeaderAlsoIfItGivesNoAnswer) {
+  for (const Frames& frames : {kInLoader, Frames{"Error: 408"}}) {
+    Job job;
+    for (int rank = 0; rank < 4; ++rank)
+      dump(job, "stacks_20260305_024711.txt",
+           {.tool = "faulthandler", .frames = rank == 3 ? frames : kInBarrier, .rank = rank});
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_NE(behind(diagnosis), nullptr) << frames.front();
+    EXPECT_THAT(behind(diagnosis)->subject.ranks, ElementsAre(3));
+  }
+}
+
+TEST(Stacks, WhereNoRankIsToldTheProcessIsNamed) {
+  Job job;
+  for (int i = 0; i < 4; ++i)
+    dump(job, "stacks.txt", py_spy(500 + i, i == 2 ? kInLoader : kInAllReduce));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_NE(behind(diagnosis), nullptr);
+  EXPECT_THAT(behind(diagnosis)->title, HasSubstr("Process 502"));
+}
+
+TEST(Stacks, NobodyIsNamedWhere) {
+  const std::vector<std::pair<std::string, std::vector<Frames>>> rows = {
+      {"all wait alike", {kInAllReduce, kInAllReduce, kInAllReduce, kInAllReduce}},
+      {"all load data", {kInLoader, kInLoader, kInLoader, kInLoader}},
+      {"half of them load data", {kInLoader, kInLoader, kInAllReduce, kInAllReduce}},
+      {"each runs code of its own", {{"a (a.py:1)"}, {"b (b.py:2)"}, {"c (c.py:3)"}, kInAllReduce}},
+      {"there is one stack", {kInLoader}},
+      {"some wait for their GPU, some in a call",
+       {kInAllReduce, kInAllReduce, {"cudaStreamSynchronize () from libcudart.so.12"}, kInBarrier}},
+  };
+  for (const auto& [why, stacks] : rows) {
+    Job job;
+    job.join_all(static_cast<int>(stacks.size()));
+    for (std::size_t rank = 0; rank < stacks.size(); ++rank)
+      dump(job, "stacks.txt", py_spy(1000 + static_cast<int>(rank), stacks[rank]));
+    EXPECT_THAT(job.diagnosis().root_causes, IsEmpty()) << why;
+  }
+}
+
+// item() waits in C: a stack ends at the line that calls it.
+TEST(Stacks, ThoseWhoStandAtOneLineOfTheUsersCodeWaitThere) {
+  Job job;
+  job.join_all(8);
+  for (int rank = 0; rank < 8; ++rank)
+    dump(job, "stacks.txt",
+         py_spy(1000 + rank, rank == 6 ? kInLoader : Frames{"train_step (train.py:214)"}));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_NE(behind(diagnosis), nullptr);
+  EXPECT_THAT(behind(diagnosis)->subject.ranks, ElementsAre(6));
+  EXPECT_LT(behind(diagnosis)->confidence, stated_confidence(0.7));
+}
+
+TEST(Stacks, ThreadsBesideTheMainOneTellNothing) {
+  Job job;
+  job.join_all(4);
+  for (int rank = 0; rank < 4; ++rank) {
+    dump(job, "stacks.txt", py_spy(1000 + rank, kInAllReduce));
+    StackTop helper =
+        py_spy(1000 + rank, rank == 1 ? kInLoader : Frames{"wait (threading.py:320)"});
+    helper.thread = "Thread-1";
+    dump(job, "stacks.txt", helper);
+  }
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+}
+
+TEST(Stacks, AgreeWithNcclsLinesInOneFinding) {
+  Job job;
+  job.join_all(8);
+  job.call(ranks(0, 8), all_reduce(), 20);
+  job.call(all_but(5, 8), all_gather());
+  for (int rank = 0; rank < 8; ++rank)
+    dump(job, "stacks.txt", py_spy(1000 + rank, rank == 5 ? kInLoader : kInAllReduce));
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(5));
+}
+
+}  // namespace
+}  // namespace faultline
