@@ -15,6 +15,7 @@ constexpr std::string_view kReached = "# of tasks that reached the barrier: ";
 constexpr std::string_view kNames = "Some timed out task names:";
 constexpr std::string_view kSilent =
     "The following tasks are unhealthy (stopped sending heartbeats):";
+constexpr std::string_view kEnd = "The tasks have crashed.";  // after those that are silent
 constexpr std::string_view kTask = "/task:";
 constexpr std::size_t kMostTasks = 65536;
 constexpr std::size_t kMostNameBytes = 256;
@@ -58,6 +59,10 @@ class JaxTasks : public Document {
     if (names_ && add_tasks(listed)) {
       foreign_ = 0;
       return Line::part;
+    }
+    if (text.find(kEnd) != std::string_view::npos) {
+      give(readings);
+      return Line::last;
     }
     if (is_part(text)) return Line::part;
     return ++foreign_ > kMostForeign ? Line::after : Line::foreign;

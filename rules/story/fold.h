@@ -1,5 +1,5 @@
-// A sender can multiply findings: a line for each of its GPUs, hosts and codes. What is over a budget
-// becomes one finding that counts the others and names their parts.
+// A sender can multiply findings: a line for each of its GPUs, hosts and codes. What is over a
+// budget becomes one finding that counts the others and names their parts.
 #pragma once
 
 #include <vector>

@@ -146,7 +146,7 @@ std::string objection(const Possibility& possible, const Candidate& cause, const
   if (possible.order == Order::after && !is_an_absence(effect.finding()) &&
       !foretold(*possible.link, cause, effect, same_host))
     return "its lines come later";
-  if (effect.suspicion.names_its_reason && is_wide(possible.relation))
+  if (!effect.symptom && effect.suspicion.names_its_reason && is_wide(possible.relation))
     return "its own lines say why";
   if (is_unplaced(possible, cause, effect)) return "no clock tells whether it was then";
   if (!is_firm_enough(cause, effect)) return "it is not firm enough to account for this";
@@ -242,9 +242,9 @@ class Linker {
   void link(std::size_t c, std::size_t e) {
     auto possible = possibility(c, e);
     if (!possible) return;
-    if (possible->rejected.empty() && !begins_before(candidates_[c], candidates_[e])) {
+    if (possible->rejected.empty()) {
       const auto back = possibility(e, c);
-      if (back && back->rejected.empty())
+      if (back && back->rejected.empty() && !begins(c, e, *possible, *back))
         possible->rejected = "each could explain the other, and the other one began";
     }
     note(c, e, *possible);
@@ -253,6 +253,14 @@ class Linker {
     candidates_[e].explained_by.push_back(c);
     if (possible->link->told_before > 0)
       take_as_evidence(candidates_[e].finding(), candidates_[c].finding());
+  }
+
+  // What is told before its cause comes first, and did not begin.
+  bool begins(std::size_t c, std::size_t e, const Possibility& there,
+              const Possibility& back) const {
+    if ((there.link->told_before > 0) != (back.link->told_before > 0))
+      return there.link->told_before > 0;
+    return begins_before(candidates_[c], candidates_[e]);
   }
 
   void note(std::size_t c, std::size_t e, const Possibility& possible) {

@@ -166,7 +166,8 @@ class Merger {
                          : fmt::format("{}", fmt::join(finding.subject.ranks, ",")));
       return keys;
     }
-    for (const std::string& host : finding.subject.hosts) keys.push_back(finding.cause + "|" + host);
+    for (const std::string& host : finding.subject.hosts)
+      keys.push_back(finding.cause + "|" + host);
     for (const int rank : finding.subject.ranks)
       keys.push_back(fmt::format("{}|rank {}", finding.cause, rank));
     for (const auto* names : {&finding.subject.gpus, &finding.subject.nics})

@@ -14,8 +14,8 @@ namespace faultline {
 std::string id_from(std::string_view text);
 
 // Findings of one event become the one that tells most of it: of calls by the clock that sees most,
-// of all else the one that names its part most closely. Findings of one id that are two get two ids.
-// Nothing must be linked yet.
+// of all else the one that names its part most closely. Findings of one id that are two get two
+// ids. Nothing must be linked yet.
 void merge(const View& view, std::vector<Candidate>& candidates);
 
 }  // namespace faultline

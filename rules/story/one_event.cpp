@@ -116,6 +116,7 @@ bool witnesses_tell_of_one(const Candidate& one, const Candidate& other) {
 
 Clock clock_of(std::string_view detector) {
   if (detector == "flight") return Clock::recorder;
+  if (detector == "stacks") return Clock::stacks;
   return detector == "torch" ? Clock::watchdog : Clock::nccl;
 }
 

@@ -1,7 +1,7 @@
 // Whether two findings tell of one event. Several detectors may tell of one fault by lines of
-// different kinds: a warning of NCCL and a setting, a kernel and a tool's report. Of a job that hangs
-// three clocks tell: what NCCL's lines show as entered, what PyTorch's watchdogs say was enqueued and
-// completed, what its Flight Recorders saw of both.
+// different kinds: a warning of NCCL and a setting, a kernel and a tool's report. Of a job that
+// hangs several clocks tell: what NCCL's lines show as entered, what PyTorch's watchdogs say was
+// enqueued and completed, what its Flight Recorders saw of both, where stacks stand.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace faultline {
 
-enum class Clock { nccl, watchdog, recorder, none };
+enum class Clock { nccl, watchdog, recorder, stacks, none };
 
 Clock clock_of(std::string_view detector);
 // Of a finding that is not told by which calls ranks made: none.

@@ -1,5 +1,5 @@
-// Which of several findings comes first, where their classes leave it open. How sure they are, their
-// ids and the name of the job never decide that.
+// Which of several findings comes first, where their classes leave it open. How sure they are,
+// their ids and the name of the job never decide that.
 #pragma once
 
 #include <cstddef>

@@ -29,9 +29,12 @@ bool ended_by_itself(const ProcessExit& exit) {
   return exit.signal || exit.exit_code.value_or(0) != 0;
 }
 
-bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, Place place) {
+bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, Place place,
+                       Ending ending) {
   if (place == Place::observation && !leaves_in_doubt(candidates[c])) return false;
-  return candidates[c].suspicion.tells_verdict || !verdict_is_told(candidates, candidates[c]);
+  // Who waited in vain stood, whatever made it so.
+  return ending == Ending::time_out || candidates[c].suspicion.tells_verdict ||
+         !verdict_is_told(candidates, candidates[c]);
 }
 
 }  // namespace
@@ -45,12 +48,12 @@ Verdict worse(Verdict a, Verdict b) {
 }
 
 Ending ending_of(const View& view, const std::vector<Candidate>& candidates) {
-  const Torch& torch = view.job.torch();
-  if (torch.exits().empty()) return Ending::none;
   const bool timed_out = std::ranges::any_of(candidates, [](const Candidate& candidate) {
     return candidate.in_question() && candidate.finding().cause == "collective.timeout";
   });
   if (timed_out) return Ending::time_out;
+  const Torch& torch = view.job.torch();
+  if (torch.empty()) return Ending::none;
   const TorchCrew crew(view);
   for (const TorchRank* rank : crew.ranks())
     for (const TorchTimeout& timeout : rank->timeouts)
@@ -67,7 +70,7 @@ Verdict verdict_of(const std::vector<Candidate>& candidates, const std::vector<P
   Verdict causes = Verdict::healthy;
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Verdict verdict = candidates[c].suspicion.verdict;
-    if (tells_what_stands(candidates, c, places[c])) all = worse(all, verdict);
+    if (tells_what_stands(candidates, c, places[c], ending)) all = worse(all, verdict);
     if (places[c] == Place::root_cause) causes = worse(causes, verdict);
   }
   // Nobody waited to the end: a process ended, and the job with it.

@@ -110,6 +110,18 @@ TEST(Link, NeitherIdsNorConfidenceDecideWhichOfTwoBegan) {
     }
 }
 
+TEST(Link, WhatIsToldBeforeItsCauseDidNotBegin) {
+  const Catalog catalog = catalog_of({{"gpu.off_bus", "pcie.error", {Relation::same_rank}, 60},
+                                      {"pcie.error", "gpu.off_bus", {Relation::same_rank}}});
+  std::vector<Candidate> all{candidate("f1", "pcie.error", 0.9),
+                             candidate("f2", "gpu.off_bus", 0.9)};
+  all[0].suspicion.since = EventTime::at(Timestamp(std::chrono::seconds(7'000)));
+  all[1].suspicion.since = EventTime::at(Timestamp(std::chrono::seconds(7'030)));
+  link(catalog, all);
+  EXPECT_THAT(all[1].explained_by, IsEmpty());
+  EXPECT_THAT(all[0].explained_by, ElementsAre(1));
+}
+
 TEST(Link, NothingIsLeftInRings) {
   std::vector<CausalLink> links;
   const std::vector<std::string> classes{"gpu.hang", "gpu.thermal", "pcie.error", "gpu.off_bus"};
