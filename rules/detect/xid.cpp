@@ -14,6 +14,7 @@
 #include "rules/detect/past_offences.h"
 #include "rules/picture/read/xid_bursts.h"
 #include "rules/picture/who/membership.h"
+#include "rules/picture/who/owner.h"
 #include "rules/picture/when/resets.h"
 
 namespace faultline {
@@ -27,6 +28,7 @@ constexpr double kNoRanksKnown = 0.6;  // nothing tells what the job ran on
 constexpr double kRankUnseen = 0.6;    // it may be on it: no line tells of that rank at all
 constexpr double kUserProgram = 0.8;   // one sighting of a code that a bug in the program causes
 constexpr double kSeveralPrograms = 0.6;  // several of them on one GPU: it may be the GPU after all
+constexpr double kOtherProgram = 0.6;     // by its pid no rank's, on a GPU that a rank has
 constexpr double kEcho = 0.4;             // by its own words, another part acted first
 constexpr double kInferredPenalty = 0.2;  // the line itself is missing
 constexpr double kBootPenalty = 0.2;      // the machine was started anew since
@@ -234,6 +236,26 @@ void weigh_repeats(const View& view, const Group& group, bool others_fault, Susp
                              .command = "dcgmi diag -r 3"});
 }
 
+// A program that faults ends by itself, and nobody else on its GPU does.
+void name_other_program(const View& view, const Group& group, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  if (group.cause != kProgram || finding.subject.ranks.empty()) return;
+  std::set<std::int64_t> pids;
+  for (const ReadXid* xid : group.xids)
+    pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
+  if (pids.empty()) return;
+  const Owner owner = owner_of_process(view, group.host, pids);
+  if (owner != Owner::host && owner != Owner::bystander) return;
+  const std::string program = program_in(group.main->incident->first.text);
+  finding.title = fmt::format("Process {}{} made an illegal access on GPU {} of {} (Xid {}); by its "
+                              "number it is none of the job's",
+                              *pids.begin(), program.empty() ? "" : fmt::format(" ({})", program),
+                              *group.gpus.begin(), group.host, codes_of(group));
+  finding.confidence = std::min(finding.confidence, kOtherProgram);
+  suspicion.needs_effect = true;
+  if (owner == Owner::bystander) finding.part_of_job = false;
+}
+
 // Links go down where the GPU at their other end is reset, and the driver asks for nothing then.
 void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
   if (group.cause != kLinks) return;
@@ -342,6 +364,7 @@ Suspicion describe(const View& view, const DatedCalls& calls, const Group& group
   if (group.is_root && group.bursts.back()->recovery == kRecovered)
     finding.title += ", and was reset since";
   suspicion.needs_effect |= best.kind == GpuMembership::Kind::unseen_rank;
+  name_other_program(view, group, suspicion);
   if (job_went_on(calls, group, suspicion)) say_that_the_job_went_on(suspicion);
   name_reset(view, group, suspicion);
   name_upkeep(group, suspicion);

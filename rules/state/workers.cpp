@@ -115,6 +115,19 @@ bool is_of_all(const Communicator& world, const std::vector<Member>& members,
   return differ <= agree;
 }
 
+// A label in a log of several processes tells of some of its lines, not of all.
+RankTies of_single_workers(const std::vector<Member>& members, const std::vector<std::size_t>& of,
+                           const std::vector<std::size_t>& of_member, const RankTies& ties) {
+  std::map<std::uint32_t, std::set<std::size_t>> in_source;
+  for (const std::size_t index : of) in_source[members[index].source].insert(of_member[index]);
+  RankTies single = ties;
+  std::erase_if(single.rank_of_source, [&](const auto& tie) {
+    const auto known = in_source.find(tie.first);
+    return known != in_source.end() && known->second.size() > 1;
+  });
+  return single;
+}
+
 // The only one whose lines stand in a source is the one that others know by its rank.
 void take_ranks_of_sources(const std::vector<Member>& members, const RankTies& ties,
                            std::vector<Worker>& workers) {
@@ -136,7 +149,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
 }
 
 Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
-                   const std::vector<std::size_t>& of, const RankTies& ties) {
+                   const std::vector<std::size_t>& of, const RankTies& all_ties) {
   const std::vector<Member>& members = progress.members();
   std::map<WorkerKey, std::size_t> known;
   std::map<std::tuple<std::string, std::int64_t, std::uint32_t>, std::size_t> only_one;
@@ -172,6 +185,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     }
   }
 
+  const RankTies ties = of_single_workers(members, of, of_member, all_ties);
   const Communicator* world = world_of(communicators);
   const bool whole = world != nullptr && is_of_all(*world, members, ties);
   if (world != nullptr) workers.expected = std::max(world->nranks, ties.at_least);

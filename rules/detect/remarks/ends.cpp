@@ -171,17 +171,6 @@ Suspicion suspect_all(const View& view, const EndReports& reports, std::size_t p
   return suspicion;
 }
 
-Suspicion suspect_either_end(const View& view, const EndReports& reports) {
-  const std::set<Pair> pairs = pairs_in(reports);
-  if (pairs.empty()) return suspect_all(view, reports, 0);
-  if (pairs.size() == 1) return suspect_pair(view, reports, *pairs.begin());
-  const auto [name, touching] = most_common_end(pairs);
-  const bool mostly = pairs.size() >= kLeastForMostly && touching * 4 >= pairs.size() * 3;
-  if (!name.empty() && (touching == pairs.size() || mostly))
-    return suspect_common_end(view, reports, name, touching, pairs.size());
-  return suspect_all(view, reports, pairs.size());
-}
-
 // --- The far end is gone ------------------------------------------------------------------------
 
 bool warned_or_aborted(const View& view, const Worker& worker) {
@@ -189,6 +178,14 @@ bool warned_or_aborted(const View& view, const Worker& worker) {
   if (process == nullptr) return false;
   return process->endings.aborted ||
          std::ranges::any_of(process->said, [](const SaidRemark& said) { return said.warns(); });
+}
+
+// Ranks of which PyTorch's lines tell that they waited in vain, or failed.
+std::set<int> ranks_that_torch_heard(const View& view) {
+  std::set<int> ranks;
+  for (const TorchRank* rank : view.job.torch().ranks())
+    if (!rank->timeouts.empty() || !rank->said.empty()) ranks.insert(rank->rank);
+  return ranks;
 }
 
 std::set<std::size_t> workers_behind(const View& view) {
@@ -259,6 +256,42 @@ Suspicion suspect_lost_host(const View& view, const EndReports& reports, const A
   if (accused.by.size() > 1) finding.confidence += kSilentAndAccused;
   finding.confidence = std::min(finding.confidence, kMostConfidence);
   return suspicion;
+}
+
+// The only host whose ranks all stopped before their peers did, without a word: who waits for a
+// broken connection has entered the call and says so after a while.
+const Accused* only_host_that_fell_silent(const View& view, const std::vector<Accused>& accused) {
+  const std::set<std::size_t> behind = workers_behind(view);
+  const std::set<int> heard = ranks_that_torch_heard(view);
+  const auto has_gone = [&](std::size_t index) {
+    return behind.contains(index) && !heard.contains(view.workers.all[index].rank);
+  };
+  const Accused* only = nullptr;
+  for (const Accused& one : accused) {
+    const auto on_it = std::ranges::count(view.workers.all, one.name, &Worker::host);
+    if (on_it == 0 || static_cast<std::size_t>(on_it) != one.silent.size()) continue;
+    if (!std::ranges::all_of(one.silent, has_gone)) continue;
+    if (only != nullptr) return nullptr;
+    only = &one;
+  }
+  return only;
+}
+
+Suspicion suspect_either_end(const View& view, const EndReports& reports) {
+  const std::set<Pair> pairs = pairs_in(reports);
+  const std::vector<Accused> accused = accused_in(view, reports);
+  if (const Accused* silent = only_host_that_fell_silent(view, accused);
+      silent != nullptr && std::ranges::all_of(pairs, [&](const Pair& pair) {
+        return pair.first == silent->name || pair.second == silent->name;
+      }))
+    return suspect_lost_host(view, reports, *silent);
+  if (pairs.empty()) return suspect_all(view, reports, 0);
+  if (pairs.size() == 1) return suspect_pair(view, reports, *pairs.begin());
+  const auto [name, touching] = most_common_end(pairs);
+  const bool mostly = pairs.size() >= kLeastForMostly && touching * 4 >= pairs.size() * 3;
+  if (!name.empty() && (touching == pairs.size() || mostly))
+    return suspect_common_end(view, reports, name, touching, pairs.size());
+  return suspect_all(view, reports, pairs.size());
 }
 
 // Those who report a closed connection live: they are not who closed it first. Whoever is named and

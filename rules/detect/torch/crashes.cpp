@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/who/host_pid.h"
+#include "rules/picture/who/source_speakers.h"
 #include "rules/state/remarks.h"
 
 namespace faultline {
@@ -40,6 +42,7 @@ struct Told {
   const TorchSaying* saying = nullptr;
   const TorchSaying* original = nullptr;  // in a worker process of it
   std::optional<SignatureMatch> match;
+  int whose = -1;  // by its label, else by where it stands
 
   const TorchSaying& telling() const { return original != nullptr ? *original : *saying; }
   std::string cause() const { return match ? match->signature->cause : "software.rank_crashed"; }
@@ -49,30 +52,6 @@ struct Told {
 std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
   return view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
 }
-
-// The last call of each rank in each source, and under -1 of whichever rank.
-class LastCalls {
- public:
-  explicit LastCalls(const View& view) {
-    for (const std::size_t index : view.members) {
-      const LineRef& call = view.member(index).last_line;
-      if (!call.known()) continue;
-      for (const int rank : {view.worker_of(index).rank, -1}) {
-        std::uint64_t& last = lines_[{rank, call.source}];
-        last = std::max(last, call.line);
-      }
-    }
-  }
-
-  // Who goes on calling collectives has caught what it raised.
-  bool went_on(int rank, const LineRef& line) const {
-    const auto known = lines_.find({rank, line.source});
-    return known != lines_.end() && known->second > line.line;
-  }
-
- private:
-  std::map<std::pair<int, std::uint32_t>, std::uint64_t> lines_;
-};
 
 // Of one rank: the first that can be a cause, and the first that follows from something.
 struct Story {
@@ -86,13 +65,14 @@ bool timed_out_before(const TorchRank& rank, const LineRef& line) {
   });
 }
 
-Story story_of(const View& view, const TorchCrew& crew, const LastCalls& calls,
+Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
                const TorchRank& rank) {
   Story story;
   for (const TorchSaying& saying : rank.said) {
     if (!crew.in_attempt(saying.line)) continue;
-    if (saying.exception && calls.went_on(rank.rank, saying.line)) continue;
+    if (saying.exception && speakers.went_on(rank.rank, saying.line)) continue;
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
+    told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;
@@ -125,7 +105,7 @@ struct Group {
   }
   std::set<int> ranks() const {
     std::set<int> all;
-    for (const Told& one : told) all.insert(one.rank->rank);
+    for (const Told& one : told) all.insert(one.whose);
     if (all.size() > 1) all.erase(-1);  // the same one's, without its label
     return all;
   }
@@ -303,21 +283,24 @@ std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
 // Lines that tell of several tasks at once tell how they were ended after the first.
 std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
   std::vector<Ended> ends;
-  std::set<std::int64_t> told_to_end;
-  std::set<std::int64_t> in_table;  // torchrun's, which comes after its own line
+  NamedPids told_to_end;
+  NamedPids in_table;  // torchrun's, which comes after its own line
+  const auto pid_of = [&](const TorchLine<ProcessExit>& line) {
+    return host_pid(view.job, line.fact.host, line.line.source, line.fact.pid);
+  };
   for (const auto& line : view.job.torch().exits()) {
-    if (line.fact.told_to && line.fact.pid != 0) told_to_end.insert(line.fact.pid);
-    if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.insert(line.fact.pid);
+    if (line.fact.told_to) told_to_end.add(pid_of(line));
+    if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.add(pid_of(line));
   }
   const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
   bool killed_one = false;
   for (const auto& line : view.job.torch().exits()) {
     const ProcessExit& exit = line.fact;
-    if (exit.told_to || told_to_end.contains(exit.pid) || !crew.in_attempt(line.line)) continue;
+    if (exit.told_to || told_to_end.contains(pid_of(line)) || !crew.in_attempt(line.line)) continue;
     if (exit.exit_code == 0 && !exit.signal) continue;
     Ended end{.line = &line};
     if (end.is_consequence()) continue;
-    if (exit.ranks.empty() && in_table.contains(exit.pid)) continue;  // which tells more
+    if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // which tells more
     if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
         std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
           return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
@@ -488,11 +471,11 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
 }  // namespace
 
 std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew) {
-  const LastCalls calls(view);
+  const SourceSpeakers speakers(view);
   std::map<std::string, Group> by_cause;
   std::map<std::string, Group> by_echo;
   for (const TorchRank* rank : crew.ranks()) {
-    Story story = story_of(view, crew, calls, *rank);
+    Story story = story_of(view, crew, speakers, *rank);
     if (story.cause) {
       std::string key = story.cause->cause();
       if (!story.cause->match) key += "|" + without_what_varies(story.cause->telling().text);

@@ -7,6 +7,8 @@
 #include <set>
 #include <string_view>
 
+#include "rules/picture/who/owner.h"
+
 namespace faultline {
 namespace {
 
@@ -18,8 +20,6 @@ constexpr double kNoRanksKnown = 0.7;
 constexpr double kPerhaps = 0.8;
 constexpr double kNoRanksProcess =
     0.7;  // a helper's perhaps, or a rank's whose pid is another here
-// Processes of a host that train have higher numbers; lower ones are a container's own count.
-constexpr std::int64_t kLowestHostPid = 1000;
 // A port's error and the loss of what is below it are told within this time.
 constexpr std::int64_t kLostTogetherUs = 10'000'000;
 
@@ -262,7 +262,7 @@ KernelPart process_part(const View& view, const KernelSighting& sighting) {
   if (pid == 0 || part.standing == Standing::bystander) return part;
   // The kernel counts processes of the host; NCCL may print a container's own count. Where the two
   // agree on a host that is the job's, it is the rank.
-  if (part.standing == Standing::of_the_job && pid >= kLowestHostPid)
+  if (part.standing == Standing::of_the_job && is_counted_by_host(pid))
     for (std::size_t index : workers_of_host(view, sighting.host)) {
       if (view.workers.all[index].pid != pid) continue;
       add_worker(view, index, part);

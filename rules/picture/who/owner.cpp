@@ -83,6 +83,29 @@ Ownership owner_of_port(const View& view, const NetworkPort& port) {
   return ownership;
 }
 
+bool is_counted_by_host(std::int64_t pid) {
+  constexpr std::int64_t kLowest = 1000;
+  return pid >= kLowest;
+}
+
+Owner owner_of_process(const View& view, const std::string& host,
+                       const std::set<std::int64_t>& pids) {
+  const Ownership of_host = owner_of_host(view, host);
+  if (of_host.owner != Owner::host || pids.empty()) return of_host.owner;
+  std::set<std::int64_t> of_ranks;
+  for (const std::size_t index : of_host.workers) of_ranks.insert(view.workers.all[index].pid);
+  const auto is_of_a_rank = [&](std::int64_t pid) { return of_ranks.contains(pid); };
+  if (std::ranges::any_of(pids, is_of_a_rank)) return Owner::ranks;
+  if (!std::ranges::all_of(of_ranks, is_counted_by_host)) return Owner::unknown;
+  // The kernel counts as these processes do, if it has named one of them.
+  const bool counts_alike =
+      std::ranges::any_of(view.job.hardware().xids(), [&](const XidIncident& incident) {
+        return view.job.host_of(incident.spoken_host, incident.source) == host &&
+               std::ranges::any_of(incident.pids, is_of_a_rank);
+      });
+  return counts_alike ? Owner::bystander : Owner::host;
+}
+
 double sureness(const Ownership& ownership) {
   if (ownership.owner == Owner::unknown) return kWhoseIsOpen;
   return ownership.owner == Owner::host ? kHostOnly : 1;

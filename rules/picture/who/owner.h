@@ -1,6 +1,7 @@
 // Whose a part is: whether the job runs on its host, and which ranks use it.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,14 @@ struct Ownership {
 Ownership owner_of_host(const View& view, const std::string& host);
 Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci);
 Ownership owner_of_port(const View& view, const NetworkPort& port);
+
+// Whose a process is that a kernel names by its pid. `host`: the job runs there, and the pid is no
+// rank's; where ranks run in containers of which no kernel tells, it may be a rank's all the same.
+Owner owner_of_process(const View& view, const std::string& host,
+                       const std::set<std::int64_t>& pids);
+
+// Processes of a host that train have higher numbers; lower ones are a container's own count.
+bool is_counted_by_host(std::int64_t pid);
 
 // Times the confidence.
 double sureness(const Ownership& ownership);

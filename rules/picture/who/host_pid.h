@@ -1,0 +1,39 @@
+// A process by its number. The number counts only on its machine or in its container: pods of one
+// job have equal ones.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "rules/state/job_state.h"
+
+namespace faultline {
+
+struct HostPid {
+  std::string host;  // empty: no line tells it; then only the source does
+  std::uint32_t source = 0;
+  std::int64_t pid = 0;  // 0: not known
+};
+
+// `printed_host`: as the line names it; else the host of its source.
+HostPid host_pid(const JobState& job, const std::string& printed_host, std::uint32_t source,
+                 std::int64_t pid);
+
+// Processes that lines name.
+class NamedPids {
+ public:
+  void add(const HostPid& process);
+
+  // Where both hosts are known, they decide; else the two must stand in one source.
+  bool contains(const HostPid& process) const;
+
+ private:
+  std::set<std::pair<std::string, std::int64_t>> on_host_;
+  std::set<std::pair<std::uint32_t, std::int64_t>> of_unknown_host_;  // by source
+  std::set<std::pair<std::uint32_t, std::int64_t>> of_known_host_;    // by source
+};
+
+}  // namespace faultline
