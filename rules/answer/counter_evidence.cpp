@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <optional>
+#include <set>
 
 #include "rules/answer/coverage_hosts.h"
 #include "rules/detect/parts/facts.h"
@@ -72,6 +73,21 @@ void ports_are_clean(const View& view, Finding& finding) {
   }
 }
 
+// A name that somebody gave a file is a weaker witness than a line.
+void host_is_told_by_a_name(const View& view, Finding& finding) {
+  std::set<std::string> told;
+  for (const Evidence& line : finding.evidence) {
+    const auto source = view.job.sources().index_of(line.source);
+    if (!source || !told.insert(line.source).second) continue;
+    const NamedHost named = view.job.sources().whose(*source);
+    const auto& hosts = finding.subject.hosts;
+    if (named.told == HostTold::by_path_alone &&
+        std::ranges::find(hosts, named.host) != hosts.end())
+      finding.against.push_back(
+          fmt::format("that this is {} is told by the name of {} alone", named.host, line.source));
+  }
+}
+
 void others_account_for_it(const std::vector<Finding>& root_causes, Finding& finding) {
   for (const Finding& other : root_causes) {
     if (other.id == finding.id || other.confidence < kNearlyAsSure * finding.confidence) continue;
@@ -91,6 +107,7 @@ void add_counter_evidence(const View& view, std::vector<Finding>& root_causes) {
     rank_went_on(view, finding);
     kernel_log_is_silent(view, finding);
     ports_are_clean(view, finding);
+    host_is_told_by_a_name(view, finding);
     others_account_for_it(root_causes, finding);
   }
 }

@@ -6,53 +6,6 @@
 namespace faultline {
 namespace {
 
-bool is_name_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-// `name` as a word of its own: "node-1" is not in "node-12".
-bool names(std::string_view text, std::string_view name) {
-  for (std::size_t at = text.find(name); at != std::string_view::npos;
-       at = text.find(name, at + 1)) {
-    bool begins = at == 0 || !is_name_character(text[at - 1]);
-    std::size_t end = at + name.size();
-    bool ends = end == text.size() || !is_name_character(text[end]);
-    if (begins && ends) return true;
-  }
-  return false;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// The same but for its numbers: gpu-node-3 and gpu-node-12. There must be letters and a number.
-bool is_numbered_like(std::string_view name, std::string_view host) {
-  std::size_t letters = 0;
-  std::size_t numbers = 0;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < host.size();) {
-    if (at >= name.size() || is_digit(host[i]) != is_digit(name[at])) return false;
-    if (!is_digit(host[i])) {
-      letters += is_name_character(host[i]) ? 1 : 0;
-      if (host[i++] != name[at++]) return false;
-      continue;
-    }
-    ++numbers;
-    while (i < host.size() && is_digit(host[i])) ++i;
-    while (at < name.size() && is_digit(name[at])) ++at;
-  }
-  constexpr std::size_t kLeastLetters = 3;  // attempts and ranks have numbered folders, too
-  return at == name.size() && numbers > 0 && letters >= kLeastLetters;
-}
-
-// Folders are named after hosts where another is.
-std::string numbered_like_a_host(std::string_view path, const std::set<std::string>& hosts) {
-  for (std::size_t end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
-    const std::string_view folder = path.substr(0, end);
-    for (const std::string& host : hosts)
-      if (is_numbered_like(folder, host)) return std::string(folder);
-    path.remove_prefix(end + 1);
-  }
-  return {};
-}
-
 void widen(SourceState& state, const EventTime& time) {
   if (!time.wall_us) return;
   state.first_wall_us = std::min(state.first_wall_us.value_or(*time.wall_us), *time.wall_us);
@@ -66,13 +19,6 @@ std::string short_host(std::string_view host) {
     return c == '.' || c == ':' || std::isdigit(static_cast<unsigned char>(c)) != 0;
   });
   return std::string(address ? host : host.substr(0, host.find('.')));
-}
-
-std::string host_in_path(std::string_view path, const std::set<std::string>& hosts) {
-  std::string best;
-  for (const std::string& host : hosts)
-    if (host.size() > best.size() && names(path, host)) best = host;
-  return best.empty() ? numbered_like_a_host(path, hosts) : best;
 }
 
 std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp received) {
@@ -94,14 +40,22 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   }
   state.last_received = std::max(state.last_received, received);
   state.end = batch.end;
+  const auto of_kernel = batch.dialects.find("kernel");
+  if (of_kernel != batch.dialects.end() && state.dialects["kernel"] == of_kernel->second)
+    kernel_logs_.add(source.name);  // its first
   for (const Speaker& speaker : batch.speakers) {
     if (speaker.host.empty()) continue;
     std::string host = short_host(speaker.host);
     state.spoken_hosts.insert(host);
-    hosts_.insert(std::move(host));
+    know(std::move(host));
   }
-  if (!source.host.empty()) hosts_.insert(short_host(source.host));
+  if (!source.host.empty()) know(short_host(source.host));
   return known->second;
+}
+
+void Sources::know(std::string host) {
+  const auto [known, is_new] = hosts_.insert(std::move(host));
+  if (is_new) host_names_.add(*known);
 }
 
 const SourceState* Sources::find(std::string_view name) const {
@@ -109,11 +63,26 @@ const SourceState* Sources::find(std::string_view name) const {
   return known == by_name_.end() ? nullptr : &all_[known->second];
 }
 
-std::string Sources::host_of(std::uint32_t index) const {
+std::optional<std::uint32_t> Sources::index_of(std::string_view name) const {
+  const auto known = by_name_.find(name);
+  return known == by_name_.end() ? std::nullopt : std::optional(known->second);
+}
+
+NamedHost Sources::whose(std::uint32_t index) const {
   const SourceState& state = all_[index];
-  if (!state.source.host.empty()) return short_host(state.source.host);
-  if (state.spoken_hosts.size() == 1) return *state.spoken_hosts.begin();
-  return host_in_path(state.source.name, hosts_);
+  if (!state.source.host.empty()) return {short_host(state.source.host), HostTold::by_sender};
+  if (state.spoken_hosts.size() == 1)
+    return {*state.spoken_hosts.begin(), HostTold::by_lines};
+  const std::string& path = state.source.name;
+  if (std::string known = host_names_.known_in(path); !known.empty())
+    return {std::move(known), HostTold::by_path_and_lines};
+  // Lines of several hosts are nobody's by the name of their file.
+  if (!state.spoken_hosts.empty()) return {};
+  std::string host = host_names_.numbered_like_one(path);
+  if (host.empty()) host = kernel_logs_.host_in(path, host_names_);
+  if (host.empty()) host = host_by_its_words(path);
+  if (host.empty()) return {};
+  return {std::move(host), HostTold::by_path_alone};
 }
 
 }  // namespace faultline

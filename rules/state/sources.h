@@ -10,16 +10,26 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/path_names.h"
 
 namespace faultline {
 
 // node7.cluster.local -> node7, as NCCL prints it. Addresses stay whole.
 std::string short_host(std::string_view host);
 
-// The known host that a path names: "gpu-node-3/dmesg.txt", "logs/dmesg-gpu-node-3.log". Else a
-// folder whose name differs from a known host's in its numbers alone: a host of which nothing else
-// is known. Empty if none.
-std::string host_in_path(std::string_view path, const std::set<std::string>& hosts);
+// Where it is told whose machine the lines of a source tell of, the firmest first.
+enum class HostTold {
+  by_sender,
+  by_lines,           // the one host that they name
+  by_path_and_lines,  // a host that lines elsewhere in the job name
+  by_path_alone,      // folder or file are named as hosts are, and nothing bears it out
+  nowhere,
+};
+
+struct NamedHost {
+  std::string host;  // empty: not known
+  HostTold told = HostTold::nowhere;
+};
 
 struct SourceState {
   Source source;
@@ -42,19 +52,24 @@ class Sources {
 
   const std::vector<SourceState>& all() const { return all_; }
   const SourceState* find(std::string_view name) const;  // nullptr: there is none
+  std::optional<std::uint32_t> index_of(std::string_view name) const;
   const SourceState& at(std::uint32_t index) const { return all_[index]; }
 
   // Every host that a line, a path's owner or a sender has named.
   const std::set<std::string>& hosts() const { return hosts_; }
 
-  // Whose machine the lines of this source tell of when they name none: what the sender said; else
-  // the one host its lines name; else a host known from elsewhere that its path names; else "".
-  std::string host_of(std::uint32_t index) const;
+  // Whose machine the lines of this source tell of when they name none.
+  NamedHost whose(std::uint32_t index) const;
+  std::string host_of(std::uint32_t index) const { return whose(index).host; }
 
  private:
   std::vector<SourceState> all_;
   std::map<std::string, std::uint32_t, std::less<>> by_name_;
+  void know(std::string host);
+
   std::set<std::string> hosts_;
+  HostNames host_names_;   // the same
+  LikePaths kernel_logs_;
 };
 
 }  // namespace faultline

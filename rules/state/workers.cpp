@@ -195,7 +195,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   for (Worker& worker : found)
     for (std::size_t index : worker.members)
       if (worker.rank < 0) worker.rank = members[index].launcher_rank;
-  if (world != nullptr && !whole) take_ranks_of_sources(members, ties, found);
+  if (!whole) take_ranks_of_sources(members, ties, found);
   if (whole) infer_ranks(progress, found, workers.expected);
   if (workers.expected == 0)
     for (const Communicator& communicator : communicators)

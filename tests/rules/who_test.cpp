@@ -115,7 +115,9 @@ TEST(MergedLog, ATracebackWithoutALabelIsNobodysWhereSeveralStoppedThere) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), Contains("software.rank_crashed"));
   for (const Finding& finding : diagnosis.root_causes)
-    if (finding.cause == "software.rank_crashed") EXPECT_THAT(finding.subject.ranks, IsEmpty());
+    if (finding.cause == "software.rank_crashed") {
+      EXPECT_THAT(finding.subject.ranks, IsEmpty());
+    }
 }
 
 TEST(MergedLog, ATracebackAfterWhichAllWentOnWasCaught) {
@@ -281,8 +283,143 @@ TEST(SilentHost, IsNotAtFaultWhereItsRanksSayThatTheyWaited) {
   job.say(Job::source_of(12), {.rank = 12}, timeout, "Watchdog caught");
   const Diagnosis diagnosis = look(job);
   for (const Finding& finding : diagnosis.root_causes)
-    if (finding.cause == "network.transport_error")
+    if (finding.cause == "network.transport_error") {
       EXPECT_THAT(finding.title, Not(HasSubstr("say nothing themselves")));
+    }
+}
+
+// --- Hosts and ranks that only a file's name tells ----------------------------------------------
+
+void lose_gpu(Job& job, const std::string& path, int gpu = 3) {
+  job.say({"j", path, "", -1}, Speaker{}, GpuXid{.gpu = Job::gpu_of(gpu), .code = 79},
+          "NVRM: Xid (PCI:0000:13:00): 79, GPU has fallen off the bus.");
+}
+
+TEST(NamedFile, GivesTheHostWhereNoLineOfTheJobNamesOne) {
+  for (const char* path : {"dmesg-node-1.log", "node-1/dmesg.txt", "logs/node-1/kern.log"}) {
+    Job job;
+    lose_gpu(job, path);
+    const Diagnosis diagnosis = job.diagnosis();
+    ASSERT_EQ(diagnosis.root_causes.size(), 1u) << path;
+    const Finding& finding = diagnosis.root_causes[0];
+    EXPECT_EQ(finding.cause, "gpu.off_bus") << path;
+    EXPECT_THAT(finding.subject.hosts, ElementsAre("node-1")) << path;
+    EXPECT_THAT(finding.against, Contains(HasSubstr("told by the name of"))) << path;
+  }
+}
+
+TEST(NamedFile, GivesNoHostByABareNumber) {
+  Job job;
+  lose_gpu(job, "7/dmesg.txt");
+  ASSERT_EQ(job.diagnosis().root_causes.size(), 1u);
+  EXPECT_THAT(job.diagnosis().root_causes[0].subject.hosts, IsEmpty());
+}
+
+TEST(NamedFile, OfAStrangerAccusesNoRankWithAGpuAtThatAddress) {
+  for (const char* path : {"spare07/dmesg.txt", "node-40/dmesg.txt"}) {
+    Job job = sixteen_ranks();
+    job.say({"j", "node-0/dmesg.txt", "", -1}, Speaker{},
+            Remark{.dialect = "kernel", .text = "docker0: port 1 entered blocking state"}, "docker0");
+    lose_gpu(job, path);
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_THAT(diagnosis.root_causes, IsEmpty()) << path;
+    EXPECT_EQ(diagnosis.observations.size(), 1u) << path;
+  }
+}
+
+TEST(NamedFile, OfAHostOfTheJobNeedsNoExcuse) {
+  Job job = sixteen_ranks();
+  lose_gpu(job, "dmesg-node-0.log");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"gpu.off_bus"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
+  EXPECT_THAT(diagnosis.root_causes[0].against, IsEmpty());
+}
+
+TEST(NamedFile, GivesTheRankOfATracebackWithoutALabel) {
+  Job job;
+  for (const int rank : {0, 7})
+    job.say({"j", fmt::format("nccl-debug-rank{}.log", rank), "", -1}, Speaker{},
+            Remark{.dialect = "nccl", .level = "info", .text = "Bootstrap"}, "Bootstrap");
+  job.say({"j", "nccl-debug-rank7.log", "", -1}, Speaker{},
+          PythonException{.type = "KeyError", .message = "'mask'"}, "KeyError: 'mask'");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(7));
+}
+
+TEST(NamedFile, GivesNoRankWhereEachHostCountsFromNought) {
+  Job job;
+  for (const char* host : {"node-0", "node-1"})
+    job.say({"j", fmt::format("{}/rank0.log", host), "", -1}, Speaker{},
+            Remark{.dialect = "nccl", .level = "info", .text = "Bootstrap"}, "Bootstrap");
+  job.say({"j", "node-1/rank0.log", "", -1}, Speaker{},
+          PythonException{.type = "KeyError", .message = "'mask'"}, "KeyError: 'mask'");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, IsEmpty());
+  EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("node-1"));
+}
+
+// --- Files that hold lines of an earlier attempt ------------------------------------------------
+
+// Two attempts with a folder each; NCCL's lines stand in other files than what programs raise.
+Job two_attempts() {
+  Job job;
+  for (int attempt = 0; attempt < 2; ++attempt)
+    for (int rank = 0; rank < 2; ++rank)
+      job.say({"j", fmt::format("try{}/{}/stdout.log", attempt, rank), "", -1},
+              {"node-0", 1000 * (attempt + 1) + rank, rank, -1},
+              CommunicatorInit{.communicator = 0x1000,
+                               .rank = rank,
+                               .nranks = 2,
+                               .cuda_device = rank,
+                               .nvml_device = rank,
+                               .gpu = Job::gpu_of(rank),
+                               .communicator_id = fmt::format("world{}", attempt),
+                               .complete = true},
+              "Init COMPLETE");
+  return job;
+}
+
+Source errors_of(const char* folder) {
+  return {"j", fmt::format("{}/1/stderr.log", folder), "", -1};
+}
+
+TEST(EarlierAttempt, HoldsWhatWasRaisedInAFileBesideItsLogs) {
+  Job job = two_attempts();
+  job.say(errors_of("try0"), {.rank = 1}, PythonException{.type = "ValueError", .message = "NaN"},
+          "ValueError: NaN");
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+  EXPECT_THAT(causes(job.diagnosis(1).root_causes), ElementsAre("software.rank_crashed"));
+}
+
+TEST(EarlierAttempt, HoldsTheTimeoutsInAFileBesideItsLogs) {
+  Job job = two_attempts();
+  job.say(errors_of("try0"), {.rank = 1},
+          WatchdogTimeout{.sequence = 7, .operation = "ALLREDUCE", .timeout_ms = 600000},
+          "Watchdog caught");
+  EXPECT_THAT(job.diagnosis().root_causes, IsEmpty());
+}
+
+TEST(EarlierAttempt, IsNotTheOneWhoseFolderHoldsTheLatestLogs) {
+  Job job = two_attempts();
+  job.say(errors_of("try1"), {.rank = 1}, PythonException{.type = "ValueError", .message = "NaN"},
+          "ValueError: NaN");
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("software.rank_crashed"));
+}
+
+TEST(EarlierAttempt, IsToldByTorchrunsFoldersWhereNcclSaysNothing) {
+  Job job;
+  const auto raise = [&](const char* folder, const char* message) {
+    job.say(errors_of(folder), {.rank = 1},
+            PythonException{.type = "ValueError", .message = message}, message);
+  };
+  raise("run/attempt_0", "first");
+  raise("run/attempt_1", "second");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(diagnosis.root_causes.size(), 1u);
+  EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("second"));
 }
 
 }  // namespace

@@ -93,7 +93,8 @@ void hear_torch(const JobState& job, std::set<int>& heard) {
 // A file that is named after a rank was sent, whatever is in it.
 void hear_files(const JobState& job, std::set<int>& heard) {
   for (const SourceState& state : job.sources().all()) {
-    const int rank = state.source.rank >= 0 ? state.source.rank : rank_in_name(state.source.name);
+    const int rank =
+        state.source.rank >= 0 ? state.source.rank : rank_by_file_name(state.source.name).rank;
     if (rank >= 0) heard.insert(rank);
   }
 }

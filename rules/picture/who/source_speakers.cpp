@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <set>
 
+#include "rules/state/rank_ties.h"
+
 namespace faultline {
 
-SourceSpeakers::SourceSpeakers(const View& view) {
+SourceSpeakers::SourceSpeakers(const View& view)
+    : by_label_or_name_(rank_ties(view.job.torch(), view.job.flight(), view.job.sources())
+                        .rank_of_source) {
   std::set<std::size_t> waited_for;  // workers
   for (const Alignment& alignment : view.alignments)
     for (const std::size_t member : alignment.behind)
@@ -43,8 +47,12 @@ bool SourceSpeakers::went_on(int rank, const LineRef& line) const {
 
 int SourceSpeakers::rank_of(const LineRef& line) const {
   const auto known = by_source_.find(line.source);
-  if (known == by_source_.end()) return -1;
-  if (known->second.size() == 1) return known->second.front().rank;
+  const bool one_speaks = known == by_source_.end() || known->second.size() == 1;
+  if (one_speaks) {
+    const int rank = known == by_source_.end() ? -1 : known->second.front().rank;
+    const auto name = by_label_or_name_.find(line.source);
+    return rank < 0 && name != by_label_or_name_.end() ? name->second : rank;
+  }
   const std::vector<const Speaker*> stopped = stopped_before(line);
   const bool calls_follow = std::ranges::any_of(
       known->second, [&](const Speaker& speaker) { return speaker.last_call > line.line; });

@@ -18,7 +18,8 @@ class SourceSpeakers {
   // `rank`: by the line's label; -1: it has none.
   bool went_on(int rank, const LineRef& line) const;
 
-  // The rank that wrote a line without a label; -1: nothing tells.
+  // The rank that wrote a line without a label, where nothing better tells by the name of its file;
+  // -1: nothing does.
   int rank_of(const LineRef& line) const;
 
  private:
@@ -31,6 +32,7 @@ class SourceSpeakers {
   std::vector<const Speaker*> stopped_before(const LineRef& line) const;
 
   std::map<std::uint32_t, std::vector<Speaker>> by_source_;
+  std::map<std::uint32_t, int> by_label_or_name_;  // of the source, or by the name of its file
 };
 
 }  // namespace faultline

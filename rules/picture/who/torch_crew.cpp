@@ -13,7 +13,7 @@ constexpr int kMostExpected = 1 << 20;
 
 }  // namespace
 
-TorchCrew::TorchCrew(const View& view) : view_(view) {
+TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
   expected_ = view.roll.expected;
   for (const Worker& worker : view.workers.all) {
     if (worker.rank < 0) continue;
@@ -51,20 +51,8 @@ void TorchCrew::fill_gaps() {
   for (int rank = 0; rank < *world_.rbegin(); ++rank) world_.insert(rank);
 }
 
-// Processes that were started again print into the logs in which those before them did.
 bool TorchCrew::in_attempt(const LineRef& line) const {
-  if (view_.attempts.count < 2) return true;
-  int attempt = 0;
-  std::uint64_t nearest = 0;
-  const auto& members = view_.job.progress().members();
-  for (std::size_t index = 0; index < members.size(); ++index) {
-    const LineRef& init = members[index].init_line;
-    if (!init.known() || init.source != line.source || init.line > line.line) continue;
-    if (init.line < nearest) continue;
-    nearest = init.line;
-    attempt = view_.attempts.of_member[index];
-  }
-  return attempt == 0 || attempt == view_.attempt;
+  return source_attempts_.in_attempt(line);
 }
 
 bool TorchCrew::would_be_heard(int rank) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rules/picture/view.h"
+#include "rules/picture/who/source_attempts.h"
 
 namespace faultline {
 
@@ -35,6 +36,7 @@ class TorchCrew {
   void fill_gaps();
 
   const View& view_;
+  SourceAttempts source_attempts_;
   std::vector<const TorchRank*> ranks_;
   std::map<int, std::string> hosts_;
   std::map<int, std::string> gpus_;

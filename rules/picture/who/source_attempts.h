@@ -1,0 +1,42 @@
+// Of which attempt of the job a line is that names no process: by the lines before it in its
+// source, by the files beside it, by the folder that a launcher makes for each attempt.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "rules/picture/view.h"
+
+namespace faultline {
+
+class SourceAttempts {
+ public:
+  explicit SourceAttempts(const View& view);
+
+  // Of the attempt that is looked at; true where nothing tells.
+  bool in_attempt(const LineRef& line) const;
+
+ private:
+  static constexpr int kSeveral = -1;
+
+  struct Beginning {
+    std::uint64_t line = 0;
+    int attempt = 0;
+  };
+
+  void learn_from_members();
+  void learn_from_folders();
+  int attempt_by_lines(const LineRef& line) const;           // 0: nothing tells
+  int attempt_by_files_beside(std::string_view path) const;  // 0: nothing tells
+
+  const View& view_;
+  std::map<std::uint32_t, std::vector<Beginning>> beginnings_;  // by source, by line
+  std::unordered_map<std::string, int> of_folder_;              // of all members below it
+  std::unordered_map<std::string, long> latest_folder_;  // "logs/attempt_" -> the highest number
+};
+
+}  // namespace faultline
