@@ -8,8 +8,7 @@
 namespace faultline {
 
 SourceSpeakers::SourceSpeakers(const View& view)
-    : by_label_or_name_(rank_ties(view.job.torch(), view.job.flight(), view.job.sources())
-                        .rank_of_source) {
+    : by_file_name_(ranks_by_file_names(view.job.sources(), {})) {
   std::set<std::size_t> waited_for;  // workers
   for (const Alignment& alignment : view.alignments)
     for (const std::size_t member : alignment.behind)
@@ -50,8 +49,8 @@ int SourceSpeakers::rank_of(const LineRef& line) const {
   const bool one_speaks = known == by_source_.end() || known->second.size() == 1;
   if (one_speaks) {
     const int rank = known == by_source_.end() ? -1 : known->second.front().rank;
-    const auto name = by_label_or_name_.find(line.source);
-    return rank < 0 && name != by_label_or_name_.end() ? name->second : rank;
+    const auto name = by_file_name_.find(line.source);
+    return rank < 0 && name != by_file_name_.end() ? name->second : rank;
   }
   const std::vector<const Speaker*> stopped = stopped_before(line);
   const bool calls_follow = std::ranges::any_of(

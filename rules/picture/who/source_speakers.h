@@ -32,7 +32,7 @@ class SourceSpeakers {
   std::vector<const Speaker*> stopped_before(const LineRef& line) const;
 
   std::map<std::uint32_t, std::vector<Speaker>> by_source_;
-  std::map<std::uint32_t, int> by_label_or_name_;  // of the source, or by the name of its file
+  std::map<std::uint32_t, int> by_file_name_;
 };
 
 }  // namespace faultline
