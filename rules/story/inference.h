@@ -6,6 +6,7 @@
 
 #include "rules/knowledge/grounds.h"
 #include "rules/story/candidate.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 

@@ -6,6 +6,7 @@
 
 #include "rules/detect/configuration/crew.h"
 #include "rules/picture/read/fingerprint.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 

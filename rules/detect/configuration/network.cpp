@@ -151,7 +151,7 @@ std::vector<Suspicion> idle_rdma(const View& view, const Crew& crew, const Mates
       hosts.insert(mate.process->host);
     }
   if (hosts.size() < 2) return {};  // its peers may have none
-  Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning, kMeant);
+  Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning, Claim::config_meant);
   Finding& finding = suspicion.finding;
   const CrewMate& one = crew.mates[idle.front()];
   const FastPort& port = up[one.process->host];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rules/picture/read/kernel_sightings.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 

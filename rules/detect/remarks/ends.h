@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rules/detect/remarks/wording.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 

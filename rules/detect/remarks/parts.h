@@ -2,6 +2,7 @@
 #pragma once
 
 #include "rules/detect/remarks/wording.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 

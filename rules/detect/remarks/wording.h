@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rules/picture/read/remark_sightings.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 

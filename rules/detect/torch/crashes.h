@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rules/picture/who/torch_crew.h"
+#include "rules/knowledge/suspicion.h"
 
 namespace faultline {
 
