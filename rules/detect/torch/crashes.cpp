@@ -246,11 +246,11 @@ void order_crashes(const std::vector<Group>& groups, std::vector<Suspicion>& fou
     const bool of_machine = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
     if (of_machine) continue;
     if (later) {
-      suspicion.sure.add(Ground::later_crash);
+      found[i].sure.add(Ground::later_crash);
       // What a rank raises after another one failed says little.
       if (finding.cause == "software.rank_crashed") finding.cause = "process.aborted";
     } else if (!alone) {
-      suspicion.sure.add(Ground::one_of_several_crashes);
+      found[i].sure.add(Ground::one_of_several_crashes);
     }
   }
 }
