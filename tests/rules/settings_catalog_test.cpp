@@ -118,7 +118,7 @@ TEST(SettingsCatalog, NeverAccusesWithMoreThanItsFamilyMay) {
                 setting.cause == "software.version_mismatch")
         << name;
     EXPECT_LE(setting.severity, Severity::warning) << name;
-    EXPECT_LE(setting.confidence, 0.9) << name;
+    EXPECT_LE(setting.confidence.value_or(0), 0.97) << name;
   }
   for (const SuspiciousValue& value : shipped().suspicious)
     EXPECT_LE(value.severity, Severity::warning) << value.setting;
