@@ -24,12 +24,17 @@ struct Compared {
   std::map<std::size_t, LateMember> late;
 };
 
+// Stamps of whole seconds do not tell who came last.
 bool is_dated(const Member& member) {
   constexpr std::size_t kFewest = 8;
+  constexpr int kSecondMs = 1000;
   if (member.recent.size() < kFewest) return false;
-  for (std::size_t i = 0; i < member.recent.size(); ++i)
+  bool whole_seconds = true;
+  for (std::size_t i = 0; i < member.recent.size(); ++i) {
     if (member.recent[i].at_ms == RecentCall::kUndated) return false;
-  return true;
+    whole_seconds &= member.recent[i].at_ms % kSecondMs == 0;
+  }
+  return !whole_seconds;
 }
 
 // Ranks that send to each other come one after the other by design, and whoever is not heard may be
