@@ -210,9 +210,8 @@ Step Unwrapper::Impl::peel_at_blank(Peeled& line) {
 
 Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   const bool word_of_three = line.text.size() > 3 && line.text[3] == ' ';
-  if (word_of_three &&
-      (peel_bsd_syslog(line, reference_for(line)) || peel_open_mpi_stamp(line) ||
-       peel_weekday_stamp(line)))
+  if (word_of_three && (peel_bsd_syslog(line, reference_for(line)) || peel_open_mpi_stamp(line) ||
+                        peel_weekday_stamp(line)))
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
   return stepped(peel_facility(line) || peel_repeated(line) || peel_handmade(line) ||
