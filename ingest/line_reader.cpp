@@ -54,10 +54,6 @@ void shorten(std::vector<NamedValue>& values) {
       if (text->size() > kMostBytes) text->resize(kMostBytes);
 }
 
-EventTime time_of(const NcclLine& line, const Message& message) {
-  auto own = time_of(line);
-  return own ? EventTime::at(*own, std::chrono::seconds(1), true) : message.time;
-}
 // Python that a distribution installs as a program of its own: what raises there is no rank.
 bool is_of_a_service(const Fact& fact) {
   const auto* exception = std::get_if<PythonException>(&fact);
@@ -254,6 +250,13 @@ void LineReader::read_nccl(const NcclLine& line, const Message& message, const L
   // The line's bytes, not the message's: unwrapped text may live only until the next line.
   calls_.add(batch_, speaker_of(line, message), call, time_of(line, message), place, order_);
   ++facts_;
+}
+
+EventTime LineReader::time_of(const NcclLine& line, const Message& message) {
+  const auto own = faultline::time_of(line);
+  if (!own) return message.time;
+  unwrapper_.saw_date(*own);
+  return EventTime::at(*own, std::chrono::seconds(1), true);
 }
 
 std::uint32_t LineReader::speaker_of(const NcclLine& line, const Message& message) {

@@ -66,6 +66,7 @@ class LineReader {
   void keep_document_readings(const Message& message, const LinePlace& place);
   bool read_nccl(const Message& message, const LinePlace& place);
   void read_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
+  EventTime time_of(const NcclLine& line, const Message& message);
   std::uint32_t speaker_of(const NcclLine& line, const Message& message);
   void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
   void drop_unfinished();

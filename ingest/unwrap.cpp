@@ -46,6 +46,9 @@ class Unwrapper::Impl {
 
   std::span<const Message> unwrap(std::string_view line);
   std::span<const Message> finish();
+  void saw_date(Timestamp date) {
+    if (date > kNoClockYet) reference_ = date;
+  }
   bool in_document() const { return export_.in_record() || dmesg_json_.in_document(); }
   std::string save() const;
   void restore(std::string_view bytes);
@@ -207,9 +210,8 @@ Step Unwrapper::Impl::peel_at_blank(Peeled& line) {
 
 Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   const bool word_of_three = line.text.size() > 3 && line.text[3] == ' ';
-  if (word_of_three &&
-      (peel_bsd_syslog(line, reference_for(line)) || peel_open_mpi_stamp(line) ||
-       peel_weekday_stamp(line)))
+  if (word_of_three && (peel_bsd_syslog(line, reference_for(line)) || peel_open_mpi_stamp(line) ||
+                        peel_weekday_stamp(line)))
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
   return stepped(peel_facility(line) || peel_repeated(line) || peel_handmade(line) ||
@@ -341,6 +343,7 @@ Unwrapper::Unwrapper(Unwrapper&&) noexcept = default;
 Unwrapper& Unwrapper::operator=(Unwrapper&&) noexcept = default;
 
 std::span<const Message> Unwrapper::unwrap(std::string_view line) { return impl_->unwrap(line); }
+void Unwrapper::saw_date(Timestamp date) { impl_->saw_date(date); }
 std::span<const Message> Unwrapper::finish() { return impl_->finish(); }
 bool Unwrapper::in_document() const { return impl_->in_document(); }
 std::string Unwrapper::save() const { return impl_->save(); }

@@ -44,6 +44,9 @@ class Unwrapper {
   // of its own, whatever it looks like.
   bool in_document() const;
 
+  // A line told its year itself, past all layers: those after it that do not are near it.
+  void saw_date(Timestamp date);
+
   // What it remembers between lines, so that reading can go on after a restart. Usually empty.
   std::string save() const;
   void restore(std::string_view saved);

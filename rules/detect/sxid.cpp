@@ -9,9 +9,9 @@
 #include <tuple>
 
 #include "rules/detect/past_offences.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
-#include "rules/detect/placed.h"
 #include "rules/picture/when/resets.h"
 
 namespace faultline {
@@ -266,11 +266,10 @@ Suspicion describe(const View& view, Group group) {
   }
   add_actions(view, group, main, finding);
   finding.part_of_job = on_host || view.workers.all.empty() || group.host.empty();
-  place_in_time(view,
-                {.phase = phase_of(view, group, finding.subject.ranks),
-                 .host = group.host,
-                 .tied = false},
-                suspicion);
+  place_in_time(
+      view,
+      {.phase = phase_of(view, group, finding.subject.ranks), .host = group.host, .tied = false},
+      suspicion);
   if (suspicion.phase == Phase::maintenance)
     finding.title += main.incident->upkeep == Upkeep::shutdown ? ", while the host was shut down"
                                                                : ", while the driver was reloaded";

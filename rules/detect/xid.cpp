@@ -9,13 +9,13 @@
 #include <tuple>
 
 #include "rules/detect/past_offences.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
-#include "rules/detect/placed.h"
 #include "rules/picture/read/xid_bursts.h"
-#include "rules/picture/who/owner.h"
 #include "rules/picture/when/resets.h"
 #include "rules/picture/who/membership.h"
+#include "rules/picture/who/owner.h"
 
 namespace faultline {
 namespace {
@@ -45,8 +45,8 @@ struct Group {
   bool is_root = false;  // of a burst
 };
 
-Phase phase_of(const View& view, const ReadXid& xid, const std::string& host,
-               const EventTime& time, const std::vector<int>& ranks = {}) {
+Phase phase_of(const View& view, const ReadXid& xid, const std::string& host, const EventTime& time,
+               const std::vector<int>& ranks = {}) {
   const XidIncident& incident = *xid.incident;
   if (incident.upkeep != Upkeep::none) return Phase::maintenance;
   return view.phases.of({.time = time,
@@ -57,9 +57,8 @@ Phase phase_of(const View& view, const ReadXid& xid, const std::string& host,
 
 // Stretches of before are told apart from those of the job.
 bool is_old(const View& view, const GpuBurst& burst) {
-  return std::ranges::all_of(burst.xids, [&](const ReadXid& xid) {
-    return view.phases.is_before(xid.last, burst.host);
-  });
+  return std::ranges::all_of(
+      burst.xids, [&](const ReadXid& xid) { return view.phases.is_before(xid.last, burst.host); });
 }
 
 Phase phase_of(const View& view, const Group& group, const std::vector<int>& ranks) {
@@ -260,10 +259,11 @@ void name_other_program(const View& view, const Group& group, Suspicion& suspici
   const Owner owner = owner_of_process(view, group.host, pids);
   if (owner != Owner::host && owner != Owner::bystander) return;
   const std::string program = program_in(group.main->incident->first.text);
-  finding.title = fmt::format("Process {}{} made an illegal access on GPU {} of {} (Xid {}); by its "
-                              "number it is none of the job's",
-                              *pids.begin(), program.empty() ? "" : fmt::format(" ({})", program),
-                              *group.gpus.begin(), group.host, codes_of(group));
+  finding.title = fmt::format(
+      "Process {}{} made an illegal access on GPU {} of {} (Xid {}); by its "
+      "number it is none of the job's",
+      *pids.begin(), program.empty() ? "" : fmt::format(" ({})", program), *group.gpus.begin(),
+      group.host, codes_of(group));
   suspicion.sure.add(Ground::other_program);
   suspicion.needs_effect = true;
   if (owner == Owner::bystander) finding.part_of_job = false;
@@ -426,8 +426,7 @@ std::vector<Suspicion> find_xids(const View& view) {
   found.reserve(current.size() + past.size());
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
-  for (const auto& [key, group] : current)
-    found.push_back(describe(view, group, programs > 1));
+  for (const auto& [key, group] : current) found.push_back(describe(view, group, programs > 1));
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
     if (!current.contains(key)) found.push_back(describe(view, group));

@@ -51,6 +51,19 @@ std::string sample() {
   return text;
 }
 
+TEST(Reader, TakesTheYearThatAStampLeavesOutFromStampsOfNcclsOwn) {
+  Reader reader(Cursor{}, *parse_rfc3339("2026-11-22T12:00:00Z"));
+  reader.feed(
+      "[2025-11-29 05:29:13] " + init_line(0) + "\n" +
+      "[rank0]:[E1129 05:39:29.610144615 ProcessGroupNCCL.cpp:632] [Rank 0] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, NumelIn=1024, "
+      "NumelOut=1024, Timeout(ms)=600000) ran for 600661 milliseconds before timing out.\n");
+  reader.close();
+  const Batch batch = reader.take();
+  ASSERT_EQ(batch.events.size(), 2U);
+  EXPECT_EQ(to_rfc3339(*batch.events.back().time.wall()), "2025-11-29T05:39:29Z");
+}
+
 TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
   Batch counts;
   std::string all = read_whole(sample(), &counts);

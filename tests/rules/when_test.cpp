@@ -96,14 +96,14 @@ void expect_phases(const Job& job, const std::vector<PhaseCase>& cases) {
 TEST(Phases, OfAJobWithDates) {
   Job job = waiting_job(at(0s));
   for (const int rank : all_but(3, 16)) time_out(job, rank, at(660s));
-  expect_phases(job, {{"an hour earlier", at(-kHour), Phase::before},
-                      {"while it ran", at(100s), Phase::during},
-                      {"after its watchdogs took it down", at(680s), Phase::after},
-                      {"its zone is open", without_zone(-7 * kHour), Phase::cannot_tell},
-                      {"in the zone of the others it was in the job", without_zone(100s),
-                       Phase::during},
-                      {"no zone is so far off", without_zone(-30 * kHour), Phase::before},
-                      {"no date", {}, Phase::cannot_tell}});
+  expect_phases(job,
+                {{"an hour earlier", at(-kHour), Phase::before},
+                 {"while it ran", at(100s), Phase::during},
+                 {"after its watchdogs took it down", at(680s), Phase::after},
+                 {"its zone is open", without_zone(-7 * kHour), Phase::cannot_tell},
+                 {"in the zone of the others it was in the job", without_zone(100s), Phase::during},
+                 {"no zone is so far off", without_zone(-30 * kHour), Phase::before},
+                 {"no date", {}, Phase::cannot_tell}});
 }
 
 TEST(Phases, OfAJobWhoseEndAloneHasADate) {
@@ -139,8 +139,9 @@ TEST(Phases, LinesThatNameARanksProcessPlaceOthersOfTheirBoot) {
 // --- What it means ------------------------------------------------------------------------------
 
 TEST(When, WhatARankOutlivedForADayIsNotWhyItRaised) {
-  for (const std::string& text : {kForkRejected, std::string("Memory cgroup out of memory: Killed "
-                                                             "process 62195 (indexer) total-vm:1kB")}) {
+  for (const std::string& text :
+       {kForkRejected, std::string("Memory cgroup out of memory: Killed "
+                                   "process 62195 (indexer) total-vm:1kB")}) {
     SCOPED_TRACE(text);
     Job job = waiting_job();
     raise(job, 3);

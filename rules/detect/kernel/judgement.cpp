@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "model/cause.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
-#include "rules/detect/placed.h"
 #include "rules/knowledge/placeholders.h"
 
 namespace faultline {

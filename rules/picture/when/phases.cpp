@@ -169,9 +169,8 @@ void Phases::learn_kernels(const View& view) {
     const std::string host = view.job.host_of(incident.spoken_host, incident.source);
     if (host.empty()) continue;
     const auto& lives = lives_on(host);
-    if (std::ranges::none_of(lives, [&](std::size_t i) {
-          return incident.pids.contains(view.workers.all[i].pid);
-        }))
+    if (std::ranges::none_of(
+            lives, [&](std::size_t i) { return incident.pids.contains(view.workers.all[i].pid); }))
       continue;
     const std::int64_t first = *incident.first.time.uptime_us;
     const std::int64_t last = incident.last.time.uptime_us.value_or(first);
@@ -215,7 +214,8 @@ bool Phases::is_outlived(const Sighted& sighted) const {
   bool any = false;
   for (const std::size_t i : lives_on(sighted.host)) {
     const Life& life = lives_[i];
-    if (!sighted.ranks.empty() && std::ranges::find(sighted.ranks, life.rank) == sighted.ranks.end())
+    if (!sighted.ranks.empty() &&
+        std::ranges::find(sighted.ranks, life.rank) == sighted.ranks.end())
       continue;
     if (!is_long_before(sighted.time, life.called, kLongestDelayUs) &&
         !is_long_before(sighted.time, life.acted, kLongestHangUs))
@@ -233,9 +233,8 @@ Phase Phases::by_kernel(const Sighted& sighted) const {
   const Named& named = known->second;
   const std::int64_t uptime = *sighted.time.uptime_us;
   if (named.cleaned_up_us && uptime > *named.cleaned_up_us) return Phase::after;
-  return uptime >= named.first_us - kLongestDelayUs && uptime <= named.last_us
-             ? Phase::during
-             : Phase::cannot_tell;
+  return uptime >= named.first_us - kLongestDelayUs && uptime <= named.last_us ? Phase::during
+                                                                               : Phase::cannot_tell;
 }
 
 Phase Phases::of(const Sighted& sighted) const {

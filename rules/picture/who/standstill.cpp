@@ -32,8 +32,8 @@ void Standstill::learn_calls(const View& view) {
       for (const std::size_t member : alignment.members)
         workers_.insert(view.workers.of_member[member]);
   }
-  no_calls_ = std::ranges::none_of(
-      view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
+  no_calls_ = std::ranges::none_of(view.members,
+                                   [&](std::size_t index) { return view.member(index).calls > 0; });
   for (const std::size_t index : view.members) {
     const Member& member = view.member(index);
     const bool began_in_vain = !member.complete && member.calls == 0;
