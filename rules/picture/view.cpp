@@ -83,7 +83,9 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       workers(workers_of(
           the_job.progress(), communicators, members,
           // Of earlier starts, which may have had other ranks, they tell as well.
-          attempts.count > 1 ? RankTies{} : rank_ties(the_job.torch(), the_job.flight(), the_job.sources()))),
+          attempts.count > 1
+              ? RankTies{}
+              : rank_ties(the_job.torch(), the_job.flight(), the_job.sources()))),
       roll(roll_call(the_job, workers, attempts.count)) {
   learn_gpus_from_xids(job, workers);
   if (workers.expected == 0 && !roll.told_by && attempts.count < 2)

@@ -122,9 +122,10 @@ bool is_numbered_otherwise(std::string_view name) {
 }
 
 bool may_be_a_host(std::string_view name) {
-  return name.size() <= kLongestHost && !is_numbered_otherwise(name) && std::ranges::any_of(name, [](char c) {
-           return std::isalpha(static_cast<unsigned char>(c)) != 0;
-         }) && std::ranges::all_of(name, [](char c) { return is_alnum(c) || c == '-' || c == '.'; });
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto is_allowed = [](char c) { return is_alnum(c) || c == '-' || c == '.'; };
+  return name.size() <= kLongestHost && !is_numbered_otherwise(name) &&
+         std::ranges::any_of(name, is_letter) && std::ranges::all_of(name, is_allowed);
 }
 
 // What hosts are called, where a number follows.

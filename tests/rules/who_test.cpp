@@ -309,7 +309,8 @@ TEST(NamedFile, OfAStrangerAccusesNoRankWithAGpuAtThatAddress) {
   for (const char* path : {"spare07/dmesg.txt", "node-40/dmesg.txt"}) {
     Job job = sixteen_ranks();
     job.say({"j", "node-0/dmesg.txt", "", -1}, Speaker{},
-            Remark{.dialect = "kernel", .text = "docker0: port 1 entered blocking state"}, "docker0");
+            Remark{.dialect = "kernel", .text = "docker0: port 1 entered blocking state"},
+            "docker0");
     lose_gpu(job, path);
     const Diagnosis diagnosis = job.diagnosis();
     EXPECT_THAT(diagnosis.root_causes, IsEmpty()) << path;

@@ -26,7 +26,8 @@ std::optional<AttemptFolder> attempt_folder_in(std::string_view path) {
       long number = 0;
       const char* end = folder.data() + folder.size();
       const auto [stop, error] = std::from_chars(folder.data() + digits, end, number);
-      if (error == std::errc() && stop == end) return AttemptFolder{path.substr(0, begin + digits), number};
+      if (error == std::errc() && stop == end)
+        return AttemptFolder{path.substr(0, begin + digits), number};
     }
   }
   return std::nullopt;
