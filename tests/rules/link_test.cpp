@@ -62,18 +62,6 @@ Catalog ring_of(const std::vector<std::string>& classes) {
   return catalog_of(std::move(links));
 }
 
-TEST(Link, ARingOpensAtItsEarliestCauseHoweverSure) {
-  const Catalog catalog = ring_of({"gpu.hang", "gpu.thermal", "pcie.error"});
-  std::vector<Candidate> all{candidate("f1", "gpu.hang", 0.9), candidate("f2", "gpu.thermal", 0.7),
-                             candidate("f3", "pcie.error", 0.8)};
-  all[1].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(1)));
-  all[2].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(2)));
-  link(catalog, all);
-  EXPECT_THAT(all[1].explained_by, IsEmpty());
-  EXPECT_THAT(all[2].explained_by, ElementsAre(1));
-  EXPECT_THAT(all[0].explained_by, ElementsAre(2));
-}
-
 TEST(Link, ARingOpensAtACauseAndNotAtASurerSymptom) {
   const Catalog catalog = ring_of({"network.peer_lost", "process.aborted", "collective.timeout"});
   std::vector<Candidate> all{candidate("f1", "collective.timeout", 0.9, true),

@@ -24,8 +24,8 @@ Candidate candidate(std::string_view detector, const std::string& cause, Subject
 
 void merge_of(std::vector<Candidate>& candidates) {
   const JobState job("j");
-  const Catalog catalog;
-  const Moment moment;
+  const Catalog catalog{};
+  const Moment moment{};
   merge(View(job, catalog, moment), candidates);
 }
 
@@ -102,6 +102,7 @@ TEST(Merge, OneDetectorsFindingsAreOneOnlyOfAHostAndBearNothingOut) {
   std::vector<Candidate> of_host{
       candidate("kernel", "host.memory_error", {.hosts = {"n1"}}, 0.85),
       candidate("kernel", "host.memory_error", {.hosts = {"n1"}, .ranks = {3}})};
+  of_host[1].finding().id = "another";
   merge_of(of_host);
   ASSERT_THAT(of_host, SizeIs(1));
   EXPECT_THAT(of_host.front().finding().subject.ranks, ElementsAre(3));
@@ -109,6 +110,7 @@ TEST(Merge, OneDetectorsFindingsAreOneOnlyOfAHostAndBearNothingOut) {
 
   std::vector<Candidate> of_gpus{candidate("xid", "gpu.hang", {.hosts = {"n1"}}),
                                  candidate("xid", "gpu.hang", {.hosts = {"n1"}})};
+  of_gpus[1].finding().id = "another";
   merge_of(of_gpus);
   EXPECT_THAT(of_gpus, SizeIs(2));
 }
