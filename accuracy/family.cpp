@@ -100,12 +100,12 @@ constexpr const char* kAmongNoise[] = {
 constexpr const char* kWithoutBoot[] = {"gpu_off_bus", "gpu_ecc",    "oom_killed", "port_down",
                                         "cpu_lockup",  "host_panic", "healthy"};
 constexpr const char* kInPods[] = {
-    "rank_behind", "data_loader_error", "segfault",        "oom_killed",
-    "gpu_off_bus", "cuda_oom",          "invalid_usage_root", "healthy",
-    "collective_mismatch_count"};
-constexpr const char* kExcerpts[] = {"healthy",    "rank_behind", "collective_stalled",
-                                     "gpu_ecc",    "oom_killed",  "port_down",
-                                     "gpu_nvlink", "collective_mismatch_count"};
+    "rank_behind",        "data_loader_error", "segfault",
+    "oom_killed",         "gpu_off_bus",       "cuda_oom",
+    "invalid_usage_root", "healthy",           "collective_mismatch_count"};
+constexpr const char* kExcerpts[] = {
+    "healthy",    "rank_behind", "collective_stalled", "gpu_ecc",
+    "oom_killed", "port_down",   "gpu_nvlink",         "collective_mismatch_count"};
 constexpr const char* kDeaths[] = {"data_loader_error", "segfault", "oom_killed", "cuda_oom",
                                    "gpu_memory_fault"};
 constexpr const char* kHangs[] = {"rank_behind", "collective_stalled", "collective_skipped_odd",
@@ -190,14 +190,14 @@ void add_as_sent(std::vector<Family>& all) {
     all.push_back({fmt::format("{}, in pods", scenario), Group::pods, options});
   }
   for (const char* scenario : kExcerpts)
-    all.push_back({fmt::format("{}, excerpt", scenario), Group::excerpt, of(scenario),
-                   Loss::but_the_middle});
+    all.push_back(
+        {fmt::format("{}, excerpt", scenario), Group::excerpt, of(scenario), Loss::but_the_middle});
   for (const bool death : {true, false})
     for (const char* scenario : death ? std::span<const char* const>(kDeaths) : kHangs) {
       Options options = of(scenario);
       options.evidence = death ? "nccl,hosts,watchdog,launcher" : "nccl,hosts";
-      all.push_back({fmt::format("{}, {}", scenario, death ? "a death" : "a hang"), Group::ending,
-                     options});
+      all.push_back(
+          {fmt::format("{}, {}", scenario, death ? "a death" : "a hang"), Group::ending, options});
     }
 }
 
@@ -222,10 +222,9 @@ bool is_old(const Family& family) {
 }  // namespace
 
 std::string_view name_of(Group group) {
-  constexpr std::string_view kNames[] = {"healthy", "twin",       "fault",       "bystander", "old",
-                                         "noise",   "incomplete", "unexplained", "beside",
-                                         "kernels", "no boot",    "pods",        "excerpt",
-                                         "ending"};
+  constexpr std::string_view kNames[] = {
+      "healthy",     "twin",   "fault",   "bystander", "old",  "noise",   "incomplete",
+      "unexplained", "beside", "kernels", "no boot",   "pods", "excerpt", "ending"};
   return kNames[static_cast<std::size_t>(group)];
 }
 

@@ -13,9 +13,9 @@ namespace faultline::accuracy {
 // What never reached whoever diagnoses the job.
 enum class Loss {
   nothing,
-  half_of_hosts,  // NCCL's logs of every second host
-  told_by_hosts,  // what kernels and tools said: only the stop is left
-  calls,          // NCCL_DEBUG_SUBSYS without COLL
+  half_of_hosts,   // NCCL's logs of every second host
+  told_by_hosts,   // what kernels and tools said: only the stop is left
+  calls,           // NCCL_DEBUG_SUBSYS without COLL
   but_the_middle,  // of NCCL's logs: no beginning, and no end
 };
 

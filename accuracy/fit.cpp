@@ -88,8 +88,7 @@ WeightTable::WeightTable(std::string_view yaml) : text_(yaml) {
       const auto name = row.first.as<std::string>();
       Ground ground{.company = std::string_view(section) == "company"};
       if (const YAML::Node weight = row.second["weight"])
-        ground.weight =
-            add_parameter(parameters, section, name, "weight", weight.as<double>());
+        ground.weight = add_parameter(parameters, section, name, "weight", weight.as<double>());
       if (const YAML::Node most = row.second["most"])
         ground.most = add_parameter(parameters, section, name, "most", most.as<double>());
       grounds[row.second["means"].as<std::string>()] = ground;

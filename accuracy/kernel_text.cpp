@@ -174,8 +174,8 @@ std::string told_again(const KernelText& log, std::string_view host, Placed plac
   std::string text;
   if (placed == Placed::undated) {
     for (const KernelText::Line& line : log.lines)
-      text += fmt::format("[{:>5}.{:06}] {}\n", line.since / 1s, (line.since % 1s).count(),
-                          line.text);
+      text +=
+          fmt::format("[{:>5}.{:06}] {}\n", line.since / 1s, (line.since % 1s).count(), line.text);
     return text;
   }
   constexpr std::size_t kForms = 3;

@@ -102,8 +102,7 @@ int run_scoreboard(const Wishes& wishes, const std::vector<Family>& all) {
 
 int run(const Wishes& wishes) {
   std::vector<Family> all = families();
-  std::erase_if(all,
-                [&](const Family& family) { return !family.name.starts_with(wishes.only); });
+  std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(wishes.only); });
   if (!wishes.fit.empty()) return run_fit(wishes, all);
   if (wishes.tiers) {
     const std::vector<TierRun> runs = run_tiers(wishes.first, wishes.seeds, wishes.threads);
@@ -115,8 +114,8 @@ int run(const Wishes& wishes) {
   const Doctor doctor;
   for (const std::string& folder : wishes.real) fmt::print("{}", real_report(doctor, folder));
   if (!wishes.noise.empty())
-    fmt::print("{}", noise_report(doctor, wishes.noise, wishes.first, wishes.threads,
-                                  wishes.troubles));
+    fmt::print("{}",
+               noise_report(doctor, wishes.noise, wishes.first, wishes.threads, wishes.troubles));
   return 0;
 }
 

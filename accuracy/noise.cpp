@@ -20,8 +20,8 @@ constexpr double kStated = 0.5;
 constexpr std::uint64_t kSeeds = 3;
 constexpr const char* kHealthy = "healthy";
 // By calls, a traceback, a kernel, NCCL's warning, and the launch.
-constexpr const char* kTrue[] = {"rank_behind",     "data_loader_error", "gpu_ecc",
-                                 "oom_killed",      "transport_error",   "collective_skipped_odd",
+constexpr const char* kTrue[] = {"rank_behind",       "data_loader_error", "gpu_ecc",
+                                 "oom_killed",        "transport_error",   "collective_skipped_odd",
                                  "collective_stalled"};
 
 struct NoisyLog {
@@ -69,8 +69,8 @@ std::vector<NoisyLog> logs_in(const std::filesystem::path& folder) {
 
 NoisyJob job_of(const Doctor& doctor, const Family& family, std::uint64_t seed) {
   const Case made = case_of(family, seed);
-  NoisyJob job{.family = family.name, .seed = seed, .truth = made.truth,
-               .files = doctor.read(made.files)};
+  NoisyJob job{
+      .family = family.name, .seed = seed, .truth = made.truth, .files = doctor.read(made.files)};
   const int nodes = options_of(family, seed).nodes;
   for (int host = nodes - 1; host >= 0; --host) {
     job.own_host = simulation::Cluster::host_name(host);
@@ -88,8 +88,7 @@ std::vector<NoisyJob> jobs_of(const Doctor& doctor, std::uint64_t first) {
   for (const std::string& name : wanted) {
     Family family{.name = name};
     family.options.scenario = name;
-    for (std::uint64_t i = 0; i < kSeeds; ++i)
-      jobs.push_back(job_of(doctor, family, first + i));
+    for (std::uint64_t i = 0; i < kSeeds; ++i) jobs.push_back(job_of(doctor, family, first + i));
   }
   return jobs;
 }
@@ -109,8 +108,8 @@ Trial judged(const Diagnosis& diagnosis, const NoisyJob* job) {
     trial.bad = !trial.answer.empty();
     return trial;
   }
-  const bool first = !diagnosis.root_causes.empty() &&
-                     diagnosis.root_causes.front().cause == job->truth.cause;
+  const bool first =
+      !diagnosis.root_causes.empty() && diagnosis.root_causes.front().cause == job->truth.cause;
   trial.bad = !first;
   trial.answer = diagnosis.root_causes.empty()
                      ? "no cause"
@@ -124,9 +123,9 @@ Trial beside(const Doctor& doctor, const NoisyLog& log, const NoisyJob& job, Pla
              std::size_t form) {
   const bool of_now = placed == Placed::today || placed == Placed::during;
   const std::string host = !log.benign && of_now ? "gpu-node-99" : job.own_host;
-  const ReadFiles noise = doctor.read(
-      {{host + "/kernel-log.txt",
-        told_again(log.lines, host, placed, simulation::beginning_of(1), form)}});
+  const ReadFiles noise =
+      doctor.read({{host + "/kernel-log.txt",
+                    told_again(log.lines, host, placed, simulation::beginning_of(1), form)}});
   Trial trial = judged(doctor.diagnose(job.files, noise), &job);
   trial.log = log.file;
   trial.where = name_of(placed);
@@ -166,8 +165,8 @@ std::string table_of(const std::vector<std::vector<Trial>>& all) {
   for (const std::vector<Trial>& trials : all)
     for (const Trial& trial : trials) {
       const bool well = trial.job.empty() || trial.job.starts_with(kHealthy);
-      for (Sum* sum : {well ? &healthy[trial.where] : &faulty[trial.where],
-                       well ? &accused : &lost}) {
+      for (Sum* sum :
+           {well ? &healthy[trial.where] : &faulty[trial.where], well ? &accused : &lost}) {
         sum->bad += trial.bad;
         ++sum->all;
       }

@@ -9,9 +9,9 @@
 
 namespace faultline::accuracy {
 
-// Of a folder with an index.json that judges each log BENIGN… or FAULT…. Each benign log alone and as
-// the kernel log of a host of a healthy job; every log beside jobs with a true cause. What tells of
-// a fault of now on the job's own host would be a cause: such logs are a stranger's then.
+// Of a folder with an index.json that judges each log BENIGN… or FAULT…. Each benign log alone and
+// as the kernel log of a host of a healthy job; every log beside jobs with a true cause. What tells
+// of a fault of now on the job's own host would be a cause: such logs are a stranger's then.
 std::string noise_report(const Doctor& doctor, const std::filesystem::path& folder,
                          std::uint64_t first_seed, unsigned threads, bool list_all);
 

@@ -84,8 +84,7 @@ Label label_with_expectation(const json::object& row, const json::object& expect
   Label label{.file = text_of(row, "file"), .classes = known->second};
   label.none_allowed = std::erase(label.classes, kNone) > 0;
   label.symptoms_allowed = name == "undetermined";
-  if (!label.classes.empty())
-    label.parts = parts_in(text_of(expected, "culprit"));
+  if (!label.classes.empty()) label.parts = parts_in(text_of(expected, "culprit"));
   return label;
 }
 
@@ -128,9 +127,8 @@ bool is_right(const Diagnosis& diagnosis, const Label& label, std::string_view t
 }  // namespace
 
 bool is_of(const Finding& cause, const Label& label) {
-  return std::ranges::any_of(label.classes, [&](const std::string& wanted) {
-    return cause.cause.starts_with(wanted);
-  });
+  return std::ranges::any_of(
+      label.classes, [&](const std::string& wanted) { return cause.cause.starts_with(wanted); });
 }
 
 std::vector<Label> labels_of(std::string_view index_json) {

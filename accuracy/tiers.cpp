@@ -15,9 +15,9 @@ constexpr double kStated = 0.5;
 
 bool is_dump(std::string_view name) { return name.find("nccl_trace") != std::string_view::npos; }
 bool is_of_processes(std::string_view name) {
-  return !is_dump(name) && (name.find("nccl.") != std::string_view::npos ||
-                            name.find("train.") != std::string_view::npos ||
-                            name.ends_with("torchrun.log"));
+  return !is_dump(name) &&
+         (name.find("nccl.") != std::string_view::npos ||
+          name.find("train.") != std::string_view::npos || name.ends_with("torchrun.log"));
 }
 
 std::string without(const std::string& text, std::string_view words) {

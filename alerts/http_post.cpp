@@ -93,8 +93,7 @@ std::string request_of(const HttpPost& post) {
       "POST {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: Faultline\r\nAccept: */*\r\n"
       "Connection: close\r\n",
       post.url.target, post.url.host_header());
-  for (const auto& [name, value] : post.headers)
-    request += fmt::format("{}: {}\r\n", name, value);
+  for (const auto& [name, value] : post.headers) request += fmt::format("{}: {}\r\n", name, value);
   return request + fmt::format("Content-Length: {}\r\n\r\n{}", post.body.size(), post.body);
 }
 
@@ -113,7 +112,8 @@ asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
   error_code error;
   if (buffer.size() == 0 || !parser.is_header_done()) {
     if (buffer.size() == buffer.max_size()) co_return http::error::header_limit;
-    const auto room = buffer.prepare(std::min<std::size_t>(4096, buffer.max_size() - buffer.size()));
+    const auto room =
+        buffer.prepare(std::min<std::size_t>(4096, buffer.max_size() - buffer.size()));
     const std::size_t bytes = co_await wire.read_some(room, error);
     buffer.commit(bytes);
   }

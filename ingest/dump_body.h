@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "parsers/torch/flight_recorder.h"
 #include "parsers/json/json_tree.h"
+#include "parsers/torch/flight_recorder.h"
 
 namespace faultline {
 

@@ -54,10 +54,13 @@ void shorten(std::vector<NamedValue>& values) {
       if (text->size() > kMostBytes) text->resize(kMostBytes);
 }
 
-// Python that a distribution installs as a program of its own: what raises there is no rank.
+// Python that a distribution installs as a program of its own: what raises there is no rank, except
+// a launcher with an exception of PyTorch's.
 bool is_of_a_service(const Fact& fact) {
   const auto* exception = std::get_if<PythonException>(&fact);
-  if (exception == nullptr || exception->file.ends_with(".py")) return false;
+  if (exception == nullptr || exception->file.ends_with(".py") ||
+      exception->type.starts_with("torch."))
+    return false;
   return std::ranges::any_of(kProgramFolders, [&](std::string_view folder) {
     return exception->file.starts_with(folder);
   });

@@ -50,9 +50,9 @@ const Catalog& catalog() {
 // What an entry's placeholders stand for. No part of the job has such an address, name or process.
 struct Drawn {
   explicit Drawn(Chance& chance) {
-    constexpr const char* kTools[] = {"node_exporter", "snmpd",     "fwupd",  "telegraf",
-                                      "smartd",        "ipmitool",  "chrome", "gnome-shell",
-                                      "filebeat",      "collectd",  "mc",     "jupyter-lab"};
+    constexpr const char* kTools[] = {"node_exporter", "snmpd",    "fwupd",  "telegraf",
+                                      "smartd",        "ipmitool", "chrome", "gnome-shell",
+                                      "filebeat",      "collectd", "mc",     "jupyter-lab"};
     constexpr const char* kNics[] = {"eno1", "eno2", "enp1s0f1", "ens9f0"};
     const auto hex = [&](std::uint64_t limit) { return chance.below(limit); };
     values = {

@@ -58,12 +58,12 @@ struct Options {
   std::string evidence;     // empty: what NCCL and hosts say, and what the scenario needs besides
   Evidence shown;           // the same
   std::string torch = "2.7";
-  bool json_dumps = false;       // as the worker's HTTP handler gives them, else pickles
-  bool timing = false;           // TORCH_NCCL_ENABLE_TIMING: the Flight Recorder sees starts
-  int recorded = 2000;           // entries of a Flight Recorder
+  bool json_dumps = false;  // as the worker's HTTP handler gives them, else pickles
+  bool timing = false;      // TORCH_NCCL_ENABLE_TIMING: the Flight Recorder sees starts
+  int recorded = 2000;      // entries of a Flight Recorder
   Noise noise = Noise::none;
-  bool booted = true;       // kernel logs begin with the boot
-  bool containers = false;  // each host counts its processes from 1, and the kernel otherwise
+  bool booted = true;            // kernel logs begin with the boot
+  bool containers = false;       // each host counts its processes from 1, and the kernel otherwise
   std::string also;              // a second scenario in the same job, elsewhere in it; empty: none
   bool also_healthy = false;     // nothing comes of it
   Twin also_twin = Twin::usual;  // and in which way it comes close

@@ -10,8 +10,8 @@
 
 namespace faultline {
 
-// What it means is for the signatures to tell (rules/knowledge/catalog/signatures): every warning is kept,
-// and of other lines those that a signature asks for.
+// What it means is for the signatures to tell (rules/knowledge/catalog/signatures): every warning
+// is kept, and of other lines those that a signature asks for.
 struct Remark {
   static constexpr std::string_view kKind = "remark";
   std::string dialect;   // nccl, kernel, system (a host's programs); empty: nobody knows it

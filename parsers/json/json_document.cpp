@@ -3,13 +3,13 @@
 #include <algorithm>
 
 #include "parsers/gpu/dcgmi_json.h"
-#include "parsers/network/ip_link_json.h"
-#include "parsers/network/iperf3_json.h"
 #include "parsers/infiniband/mlxlink_json.h"
-#include "parsers/performance/nccl_tests_json.h"
-#include "parsers/nccl/ncclras_json.h"
 #include "parsers/infiniband/rdma_json.h"
 #include "parsers/infiniband/sysfs_json.h"
+#include "parsers/nccl/ncclras_json.h"
+#include "parsers/network/ip_link_json.h"
+#include "parsers/network/iperf3_json.h"
+#include "parsers/performance/nccl_tests_json.h"
 
 namespace faultline {
 namespace {

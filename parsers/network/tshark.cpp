@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "parsers/tool/part_document.h"
 #include "parsers/scan.h"
+#include "parsers/tool/part_document.h"
 #include "parsers/tool/tool_text.h"
 
 namespace faultline {

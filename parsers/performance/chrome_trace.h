@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "parsers/torch/flight_recorder.h"
 #include "parsers/json/json_scan.h"
 #include "parsers/performance/trace_summary.h"
+#include "parsers/torch/flight_recorder.h"
 
 namespace faultline {
 

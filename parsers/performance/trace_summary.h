@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "model/facts/part.h"
-#include "parsers/torch/flight_recorder.h"
 #include "parsers/performance/interval_union.h"
+#include "parsers/torch/flight_recorder.h"
 
 namespace faultline {
 

@@ -1,5 +1,5 @@
-// A tool's JSON about parts of a machine: as parsers/tool/part_document.h, for documents that JSON's own
-// walker reads.
+// A tool's JSON about parts of a machine: as parsers/tool/part_document.h, for documents that
+// JSON's own walker reads.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,6 @@
 #include <unordered_set>
 
 #include "model/cause.h"
-#include "rules/knowledge/advice.h"
 #include "rules/answer/checklist.h"
 #include "rules/answer/clock_offsets.h"
 #include "rules/answer/counter_evidence.h"
@@ -18,9 +17,10 @@
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
-#include "rules/detect/detector.h"
-#include "rules/knowledge/limits.h"
 #include "rules/answer/incident.h"
+#include "rules/detect/detector.h"
+#include "rules/knowledge/advice.h"
+#include "rules/knowledge/limits.h"
 #include "rules/story/fold.h"
 #include "rules/story/inference.h"
 #include "rules/story/link.h"

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "model/pci_address.h"
+#include "rules/knowledge/xid_details.h"
 #include "rules/state/gpus.h"
 #include "rules/state/ports.h"
-#include "rules/knowledge/xid_details.h"
 
 namespace faultline {
 namespace {

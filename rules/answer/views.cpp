@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <set>
 
-#include "rules/picture/view.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/start_views.h"
+#include "rules/picture/view.h"
 
 namespace faultline {
 namespace {

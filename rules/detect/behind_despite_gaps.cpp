@@ -19,7 +19,7 @@ namespace {
 // others went on from there, or all stopped at the same call and chance took different lines.
 constexpr double kHealthyJobs = 20;  // for one in which a rank stopped and says nothing
 constexpr std::size_t kMostLines = 2;
-constexpr int kRounds = 4;         // of learning where ranks usually stopped
+constexpr int kRounds = 4;             // of learning where ranks usually stopped
 constexpr double kUnusual = 1.0 / 20;  // that it was somewhere else
 // Half of the ranks left their communicators in good order: the job was over.
 constexpr std::size_t kOverIfOneOf = 2;

@@ -16,7 +16,6 @@
 namespace faultline {
 namespace {
 
-
 constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostRanksNamed = 16;
 constexpr std::size_t kMostSilent = 2;             // more ranks without a dump are a job half sent

@@ -13,7 +13,6 @@
 namespace faultline {
 namespace {
 
-
 void append(std::vector<Suspicion>& all, std::vector<Suspicion> more) {
   std::ranges::move(more, std::back_inserter(all));
 }

@@ -54,9 +54,9 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions,  kCounters,
-                                              kEvidence, kFrames, kGrounds, kPerformance, kSettings,
-                                               kSxids,    kXids};
+  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions, kCounters,
+                                               kEvidence, kFrames,    kGrounds,    kPerformance,
+                                               kSettings, kSxids,     kXids};
   throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
                                        path.string(), fmt::join(all_but_last, ", "), kXidDetails));
 }

@@ -1,5 +1,5 @@
-// The catalog: what the field knows, as data. Compiled in from rules/knowledge/catalog/; a folder of the
-// user's may replace files by name and add signatures.
+// The catalog: what the field knows, as data. Compiled in from rules/knowledge/catalog/; a folder
+// of the user's may replace files by name and add signatures.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -16,8 +16,8 @@
 #include "rules/knowledge/conditions_catalog.h"
 #include "rules/knowledge/counters_catalog.h"
 #include "rules/knowledge/evidence_catalog.h"
-#include "rules/knowledge/grounds.h"
 #include "rules/knowledge/frames_catalog.h"
+#include "rules/knowledge/grounds.h"
 #include "rules/knowledge/performance_catalog.h"
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
@@ -52,7 +52,8 @@ struct CausalLink {
   int told_before = 0;              // seconds by which the effect's lines may come first
 };
 
-// What to do about a class: advice.yaml. The texts are templates; rules/knowledge/advice.h fills them in.
+// What to do about a class: advice.yaml. The texts are templates; rules/knowledge/advice.h fills
+// them in.
 struct Advice {
   std::string title;
   std::string remedy;         // exclude_node, fix_code: a word for programs

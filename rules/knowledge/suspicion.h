@@ -3,8 +3,8 @@
 
 #include "model/finding.h"
 #include "model/time.h"
-#include "rules/knowledge/sureness.h"
 #include "rules/knowledge/phase.h"
+#include "rules/knowledge/sureness.h"
 
 namespace faultline {
 

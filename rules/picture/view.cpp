@@ -5,8 +5,8 @@
 #include <set>
 
 #include "model/ranks.h"
-#include "rules/picture/view.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/view.h"
 #include "rules/state/rank_ties.h"
 
 namespace faultline {
@@ -80,12 +80,11 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       members(members_of(attempts, attempt)),
       communicators(communicators_of(the_job.progress(), members)),
       communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
-      workers(workers_of(
-          the_job.progress(), communicators, members,
-          // Of earlier starts, which may have had other ranks, they tell as well.
-          attempts.count > 1
-              ? RankTies{}
-              : rank_ties(the_job.torch(), the_job.flight(), the_job.sources()))),
+      workers(workers_of(the_job.progress(), communicators, members,
+                         // Of earlier starts, which may have had other ranks, they tell as well.
+                         attempts.count > 1
+                             ? RankTies{}
+                             : rank_ties(the_job.torch(), the_job.flight(), the_job.sources()))),
       roll(roll_call(the_job, workers, attempts.count)) {
   learn_gpus_from_xids(job, workers);
   if (workers.expected == 0 && !roll.told_by && attempts.count < 2)

@@ -38,11 +38,12 @@ std::string lower(std::string_view text) {
 // What files are called by what is in them.
 bool is_word_of_logs(std::string_view word) {
   constexpr auto kWords = std::to_array<std::string_view>(
-      {"dmesg", "kern", "kernel", "kmsg", "syslog", "messages", "journal", "journalctl", "console",
-       "log", "logs", "stdout", "stderr", "out", "err", "nccl", "debug", "train", "training",
-       "torch", "torchrun", "launcher", "nvidia", "smi", "nvsmi", "dcgm", "dcgmi", "ibstat",
-       "perfquery", "ethtool", "rdma", "ras", "ncclras", "sel", "ipmi", "txt", "json", "xml", "csv",
-       "gz", "zst", "old", "new", "last", "full", "boot"});
+      {"dmesg",   "kern",  "kernel",   "kmsg",   "syslog",    "messages", "journal", "journalctl",
+       "console", "log",   "logs",     "stdout", "stderr",    "out",      "err",     "nccl",
+       "debug",   "train", "training", "torch",  "torchrun",  "launcher", "nvidia",  "smi",
+       "nvsmi",   "dcgm",  "dcgmi",    "ibstat", "perfquery", "ethtool",  "rdma",    "ras",
+       "ncclras", "sel",   "ipmi",     "txt",    "json",      "xml",      "csv",     "gz",
+       "zst",     "old",   "new",      "last",   "full",      "boot"});
   return std::ranges::find(kWords, lower(word)) != kWords.end();
 }
 
@@ -112,8 +113,9 @@ bool has_digit(std::string_view name) { return std::ranges::any_of(name, is_digi
 // "attempt-1", "run7": what else people number.
 bool is_numbered_otherwise(std::string_view name) {
   constexpr auto kWords = std::to_array<std::string_view>(
-      {"attempt", "restart", "retry", "run", "job", "rank", "epoch", "step", "stage", "trial",
-       "test", "case", "incident", "ticket", "day", "part", "version", "xid", "device", "dump"});
+      {"attempt", "restart", "retry",   "run",  "job",    "rank",     "epoch",
+       "step",    "stage",   "trial",   "test", "case",   "incident", "ticket",
+       "day",     "part",    "version", "xid",  "device", "dump"});
   return std::ranges::any_of(split(name, "-."), [&](std::string_view token) {
     const auto letters = std::ranges::find_if(token, is_digit) - token.begin();
     const std::string word = lower(token.substr(0, static_cast<std::size_t>(letters)));
@@ -130,9 +132,9 @@ bool may_be_a_host(std::string_view name) {
 
 // What hosts are called, where a number follows.
 bool is_word_of_hosts(std::string_view word) {
-  constexpr auto kWords = std::to_array<std::string_view>(
-      {"node", "host", "server", "compute", "worker", "machine", "instance", "pod", "dgx", "hgx",
-       "nid"});
+  constexpr auto kWords =
+      std::to_array<std::string_view>({"node", "host", "server", "compute", "worker", "machine",
+                                       "instance", "pod", "dgx", "hgx", "nid"});
   return std::ranges::any_of(kWords, [&](std::string_view known) { return word.ends_with(known); });
 }
 

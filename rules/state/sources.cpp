@@ -71,8 +71,7 @@ std::optional<std::uint32_t> Sources::index_of(std::string_view name) const {
 NamedHost Sources::whose(std::uint32_t index) const {
   const SourceState& state = all_[index];
   if (!state.source.host.empty()) return {short_host(state.source.host), HostTold::by_sender};
-  if (state.spoken_hosts.size() == 1)
-    return {*state.spoken_hosts.begin(), HostTold::by_lines};
+  if (state.spoken_hosts.size() == 1) return {*state.spoken_hosts.begin(), HostTold::by_lines};
   const std::string& path = state.source.name;
   if (std::string known = host_names_.known_in(path); !known.empty())
     return {std::move(known), HostTold::by_path_and_lines};

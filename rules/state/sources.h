@@ -68,7 +68,7 @@ class Sources {
   void know(std::string host);
 
   std::set<std::string> hosts_;
-  HostNames host_names_;   // the same
+  HostNames host_names_;  // the same
   LikePaths kernel_logs_;
 };
 

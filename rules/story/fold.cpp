@@ -27,8 +27,8 @@ void sort_once(std::vector<Name>& names) {
 
 bool matters_more(const Suspicion& a, const Suspicion& b) {
   const auto key = [](const Suspicion& s) {
-    return std::tuple(-static_cast<int>(s.finding.severity), s.needs_effect,
-                      -s.finding.confidence, !s.since.wall_us, s.since.wall_us.value_or(0));
+    return std::tuple(-static_cast<int>(s.finding.severity), s.needs_effect, -s.finding.confidence,
+                      !s.since.wall_us, s.since.wall_us.value_or(0));
   };
   return key(a) < key(b);
 }

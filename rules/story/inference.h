@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "rules/knowledge/grounds.h"
-#include "rules/story/candidate.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/story/candidate.h"
 
 namespace faultline {
 

@@ -126,7 +126,8 @@ bool asks_for_a_reason(const Candidate& candidate) {
 }
 
 bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
-  const double share = asks_for_a_reason(effect) ? limits::firm_enough_for_a_symptom : limits::firm_enough_for_a_cause;
+  const double share = asks_for_a_reason(effect) ? limits::firm_enough_for_a_symptom
+                                                 : limits::firm_enough_for_a_cause;
   return cause.finding().confidence >= share * effect.finding().confidence;
 }
 
@@ -141,8 +142,7 @@ bool is_unplaced(const Possibility& possible, const Candidate& cause, const Cand
 // Why the one does not account for the other, though their classes and parts would allow it.
 std::string objection(const Possibility& possible, const Candidate& cause, const Candidate& effect,
                       bool same_host) {
-  if (cause.suspicion.job_ran_with_it && effect.symptom)
-    return "the job had got to work with it";
+  if (cause.suspicion.job_ran_with_it && effect.symptom) return "the job had got to work with it";
   if (possible.order == Order::after && !is_an_absence(effect.finding()) &&
       !foretold(*possible.link, cause, effect, same_host))
     return "its lines come later";
@@ -193,8 +193,7 @@ class Linker {
     for (std::size_t effect = 0; effect < of_class_.size(); ++effect) {
       const CausalLink* link = causality_.between(parts_[c].cause, effect);
       if (link == nullptr || of_class_[effect].empty()) continue;
-      for (const Relation relation : link->relations)
-        add_related(c, effect, relation, near);
+      for (const Relation relation : link->relations) add_related(c, effect, relation, near);
     }
     std::ranges::sort(near);
     const auto repeated = std::ranges::unique(near);

@@ -217,10 +217,13 @@ class Merger {
       }
       // NCCL's own findings wait for those of the other clocks.
       if (clock_of(candidates_[i]) == Clock::nccl) continue;
-      if (!best || how_telling(view_.catalog.grounds, candidates_[*best]) < how_telling(view_.catalog.grounds, candidates_[k])) best = k;
+      if (!best || how_telling(view_.catalog.grounds, candidates_[*best]) <
+                       how_telling(view_.catalog.grounds, candidates_[k]))
+        best = k;
     }
     if (!best) return;
-    const bool more = how_telling(view_.catalog.grounds, candidates_[*best]) < how_telling(view_.catalog.grounds, candidates_[i]);
+    const bool more = how_telling(view_.catalog.grounds, candidates_[*best]) <
+                      how_telling(view_.catalog.grounds, candidates_[i]);
     take(more ? i : *best, more ? *best : i);
   }
 

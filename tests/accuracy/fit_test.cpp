@@ -61,9 +61,8 @@ std::vector<FitSample> samples(const WeightTable& table, const char* ground, int
 
 const Parameter& parameter(const WeightTable& table, std::string_view name,
                            std::string_view field) {
-  return *std::ranges::find_if(table.parameters, [&](const Parameter& it) {
-    return it.name == name && it.field == field;
-  });
+  return *std::ranges::find_if(
+      table.parameters, [&](const Parameter& it) { return it.name == name && it.field == field; });
 }
 
 TEST(Fit, MovesWhatItsAnswersTellOtherwise) {

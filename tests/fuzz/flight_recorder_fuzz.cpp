@@ -6,8 +6,8 @@
 #include <string>
 
 #include "model/json.h"
-#include "parsers/torch/flight_recorder.h"
 #include "parsers/json/json_tree.h"
+#include "parsers/torch/flight_recorder.h"
 #include "rules/state/flight.h"
 
 namespace {

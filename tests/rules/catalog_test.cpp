@@ -63,9 +63,9 @@ TEST(Catalog, ShipsItsFilesAndNoOthers) {
   std::set<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
   EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "conditions.yaml",
-                                               "counters.yaml", "evidence.yaml", "frames.yaml", "grounds.yaml",
-                                               "performance.yaml", "settings.yaml", "sxid.csv",
-                                               "xid.csv", "xid_details.csv"}));
+                                               "counters.yaml", "evidence.yaml", "frames.yaml",
+                                               "grounds.yaml", "performance.yaml", "settings.yaml",
+                                               "sxid.csv", "xid.csv", "xid_details.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -289,11 +289,12 @@ TEST(CatalogOverride, RefusesAFolderThatIsNotThere) {
 }
 
 TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
-  EXPECT_EQ(complaint_about("xids.csv", ""),
-            "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-            "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
-            "settings.yaml, sxid.csv, "
-            "xid.csv or xid_details.csv");
+  EXPECT_EQ(
+      complaint_about("xids.csv", ""),
+      "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
+      "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
+      "settings.yaml, sxid.csv, "
+      "xid.csv or xid_details.csv");
 }
 
 TEST(XidFile, IsRefusedWithTheLineAndTheMend) {

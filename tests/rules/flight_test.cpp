@@ -7,8 +7,8 @@
 #include <set>
 
 #include "flight.h"
-#include "rules/knowledge/catalog.h"
 #include "rules/answer/diagnosis.h"
+#include "rules/knowledge/catalog.h"
 
 namespace faultline {
 namespace {

@@ -106,8 +106,9 @@ TEST(Story, APortThatCutsOffANicExplainsTheConnectionsThatBrokeThere) {
   job.kernel("node-1", "pcieport 0000:2a:01.0: DPC: containment event, status:0x1f01 source:0x0000",
              at(10));
   for (const int rank : {0, 3})
-    job.warn(rank, "misc/socket.cc:29 socketProgressOpt: Call to recv from 10.0.0.11<41388> failed "
-                   ": Connection timed out");
+    job.warn(rank,
+             "misc/socket.cc:29 socketProgressOpt: Call to recv from 10.0.0.11<41388> failed "
+             ": Connection timed out");
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(first_cause(diagnosis).cause, "pcie.error");
   EXPECT_THAT(causes(diagnosis.symptoms), testing::Contains("network.peer_lost"));
@@ -148,8 +149,7 @@ TEST(Story, TheSameFindingsUnderAnotherNameOfTheJobStandInTheSameOrder) {
     Job job(name);
     job.join_all(16);
     job.call(ranks(0, 16), all_reduce(), 10);
-    for (const int rank : {1, 4, 9, 12})
-      job.xid(Job::host_of(rank), Job::gpu_of(rank), 79, at(5));
+    for (const int rank : {1, 4, 9, 12}) job.xid(Job::host_of(rank), Job::gpu_of(rank), 79, at(5));
     std::vector<std::string> order;
     for (const Finding& finding : findings_of(job.diagnosis())) order.push_back(finding.title);
     orders.push_back(std::move(order));

@@ -72,8 +72,7 @@ struct MergedJob : Job {
     state.apply(kMergedLog, batch, {});
   }
   void raise(int label, const std::string& type, const std::string& message) {
-    tell({.rank = label}, PythonException{.type = type, .message = message},
-         type + ": " + message);
+    tell({.rank = label}, PythonException{.type = type, .message = message}, type + ": " + message);
   }
 
   int size = 0;
@@ -202,12 +201,11 @@ ProcessExit exit_of_rank_1(std::optional<int> code, std::optional<int> signal,
 
 INSTANTIATE_TEST_SUITE_P(
     Ends, EqualPids,
-    testing::Values(EndInAPod{"a segmentation fault", exit_of_rank_1({}, 11, "pod-1"),
-                              "software.rank_crashed"},
-                    EndInAPod{"killed, and the line names no host", exit_of_rank_1({}, 9, ""),
-                              "software.rank_crashed"},
-                    EndInAPod{"an exit code", exit_of_rank_1(3, {}, "pod-1"),
-                              "software.rank_crashed"}));
+    testing::Values(
+        EndInAPod{"a segmentation fault", exit_of_rank_1({}, 11, "pod-1"), "software.rank_crashed"},
+        EndInAPod{"killed, and the line names no host", exit_of_rank_1({}, 9, ""),
+                  "software.rank_crashed"},
+        EndInAPod{"an exit code", exit_of_rank_1(3, {}, "pod-1"), "software.rank_crashed"}));
 
 // --- Programs of others on a GPU that a rank has ------------------------------------------------
 

@@ -46,9 +46,8 @@ TEST(Noise, NamesNoPartOfTheJob) {
 
 TEST(Noise, WithoutItTheJobIsTheSame) {
   auto with = files_of({.seed = 2, .noise = Noise::undated});
-  std::erase_if(with, [](const auto& file) {
-    return file.first.find("dmesg-tail") != std::string::npos;
-  });
+  std::erase_if(
+      with, [](const auto& file) { return file.first.find("dmesg-tail") != std::string::npos; });
   EXPECT_EQ(with, files_of({.seed = 2}));
 }
 

@@ -40,10 +40,10 @@ using Mates = std::vector<std::size_t>;
 
 // Units (processes, or whole hosts) divided by what they say.
 struct Division {
-  std::string reference;   // what most say
-  Mates odd;               // those who say otherwise; where nobody is most, all
+  std::string reference;        // what most say
+  Mates odd;                    // those who say otherwise; where nobody is most, all
   std::optional<Ground> doubt;  // whether those who say otherwise are wrong
-  bool everybody = false;  // no majority: `odd` is all of them
+  bool everybody = false;       // no majority: `odd` is all of them
 };
 
 // `said` is what each unit says, `mates` those of the crew that it is.

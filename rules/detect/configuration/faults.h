@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "rules/detect/configuration/crew.h"
-#include "rules/picture/read/fingerprint.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/picture/read/fingerprint.h"
 
 namespace faultline {
 

@@ -6,12 +6,11 @@
 #include <set>
 
 #include "rules/detect/configuration/faults.h"
-#include "rules/knowledge/ground_names.h"
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
-
 
 std::string_view without_net(std::string_view transport) {
   return transport.starts_with("NET/") ? transport.substr(4) : std::string_view();
@@ -151,7 +150,8 @@ std::vector<Suspicion> idle_rdma(const View& view, const Crew& crew, const Mates
       hosts.insert(mate.process->host);
     }
   if (hosts.size() < 2) return {};  // its peers may have none
-  Suspicion suspicion = configuration_fault("config.network_fallback", Severity::warning, Claim::config_meant);
+  Suspicion suspicion =
+      configuration_fault("config.network_fallback", Severity::warning, Claim::config_meant);
   Finding& finding = suspicion.finding;
   const CrewMate& one = crew.mates[idle.front()];
   const FastPort& port = up[one.process->host];

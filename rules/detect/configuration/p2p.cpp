@@ -12,7 +12,6 @@
 namespace faultline {
 namespace {
 
-
 // Connections within one host.
 struct Within {
   bool direct = false;            // P2P

@@ -1,8 +1,8 @@
 // Hosts that started anew while the job ran on them, without having been taken down.
 #pragma once
 
-#include "rules/picture/read/kernel_sightings.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/picture/read/kernel_sightings.h"
 
 namespace faultline {
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kFarUnder = 4.0 / 5;     // of the rate, of one adapter's test
 constexpr double kFarUnderTcp = 1.0 / 2;  // of the rate: TCP has costs of its own
-constexpr double kOneStream = 25;     // Gbit/s: more than that one core does not always carry
+constexpr double kOneStream = 25;         // Gbit/s: more than that one core does not always carry
 constexpr double kSmallMessage = 65536;
 constexpr double kMiB = 8.0 * 1024 * 1024 / 1e9;  // MB/sec of perftest in Gbit/s
 

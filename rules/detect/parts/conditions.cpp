@@ -13,7 +13,7 @@
 namespace faultline {
 namespace {
 
-constexpr double kAtWork = 10;       // percent
+constexpr double kAtWork = 10;  // percent
 constexpr double kLeastHours = 1.0 / 6;
 constexpr double kHoursIfUnknown = 24;
 
@@ -108,7 +108,8 @@ class Conditions {
     hit.before_job = facts_.view.phases.is_before(last.line->time);
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
       const bool met = !condition.grows_per_hour && is_met(hit, samples[i].value);
-      if (met && samples[i].value == last.value && facts_.view.phases.is_before(samples[i].line->time))
+      if (met && samples[i].value == last.value &&
+          facts_.view.phases.is_before(samples[i].line->time))
         hit.so_before_job = true;
     }
     if (!condition.grows_per_hour && samples.size() > 1 && !is_met(hit, samples.front().value))
@@ -159,7 +160,8 @@ class Conditions {
   // The growth of the samples since the job began.
   bool grows(const PartCondition& condition, const std::vector<PartSample>& samples) const {
     std::size_t first = 0;
-    while (first + 2 < samples.size() && facts_.view.phases.is_before(samples[first + 1].line->time))
+    while (first + 2 < samples.size() &&
+           facts_.view.phases.is_before(samples[first + 1].line->time))
       ++first;
     const auto from = number_in(samples[first].value);
     const auto to = number_in(samples.back().value);

@@ -14,7 +14,6 @@
 namespace faultline {
 namespace {
 
-
 std::vector<std::string> hosts_of(const View& view, const PartRecord& record) {
   std::vector<std::string> hosts;
   std::string_view named = record.name("hosts");

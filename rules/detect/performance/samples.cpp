@@ -13,7 +13,6 @@
 namespace faultline {
 namespace {
 
-
 struct BarrierTime {
   int rank = -1;
   double ms = 0;

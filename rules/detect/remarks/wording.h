@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/picture/read/remark_sightings.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/picture/read/remark_sightings.h"
 
 namespace faultline {
 

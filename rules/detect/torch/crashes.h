@@ -2,8 +2,8 @@
 // say. The first one of the job is where it began; what the others raise follows from it.
 #pragma once
 
-#include "rules/picture/who/torch_crew.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 

@@ -82,8 +82,7 @@ Suspicion describe(const View& view, const TorchCrew& crew, const ToldAbsence& a
   finding.title = fmt::format("{} {}{}", crew.people(absence.ranks), row.missed,
                               row.is_part ? "; others may be missing, too" : "");
   finding.severity = Severity::critical;
-  suspicion.sure =
-      row.tells_of == TellsOf::barrier ? Claim::desync_barrier : Claim::desync_lagging;
+  suspicion.sure = row.tells_of == TellsOf::barrier ? Claim::desync_barrier : Claim::desync_lagging;
   finding.subject = crew.subject_of(absence.ranks);
   finding.evidence.push_back(view.evidence(*row.line));
   return suspicion;

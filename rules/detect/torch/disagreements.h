@@ -1,8 +1,8 @@
 // Where PyTorch itself compares ranks: fingerprints of calls, monitored_barrier, desync reports.
 #pragma once
 
-#include "rules/picture/who/torch_crew.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 

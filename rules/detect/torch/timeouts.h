@@ -1,8 +1,8 @@
 // Collectives that ran out of time: who waited, who was only told, and who never came.
 #pragma once
 
-#include "rules/picture/who/torch_crew.h"
 #include "rules/knowledge/suspicion.h"
+#include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 

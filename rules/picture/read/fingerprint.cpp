@@ -51,7 +51,7 @@ HostAnswers all_answers(const StartFingerprint& fingerprint) {
 bool is_cut(std::string_view value) { return value.ends_with(" ..."); }
 
 StartFingerprint fingerprint_of(const Setup& setup,
-                           const std::function<bool(const ProcessKey&)>& is_of_the_start) {
+                                const std::function<bool(const ProcessKey&)>& is_of_the_start) {
   StartFingerprint fingerprint;
   for (const ProcessSetup& process : setup.processes()) {
     if (process.host.empty() || !is_of_the_start(process.process)) continue;

@@ -26,7 +26,7 @@ struct StartFingerprint {
 };
 
 StartFingerprint fingerprint_of(const Setup& setup,
-                           const std::function<bool(const ProcessKey&)>& is_of_the_start);
+                                const std::function<bool(const ProcessKey&)>& is_of_the_start);
 
 // Hosts answer now what no answer of theirs was before. A host that is new is held against all the
 // hosts of before.

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/knowledge/signatures.h"
 #include "rules/picture/view.h"
 #include "rules/picture/when/between.h"
-#include "rules/knowledge/signatures.h"
 
 namespace faultline {
 

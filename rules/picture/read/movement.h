@@ -39,7 +39,8 @@ struct Movement {
 
 // Of all counters that these records (of one part) have at least two samples of.
 std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& catalog,
-                                   const Phases& phases, std::span<const PartRecord* const> records);
+                                   const Phases& phases,
+                                   std::span<const PartRecord* const> records);
 
 enum class Level { nothing, suspect, faulty };
 

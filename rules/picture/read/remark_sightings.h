@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "rules/picture/view.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/view.h"
 
 namespace faultline {
 

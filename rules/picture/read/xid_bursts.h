@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "rules/picture/view.h"
 #include "rules/knowledge/xid_details.h"
+#include "rules/picture/view.h"
 
 namespace faultline {
 

@@ -6,7 +6,6 @@
 namespace faultline {
 namespace {
 
-
 std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
   std::vector<std::size_t> by_own_name;
   std::vector<std::size_t> by_senders_name;

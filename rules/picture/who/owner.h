@@ -1,8 +1,8 @@
 // Whose a part is: whether the job runs on its host, and which ranks use it.
 #pragma once
 
-#include <optional>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>

@@ -51,9 +51,7 @@ void TorchCrew::fill_gaps() {
   for (int rank = 0; rank < *world_.rbegin(); ++rank) world_.insert(rank);
 }
 
-bool TorchCrew::in_attempt(const LineRef& line) const {
-  return source_attempts_.in_attempt(line);
-}
+bool TorchCrew::in_attempt(const LineRef& line) const { return source_attempts_.in_attempt(line); }
 
 bool TorchCrew::would_be_heard(int rank) const {
   return one_log_ || view_.roll.heard.contains(rank);

@@ -44,14 +44,14 @@ TEST(TorchHeaders, AreTakenOffWithTheTimeThatTheyTell) {
 // Copied files are younger than their lines; the tests read them on 10 March 2026.
 TEST(TorchHeaders, TakeTheirYearFromStampsOfTheSameSourceThatNameOne) {
   const std::string glog = "E0309 05:39:29.610144 7 ProcessGroupNCCL.cpp:632] x";
-  const std::string with_year[] = {"[2024-03-09 05:29:13] y", "2024-03-09T05:29:13Z y",
+  const std::string with_year[] = {"2024-03-09T05:29:13Z y",
                                    "[Sat Mar  9 05:29:29 2024] mlx5_core 0000:2b:00.0: Link down"};
   EXPECT_EQ(unwrap_all({glog}).front().wall, "~2026-03-09T05:39:29.610144Z");
   for (const std::string& line : with_year)
     EXPECT_EQ(unwrap_all({line, glog}).back().wall, "~2024-03-09T05:39:29.610144Z") << line;
   EXPECT_EQ(unwrap_all({with_year[0], "Mar  9 05:39:29 node-1 kernel: x"}).back().wall,
             "~2024-03-09T05:39:29Z+1000000");
-  EXPECT_EQ(unwrap_all({"[1970-01-01 00:00:13] y", glog}).back().wall,
+  EXPECT_EQ(unwrap_all({"1970-01-01T00:00:13Z y", glog}).back().wall,
             "~2026-03-09T05:39:29.610144Z")
       << "a clock that was not set tells no year";
 }

@@ -38,9 +38,9 @@ TEST(HostInPath, IsNotGuessedFromWhatOnlyLooksALittleLikeIt) {
 
 TEST(HostInPath, IsOneWhoseFileLiesWhereThatOfAKnownHostDoes) {
   LikePaths logs;
-  for (const char* path : {"logs/gpu-node-1/dmesg.txt", "logs/spare07/dmesg.txt",
-                           "logs/run-3/dmesg.txt", "logs/2026-02-18/dmesg.txt", "dmesg-n7.log",
-                           "dmesg-k2.log", "dmesg-old.log"})
+  for (const char* path :
+       {"logs/gpu-node-1/dmesg.txt", "logs/spare07/dmesg.txt", "logs/run-3/dmesg.txt",
+        "logs/2026-02-18/dmesg.txt", "dmesg-n7.log", "dmesg-k2.log", "dmesg-old.log"})
     logs.add(path);
   EXPECT_EQ(logs.host_in("logs/spare07/dmesg.txt", kHosts), "spare07");
   EXPECT_EQ(logs.host_in("dmesg-k2.log", kHosts), "k2");
