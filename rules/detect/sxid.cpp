@@ -268,7 +268,7 @@ Suspicion describe(const View& view, Group group) {
   finding.part_of_job = on_host || view.workers.all.empty() || group.host.empty();
   place_in_time(
       view,
-      {.phase = phase_of(view, group, finding.subject.ranks), .host = group.host, .tied = false},
+      {.phase = phase_of(view, group, finding.subject.ranks), .host = group.host, .tied = on_host},
       suspicion);
   if (suspicion.phase == Phase::maintenance)
     finding.title += main.incident->upkeep == Upkeep::shutdown ? ", while the host was shut down"

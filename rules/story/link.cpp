@@ -134,7 +134,7 @@ bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
 // What no clock places, and nothing but the host ties to the job, does not account for what gives a
 // reason of its own.
 bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect) {
-  return cause.suspicion.phase == Phase::cannot_tell && !effect.symptom &&
+  return cause.suspicion.phase == Phase::cannot_tell && !asks_for_a_reason(effect) &&
          possible.order == Order::cannot_tell && possible.relation != Relation::same_gpu &&
          possible.relation != Relation::same_rank;
 }

@@ -322,7 +322,7 @@ TEST(NetworkFallback, IsACauseWhereSocketsWereAskedForAndRdmaPortsAreUp) {
     const Diagnosis diagnosis = told_to_use_sockets(
         port_report("ibstat", "InfiniBand", "Active", "400"), 4, variable, value);
     expect_cause(diagnosis, "config.network_fallback", {"node-0", "node-1", "node-2", "node-3"},
-                 0.6, 0.75, fmt::format("because {} is {}", variable, value));
+                 0.8, 0.89, fmt::format("because {} is {}", variable, value));
   }
   const Diagnosis roce =
       told_to_use_sockets(port_report("ibstatus", "Ethernet", "4: ACTIVE", "200 Gb/sec (4X HDR)"),

@@ -67,7 +67,11 @@ TEST(PastOffences, OfSwitchesAreTheirHosts) {
 }
 
 TEST(PastOffences, OfAKernelsLinesAreTheHostsOrTheDevices) {
-  Job job = sixteen_ranks();
+  Job job;
+  job.clock = at(-1);
+  job.join_all(16);
+  job.clock = at(9);
+  job.call(ranks(0, 16), all_reduce(), 10);
   job.kernel("node-1", "EDAC MC1: 1 UE memory read error on CPU_SrcID#1_MC#0_Chan#1_DIMM#0",
              at(10));
   job.moment.past_offences = {offence("node-1", "host.memory_error", "a", -2),

@@ -99,6 +99,7 @@ TEST(Story, WhatNamesNoHostDoesNotComeBeforeTheFindingThatDoesWhateverTheJobsNam
 
 TEST(Story, APortThatCutsOffANicExplainsTheConnectionsThatBrokeThere) {
   Job job;
+  job.clock = at(1);
   job.join_all(16);
   for (int rank = 0; rank < 16; ++rank)
     job.setting(rank, "interface", "bootstrap", fmt::format("eth0:10.0.0.{}<0>", 10 + rank / 8));
