@@ -12,6 +12,7 @@
 #include "model/cause.h"
 #include "rules/knowledge/causality.h"
 #include "rules/knowledge/limits.h"
+#include "rules/picture/when/between.h"
 #include "rules/story/precedence.h"
 #include "rules/story/rings.h"
 
@@ -132,8 +133,11 @@ bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
 }
 
 // What no clock places, and nothing but the host ties to the job, does not account for what gives a
-// reason of its own.
-bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect) {
+// reason of its own, unless one clock tells of both.
+bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect,
+                 bool same_host) {
+  if (same_host && microseconds_between(cause.suspicion.since, effect.suspicion.since))
+    return false;
   return cause.suspicion.phase == Phase::cannot_tell && !asks_for_a_reason(effect) &&
          possible.order == Order::cannot_tell && possible.relation != Relation::same_gpu &&
          possible.relation != Relation::same_rank;
@@ -148,7 +152,7 @@ std::string objection(const Possibility& possible, const Candidate& cause, const
     return "its lines come later";
   if (!effect.symptom && effect.suspicion.names_its_reason && is_wide(possible.relation))
     return "its own lines say why";
-  if (is_unplaced(possible, cause, effect)) return "no clock tells whether it was then";
+  if (is_unplaced(possible, cause, effect, same_host)) return "no clock tells whether it was then";
   if (!is_firm_enough(cause, effect)) return "it is not firm enough to account for this";
   return {};
 }
