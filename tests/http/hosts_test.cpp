@@ -172,11 +172,13 @@ TEST_F(HostsTest, APortThatFailedTwoJobsIsToldOf) {
 }
 
 TEST_F(HostsTest, WhatTheHostItselfFailedOfIsItsOwn) {
-  const auto panic = [](const std::string& day) {
-    return day + "T02:46:59,120000+00:00 Kernel panic - not syncing: Fatal exception\n";
+  const auto switch_fault = [](const std::string& day) {
+    return day +
+           "T02:46:59,120000+00:00 nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal, Link 12 "
+           "sourcetrack timeout error\n";
   };
-  fail("a", panic("2026-03-01"));
-  fail("b", panic("2026-03-03"));
+  fail("a", switch_fault("2026-03-01"));
+  fail("b", switch_fault("2026-03-03"));
   const json::object told = host();
   EXPECT_THAT(texts(told.at("failures"), "job"), ElementsAre("a", "b"));
   EXPECT_EQ(told.at("repeat").at("text"), "host gpu-node-3 failed two jobs in two days");
