@@ -153,12 +153,6 @@ bool Catalog::explains(std::string_view cause, std::string_view effect, Relation
   });
 }
 
-int Catalog::told_before(std::string_view cause, std::string_view effect) const {
-  for (const CausalLink& link : causality)
-    if (link.cause == cause && link.effect == effect) return link.told_before;
-  return 0;
-}
-
 Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   CatalogTexts texts = built_in_texts();
   std::vector<MessageSignature> signatures;

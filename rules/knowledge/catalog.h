@@ -80,7 +80,6 @@ struct Catalog {
   const XidMeaning* sxid(int code) const;                  // nullptr: not in the catalog
   const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written
   bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
-  int told_before(std::string_view cause, std::string_view effect) const;  // seconds
 };
 
 // Files of override_folder take the place of the built-in ones of the same name; its other YAML

@@ -369,6 +369,19 @@ TEST(Xids, ProcessesThatAreNotOfTheJobAccuseNobodyHoweverOftenTheyFault) {
   EXPECT_THAT(causes(diagnosis.observations), ElementsAre("software.gpu_memory_fault"));
 }
 
+TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
+  Job job;
+  job.in_containers = true;  // so that the kernel's numbers may be of ranks
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 10);
+  for (int run = 0; run < 4; ++run)
+    report(job, "node-0", Job::gpu_of(3), 31, 1000.0 * run, "", 7000 + run);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("4 processes did"));
+  EXPECT_LE(diagnosis.root_causes.front().confidence, 0.79);
+}
+
 TEST(Xids, WhatComesWhileTheDriverIsReloadedOrTheHostStopsIsUpkeep) {
   for (const Fact& upkeep :
        {Fact(GpuDriver{.loaded = false}), Fact(HostStopping{.how = "reboot"})}) {

@@ -224,6 +224,7 @@ class Job {
   // The rank's process of now; see restart().
   Speaker speaker_now(int rank) const {
     Speaker speaker = speaker_of(rank);
+    if (in_containers) speaker.pid = 70 + rank;
     speaker.pid += 1000 * generation_;
     return speaker;
   }
@@ -236,6 +237,7 @@ class Job {
   EventTime clock;                                // of joins and calls, where lines carry stamps
   Timestamp received{};                           // when what follows arrives
   bool open_ended = false;                        // the logs are streams that have not ended
+  bool in_containers = false;                     // which count their processes themselves
   bool print_no_ids = false;                      // as NCCL before 2.16
   std::vector<std::pair<Source, Batch>> applied;  // as they came
 
