@@ -370,12 +370,17 @@ TEST(Xids, ProcessesThatAreNotOfTheJobAccuseNobodyHoweverOftenTheyFault) {
 }
 
 TEST(Xids, OneProgramThatFaultsAgainAndAgainStaysAProgram) {
+  const Timestamp noon = Timestamp(std::chrono::hours(24 * 20000 + 12));
   Job job;
   job.in_containers = true;  // so that the kernel's numbers may be of ranks
+  job.clock = EventTime::at(noon);
   job.join_all(16);
+  job.clock = EventTime::at(noon + std::chrono::hours(1));
   job.call(ranks(0, 16), all_reduce(), 10);
   for (int run = 0; run < 4; ++run)
-    report(job, "node-0", Job::gpu_of(3), 31, 1000.0 * run, "", 7000 + run);
+    job.say(Job::kernel_of("node-0"), Speaker{},
+            GpuXid{.gpu = Job::gpu_of(3), .code = 31, .pid = 7000 + run}, "Xid 31",
+            EventTime::at(noon + std::chrono::minutes(10 * (run + 1))));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.gpu_memory_fault"));
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("4 processes did"));
