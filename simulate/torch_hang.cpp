@@ -23,7 +23,7 @@ TorchHang::TorchHang(const Attempt& attempt) {
       raiser = rank;
       failure = stands_since(attempt, rank);
     }
-    if (plan.killed) continue;
+    if (plan.killed || !plan.raises.empty()) continue;
     const TorchCalls calls(attempt, rank, kEnoughCalls);
     const TorchCall* stuck = calls.stuck();
     if (stuck == nullptr) continue;
@@ -49,9 +49,9 @@ Timestamp stands_since(const Attempt& attempt, int rank) {
 
 TorchEnd end_of(const Attempt& attempt, const TorchHang& hang, const TorchCalls& calls, int rank) {
   const RankPlan& plan = attempt.plan_of(rank);
+  if (!plan.raises.empty()) return TorchEnd::raises;
   if (plan.init == InitStop::waiting) return TorchEnd::no_store;
   if (plan.init != InitStop::none) return TorchEnd::none;
-  if (!plan.raises.empty()) return TorchEnd::raises;
   if (!plan.cuda_error.empty()) return TorchEnd::cuda_fails;
   if (plan.killed) return TorchEnd::silent;
   if (attempt.stands[static_cast<std::size_t>(rank)].finished) return TorchEnd::none;

@@ -20,21 +20,68 @@ bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& 
   });
 }
 
-// Whoever is told to end, or aborts because of others, ended nothing.
+constexpr int kAborted = 6;
+constexpr int kTerminated = 15;
+
+// Whoever is told to end ended nothing.
 bool ended_by_itself(const ProcessExit& exit) {
-  constexpr int kAborted = 6;
-  constexpr int kTerminated = 15;
-  if (exit.told_to || (exit.signal && (*exit.signal == kAborted || *exit.signal == kTerminated)))
-    return false;
+  if (exit.told_to || exit.signal == kTerminated) return false;
   return exit.signal || exit.exit_code.value_or(0) != 0;
+}
+
+// When processes ended by themselves, and when somebody gave up waiting.
+struct Ends {
+  std::vector<EventTime> exits;
+  std::vector<EventTime> aborts;  // by themselves, or because of others
+  std::vector<EventTime> time_outs;
+};
+
+Ends ends_of(const View& view, const std::vector<Candidate>& candidates) {
+  Ends ends;
+  for (const Candidate& candidate : candidates)
+    if (candidate.in_question() && candidate.finding().cause == "collective.timeout")
+      ends.time_outs.push_back(candidate.suspicion.since);
+  const Torch& torch = view.job.torch();
+  if (torch.empty()) return ends;
+  const TorchCrew crew(view);
+  for (const TorchLine<ProcessExit>& exit : torch.exits())
+    if (ended_by_itself(exit.fact) && crew.in_attempt(exit.line))
+      (exit.fact.signal == kAborted ? ends.aborts : ends.exits)
+          .push_back(view.job.dated(exit.line));
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchTimeout& timeout : rank->timeouts)
+      if (crew.in_attempt(timeout.line)) ends.time_outs.push_back(view.job.dated(timeout.line));
+  return ends;
+}
+
+// One of them that stands so to all the others.
+template <class Stands>
+bool any_to_all(const std::vector<EventTime>& some, const std::vector<EventTime>& others,
+                Stands stands) {
+  return std::ranges::any_of(some, [&](const EventTime& one) {
+    return std::ranges::all_of(
+        others, [&](const EventTime& other) { return stands(order_of(one, other, false)); });
+  });
+}
+
+bool is_before(Order order) { return order == Order::before; }
+bool may_be_before(Order order) { return order != Order::after; }
+
+// It began before somebody gave up waiting for it, by a clock that tells of both.
+bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Candidate& cause) {
+  return std::ranges::any_of(cause.effects, [&](std::size_t e) {
+    const Candidate& effect = candidates[e];
+    return effect.finding().cause == "collective.timeout" &&
+           order_of(cause.suspicion.since, effect.suspicion.since, false) == Order::before;
+  });
 }
 
 bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, Place place,
                        Ending ending) {
   if (place == Place::observation && !leaves_in_doubt(candidates[c])) return false;
   // Who waited in vain stood, whatever made it so.
-  return ending == Ending::time_out || candidates[c].suspicion.tells_verdict ||
-         !verdict_is_told(candidates, candidates[c]);
+  return ending == Ending::time_out || ending == Ending::exit_or_time_out ||
+         candidates[c].suspicion.tells_verdict || !verdict_is_told(candidates, candidates[c]);
 }
 
 }  // namespace
@@ -48,33 +95,32 @@ Verdict worse(Verdict a, Verdict b) {
 }
 
 Ending ending_of(const View& view, const std::vector<Candidate>& candidates) {
-  const bool timed_out = std::ranges::any_of(candidates, [](const Candidate& candidate) {
-    return candidate.in_question() && candidate.finding().cause == "collective.timeout";
-  });
-  if (timed_out) return Ending::time_out;
-  const Torch& torch = view.job.torch();
-  if (torch.empty()) return Ending::none;
-  const TorchCrew crew(view);
-  for (const TorchRank* rank : crew.ranks())
-    for (const TorchTimeout& timeout : rank->timeouts)
-      if (crew.in_attempt(timeout.line)) return Ending::time_out;
-  const bool ended = std::ranges::any_of(torch.exits(), [&](const TorchLine<ProcessExit>& exit) {
-    return ended_by_itself(exit.fact) && crew.in_attempt(exit.line);
-  });
-  return ended ? Ending::exit : Ending::none;
+  const Ends ends = ends_of(view, candidates);
+  if (ends.time_outs.empty()) return ends.exits.empty() ? Ending::none : Ending::exit;
+  // Where a process had ended before, its peers waited for nobody: they tell how long.
+  if (any_to_all(ends.exits, ends.time_outs, is_before) ||
+      any_to_all(ends.aborts, ends.time_outs, is_before))
+    return Ending::exit;
+  return any_to_all(ends.exits, ends.time_outs, may_be_before) ? Ending::exit_or_time_out
+                                                               : Ending::time_out;
 }
 
 Verdict verdict_of(const std::vector<Candidate>& candidates, const std::vector<Place>& places,
                    Ending ending, Verdict otherwise) {
   Verdict all = otherwise;
-  Verdict causes = Verdict::healthy;
+  const Candidate* surest = nullptr;  // of the causes
   for (std::size_t c = 0; c < candidates.size(); ++c) {
-    const Verdict verdict = candidates[c].suspicion.verdict;
-    if (tells_what_stands(candidates, c, places[c], ending)) all = worse(all, verdict);
-    if (places[c] == Place::root_cause) causes = worse(causes, verdict);
+    const Candidate& candidate = candidates[c];
+    if (tells_what_stands(candidates, c, places[c], ending))
+      all = worse(all, candidate.suspicion.verdict);
+    if (places[c] == Place::root_cause &&
+        (surest == nullptr || surest->finding().confidence < candidate.finding().confidence))
+      surest = &candidate;
   }
   // Nobody waited to the end: a process ended, and the job with it.
-  const bool failed = ending == Ending::exit && causes == Verdict::failed;
+  const bool failed = surest != nullptr && surest->suspicion.verdict == Verdict::failed &&
+                      (ending == Ending::exit || (ending == Ending::exit_or_time_out &&
+                                                  came_before_a_time_out(candidates, *surest)));
   return failed && all == Verdict::hang ? Verdict::failed : all;
 }
 

@@ -13,9 +13,10 @@ Verdict worse(Verdict a, Verdict b);
 
 // What ended the job.
 enum class Ending {
-  none,      // nothing that is known: it stands, works, or was not seen to end
-  exit,      // a process that ended by itself; its launcher ended the others
-  time_out,  // somebody waited until a watchdog or a wait gave up
+  none,              // nothing that is known: it stands, works, or was not seen to end
+  exit,              // a process that ended by itself, before anybody gave up waiting
+  time_out,          // somebody waited until a watchdog or a wait gave up
+  exit_or_time_out,  // both, and no clock tells which came first
 };
 Ending ending_of(const View& view, const std::vector<Candidate>& candidates);
 

@@ -113,6 +113,24 @@ void open_files(Injection& it) {
 void cuda_oom(Injection& it) {
   const int rank = it.any_rank();
   it.fail_to_connect({rank}, out_of_gpu_memory(it.version));
+  it.of(rank).raises = {
+      "Traceback (most recent call last):",
+      "  File \"/workspace/pretrain_gpt.py\", line 301, in <module>",
+      "    main()",
+      "  File \"/workspace/trainer/training.py\", line 1877, in setup_model",
+      "    torch.distributed.broadcast(param.data, src=0)",
+      "  File \"/usr/local/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py\", "
+      "line "
+      "2421, in broadcast",
+      "    work = group.broadcast([tensor], opts)",
+      "torch.distributed.DistBackendError: NCCL error in: "
+      "/pytorch/torch/csrc/distributed/c10d/NCCLUtils.hpp:268, unhandled cuda error (run with "
+      "NCCL_DEBUG=INFO for details), NCCL version " +
+          std::string(it.version.name),
+      "ncclUnhandledCudaError: Call to CUDA function failed.",
+      "Last error:",
+      "Failed to CUDA calloc 10485760 bytes",
+  };
   it.blame_rank_without_communicator(rank);
 }
 

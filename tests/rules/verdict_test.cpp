@@ -2,8 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "job.h"
+#include "model/facts/torch.h"
+
 namespace faultline {
 namespace {
+
+constexpr Timestamp kBegin{std::chrono::seconds{1'771'400'000}};
+
+EventTime at(int seconds) {
+  return EventTime::at(kBegin + std::chrono::seconds(seconds), std::chrono::seconds(1));
+}
 
 Candidate candidate(const std::string& cause, Verdict verdict, bool symptom = false) {
   Candidate made;
@@ -26,6 +35,33 @@ const std::vector<Place> kCrashAndItsWait{Place::root_cause, Place::symptom};
 TEST(VerdictOfAJob, IsFailedWhereAProcessEndedItBeforeAnybodyGaveUp) {
   const auto all = crash_and_its_wait();
   EXPECT_EQ(verdict_of(all, kCrashAndItsWait, Ending::exit, Verdict::unknown), Verdict::failed);
+}
+
+TEST(VerdictOfAJob, IsThatOfTheSurestCauseWhereAProcessEndedIt) {
+  auto all = crash_and_its_wait();
+  all[0].suspicion.finding.confidence = 0.93;
+  all.push_back(candidate("collective.rank_behind", Verdict::hang, true));
+  all.back().suspicion.finding.confidence = 0.5;
+  EXPECT_EQ(verdict_of(all, {Place::root_cause, Place::symptom, Place::root_cause}, Ending::exit,
+                       Verdict::unknown),
+            Verdict::failed);
+}
+
+TEST(VerdictOfAJob, IsFailedWhereTheDeathCameFirstThoughNoClockPlacesTheExit) {
+  auto all = crash_and_its_wait();
+  all.push_back(candidate("collective.timeout", Verdict::hang, true));
+  all[0].effects = {1, 2};
+  all[2].explained_by = {0};
+  const auto verdict = [&] {
+    return verdict_of(all, {Place::root_cause, Place::symptom, Place::symptom},
+                      Ending::exit_or_time_out, Verdict::unknown);
+  };
+  EXPECT_EQ(verdict(), Verdict::hang) << "nothing is dated";
+  all[2].suspicion.since = at(700);
+  all[0].suspicion.since = at(100);
+  EXPECT_EQ(verdict(), Verdict::failed);
+  all[0].suspicion.since = at(710);
+  EXPECT_EQ(verdict(), Verdict::hang);
 }
 
 TEST(VerdictOfAJob, IsHangWhereSomebodyWaitedToTheEndOrStillWaits) {
@@ -53,6 +89,52 @@ TEST(VerdictOfAJob, IsThatOfAJobWithoutFindingsWhereAllAreObservations) {
   const std::vector<Candidate> all{candidate("gpu.hang", Verdict::failed)};
   for (const Verdict otherwise : {Verdict::healthy, Verdict::unknown})
     EXPECT_EQ(verdict_of(all, {Place::observation}, Ending::none, otherwise), otherwise);
+}
+
+// Rank 3 of sixteen stops after its tenth call, and the launcher tells how it ended.
+Job ended_at(int seconds, ProcessExit exit) {
+  Job job = sixteen_ranks(10, at(0));
+  job.clock = at(100);
+  job.call(all_but(3, 16), all_reduce());
+  exit.teller = "torchrun";
+  exit.ranks = {3};
+  exit.first = true;
+  job.say({"j", "launcher.log", "", -1}, Speaker{}, exit, "exitcode", at(seconds));
+  return job;
+}
+
+void time_out(Job& job, int seconds) {
+  for (const int rank : all_but(3, 16)) {
+    Speaker speaker = Job::speaker_of(rank);
+    speaker.rank = rank;
+    job.say(Job::source_of(rank), speaker,
+            WatchdogTimeout{.group = {.id = 0, .name = "0", .description = "default_pg"},
+                            .sequence = 11,
+                            .operation = "ALLREDUCE",
+                            .timeout_ms = 600'000,
+                            .ran_ms = 600'050},
+            "Watchdog caught collective operation timeout", at(seconds));
+  }
+}
+
+TEST(EndOfAJob, IsADeathThatCameBeforeItsPeersGaveUpWaiting) {
+  constexpr int kKilled = 9;
+  constexpr int kAborted = 6;
+  for (const int signal : {kKilled, kAborted}) {
+    Job job = ended_at(101, {.signal = signal});
+    job.kernel("node-0", "python3[1003]: segfault at 18 ip 00007f6a sp 00007f69 error 4 in libc.so",
+               at(100));
+    time_out(job, 700);
+    EXPECT_EQ(job.diagnosis().verdict, Verdict::failed) << signal;
+  }
+}
+
+TEST(EndOfAJob, IsTheTimeOutWhereProcessesEndedAfterIt) {
+  for (const ProcessExit& exit : {ProcessExit{.exit_code = 1}, ProcessExit{.signal = 6}}) {
+    Job job = ended_at(710, exit);
+    time_out(job, 700);
+    EXPECT_EQ(job.diagnosis().verdict, Verdict::hang);
+  }
 }
 
 }  // namespace
