@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <map>
 #include <tuple>
@@ -12,6 +13,8 @@
 #include "rules/detect/past_offences.h"
 #include "rules/detect/placed.h"
 #include "rules/detect/remarks/wording.h"
+#include "rules/picture/calls/wait_graph.h"
+#include "rules/picture/who/owner.h"
 
 namespace faultline {
 namespace {
@@ -33,6 +36,13 @@ bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSightin
            storage.recovery != nullptr && storage.first->order < sighting.first->order &&
            sighting.last->order < storage.recovery->order;
   });
+}
+
+std::int64_t pid_of(const KernelSighting& sighting) {
+  const std::string_view text = sighting.field("pid");
+  std::int64_t pid = 0;
+  std::from_chars(text.data(), text.data() + text.size(), pid);
+  return pid;
 }
 
 std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sightings) {
@@ -63,6 +73,35 @@ bool network_failed(const View& view) {
         return true;
     }
   return false;
+}
+
+// One process that a kernel names, and no line ties to a rank.
+bool is_of_nobody(const View& view, const KernelGroup& group) {
+  const KernelSighting& sighting = *group.causes.front();
+  const std::int64_t pid = pid_of(sighting);
+  return sighting.signature->blames == Blames::process &&
+         group.part.standing == KernelPart::Standing::perhaps && group.part.subject.ranks.empty() &&
+         std::ranges::all_of(group.causes,
+                             [&](const KernelSighting* other) { return pid_of(*other) == pid; }) &&
+         owner_of_process(view, sighting.host, {pid}) == Owner::unknown;
+}
+
+// A container counts its processes itself, so the kernel's number is that of no rank. It is the
+// rank of this host that others wait for, and that waits for nobody, if there is one.
+void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
+  if (std::ranges::none_of(groups, [&](const KernelGroup& g) { return is_of_nobody(view, g); }))
+    return;
+  std::map<std::string, std::vector<std::size_t>> stopped;  // by host
+  for (const WaitEnd& end : ends_of_waits(view, p2p_gaps(view)))
+    if (end.workers.size() == 1)
+      stopped[view.workers.all[*end.workers.begin()].host].push_back(*end.workers.begin());
+  for (KernelGroup& group : groups) {
+    if (!is_of_nobody(view, group)) continue;
+    const auto of_host = stopped.find(group.causes.front()->host);
+    if (of_host == stopped.end() || of_host->second.size() != 1) continue;
+    const int rank = view.workers.all[of_host->second.front()].rank;
+    if (rank >= 0) group.part.subject.ranks = {rank};
+  }
 }
 
 void tell_of_the_network(const View& view, const KernelSightings& sightings,
@@ -126,6 +165,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   std::vector<KernelGroup> groups = groups_of(view, sightings);
   add_echoes(sightings, groups);
   tell_of_the_network(view, sightings, groups);
+  tie_to_who_stopped(view, groups);
   std::vector<Suspicion> found;
   for (const KernelGroup& group : groups)
     if (auto suspicion = judge(view, group)) found.push_back(std::move(*suspicion));

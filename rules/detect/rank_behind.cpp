@@ -74,6 +74,13 @@ bool may_be_cut(const View& view, const Alignment& alignment) {
          !stop_is_told(view, alignment);
 }
 
+// Its logs were cut out of longer ones, and end where they were cut.
+bool is_of_excerpts(const View& view, const Alignment& alignment) {
+  return std::ranges::none_of(alignment.members,
+                              [&](std::size_t index) { return view.member(index).from_start; }) &&
+         !stop_is_told(view, alignment);
+}
+
 bool counts(const View& view, const CameByTorch& torch, const Alignment& alignment) {
   return has_stopped(view, alignment) && !are_held_up(view, alignment) &&
          !torch.all_came(view, alignment) && !may_be_cut(view, alignment);
@@ -339,6 +346,13 @@ bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   });
 }
 
+// Ranks here and there seem to be late where excerpts were cut: alone that is no stop, and no
+// health either.
+void leave_open_whether_it_stopped(Suspicion& suspicion) {
+  suspicion.stops_job = false;
+  suspicion.verdict = Verdict::unknown;
+}
+
 // One rank, or all of one host.
 bool stopped_together(const View& view, const std::vector<std::size_t>& workers) {
   if (workers.size() <= 1) return workers.size() == 1;
@@ -420,6 +434,11 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
       suspicion.sure.add(Ground::late_here_and_there);
     else if (relation.in_p2p)
       suspicion.sure.add(Ground::beside_p2p_waits);
+  if (by_culprits.size() > 1 && std::ranges::all_of(by_culprits, [&](const auto& entry) {
+        return std::ranges::all_of(entry.second,
+                                   [&](const Alignment* it) { return is_of_excerpts(view, *it); });
+      }))
+    for (Suspicion& suspicion : found) leave_open_whether_it_stopped(suspicion);
   return found;
 }
 

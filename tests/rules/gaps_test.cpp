@@ -189,6 +189,27 @@ TEST(Gaps, ARankFarBehindInAnExcerptIsAHang) {
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
 }
 
+// Excerpts of the logs of two hosts' ranks. The first ones of some hosts end early.
+Job excerpts_of_two_hosts(const std::vector<int>& early) {
+  Job job;
+  constexpr std::uint64_t kGroup = 0x2000;
+  for (int rank = 0; rank < 16; ++rank) {
+    const bool ends_early = std::ranges::find(early, rank) != early.end();
+    for (std::uint64_t call = 100; call < (ends_early ? 130U : 160U); ++call)
+      job.call_on(rank, kGroup + static_cast<std::uint64_t>(rank / 8), 8,
+                  call % 5 == 0 ? all_gather() : all_reduce(), call);
+  }
+  return job;
+}
+
+TEST(Gaps, RanksFarBehindHereAndThereInExcerptsAreNoHang) {
+  EXPECT_THAT(causes(excerpts_of_two_hosts({8}).diagnosis().root_causes),
+              ElementsAre("collective.rank_behind"));
+  const Diagnosis diagnosis = excerpts_of_two_hosts({0, 8}).diagnosis();
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+}
+
 TEST(Gaps, AnExcerptThatGoesOnLongAfterARanksLastCallIsAHang) {
   Job job;
   const Source all{"j", "train.log", "", -1};

@@ -187,6 +187,31 @@ TEST_P(EqualPids, WhoWasToldToEndInItsOwnPodIsNotToBlame) {
   EXPECT_THAT(causes(job.diagnosis().root_causes), Not(Contains(GetParam().cause)));
 }
 
+// A kernel tells of a process by a number that no rank printed, while all wait for rank 11.
+Job crashed_on_a_host(bool in_containers) {
+  Job job;
+  job.in_containers = in_containers;
+  job.join_all(16);
+  job.call(ranks(0, 16), all_reduce(), 10);
+  job.call(all_but(11, 16), all_reduce());
+  job.kernel("node-1",
+             "python3[51877]: segfault at 18 ip 00007f6a2c0b1f2d sp 00007f69d55fd7c0 error 4 in "
+             "libtorch_cuda.so[7f6a2c000000+3a0000]");
+  return job;
+}
+
+TEST(Containers, AProcessThatTheKernelNamesIsTheRankThatAllWaitForOnItsHost) {
+  const Diagnosis diagnosis = crashed_on_a_host(true).diagnosis();
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("software.rank_crashed"));
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(11));
+  EXPECT_LT(diagnosis.root_causes[0].confidence, 0.8) << "no line ties the process to the rank";
+}
+
+TEST(Containers, AProcessThatTheKernelNamesIsNoRankWhereAllCountAlike) {
+  const Diagnosis diagnosis = crashed_on_a_host(false).diagnosis();
+  EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+}
+
 ProcessExit exit_of_rank_1(std::optional<int> code, std::optional<int> signal,
                            const std::string& host, const std::string& reason = {}) {
   return {.teller = "torchrun",
