@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "accuracy/scoreboard.h"
+#include "rules/knowledge/grounds.h"
 
 namespace faultline::accuracy {
 namespace {
@@ -67,6 +68,10 @@ Walk walk(const FitSample& sample, const std::vector<Parameter>& all) {
       if (ground.company == company && ground.weight) at.add(all, *ground.weight);
     for (const WeightTable::Ground& ground : sample.grounds)
       if (ground.company == company && ground.most) at.limit(all, *ground.most);
+  }
+  if (const double worth = worth_unseen(at.sum); sample.unseen && worth < at.sum) {
+    at.sum = worth;
+    at.moves.clear();
   }
   return at;
 }
@@ -141,6 +146,10 @@ std::optional<FitSample> sample_of(const WeightTable& table,
   std::vector<std::string> seen;  // a ground that weighs and limits is two terms
   for (std::size_t i = 1; i < terms.size(); ++i) {
     std::string why = meaning(terms[i].why);
+    if (why == kUnseenEvidence) {
+      sample.unseen = true;
+      continue;
+    }
     const auto ground = table.grounds.find(why);
     if (ground == table.grounds.end()) return std::nullopt;
     if (std::ranges::find(seen, why) != seen.end()) continue;

@@ -4,7 +4,7 @@
 // weights of its grounds, none leaving it surer than its `most`; then those of its company. The fit
 // moves these numbers only as far as the jobs make it: each is held to the value that a person set
 // as if that had been seen a few times. A weight keeps its sign. What was set below 0.9 stays below
-// 0.9: its kind of evidence may never have been seen in a real log.
+// 0.9, and evidence that no real log has had yet is stated below 0.9 whatever its prior.
 #pragma once
 
 #include <cstddef>
@@ -56,6 +56,7 @@ struct FitSample {
   std::optional<std::size_t> prior;  // a parameter; nothing: its own
   double own = 0;
   std::vector<WeightTable::Ground> grounds;  // in the order in which they count
+  bool unseen = false;                       // no real log has had such evidence yet
   bool right = false;
   double counts = 1;
   enum class Part { fitted, other_seeds, other_families, real } part = Part::fitted;

@@ -31,6 +31,14 @@ std::optional<double> log_odds_in(const YamlFile& file, const YAML::Node& entry,
   return log_odds_of(value);
 }
 
+bool flag_in(const YamlFile& file, const YAML::Node& entry, const char* name) {
+  if (!entry[name]) return false;
+  const std::string text = file.text(entry[name], name);
+  if (text != "true" && text != "false")
+    file.place(entry[name]).refuse(fmt::format("{} \"{}\" is neither true nor false", name, text));
+  return text == "true";
+}
+
 Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
   file.require_fields(entry, "a ground", {"weight", "most", "means"});
   Grounds::Row row{.means = file.text(file.field(entry, "means"), "means"),
@@ -42,10 +50,11 @@ Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
 }
 
 Grounds::Row claim_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "a claim", {"prior", "means"});
+  file.require_fields(entry, "a claim", {"prior", "unseen", "means"});
   file.field(entry, "prior");
   return {.means = file.text(file.field(entry, "means"), "means"),
-          .weight = *log_odds_in(file, entry, "prior")};
+          .weight = *log_odds_in(file, entry, "prior"),
+          .unseen = flag_in(file, entry, "unseen")};
 }
 
 // Rows in the order of their enum. A name that the program does not know would never be used, and
@@ -91,6 +100,14 @@ double probability_of(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
 double rounded_confidence(double confidence) { return std::round(confidence * 100) / 100; }
 
+// What is surer is stated more surely still, but little, and never as surely as what was seen.
+double worth_unseen(double log_odds) {
+  const double from = log_odds_of(limits::unseen_from);
+  const double most = log_odds_of(limits::most_stated);
+  const double share = (log_odds_of(limits::most_unseen) - from) / (most - from);
+  return log_odds <= from ? log_odds : from + share * (std::min(log_odds, most) - from);
+}
+
 void Sureness::add(Ground ground) {
   if (!has(ground)) grounds.push_back(ground);
 }
@@ -120,6 +137,7 @@ const Grounds::Row& Grounds::row(Claim claim) const {
 }
 
 // The prior; what is known of the evidence, and how much that leaves at most; so for the company.
+// Then what is left of evidence that no real log has had, if nothing else bears it out.
 std::vector<Grounds::Term> Grounds::terms(const Sureness& sureness) const {
   std::vector<Term> terms;
   double sum = 0;
@@ -141,6 +159,8 @@ std::vector<Grounds::Term> Grounds::terms(const Sureness& sureness) const {
       if (const Row& its = row(ground); its.of_company == of_company && its.most)
         add(std::min(*its.most - sum, 0.0), its.means);
   }
+  if (claim != nullptr && claim->unseen && !sureness.has(Ground::borne_out))
+    if (const double worth = worth_unseen(sum); worth < sum) add(worth - sum, kUnseenEvidence);
   return terms;
 }
 

@@ -15,6 +15,11 @@ namespace faultline {
 double log_odds_of(double probability);
 double probability_of(double log_odds);
 double rounded_confidence(double confidence);
+// How much evidence is worth, in log-odds, of which no real log has had the like yet.
+double worth_unseen(double log_odds);
+
+// Why nothing is stated more surely by what no real log has had yet, among a confidence's terms.
+inline constexpr std::string_view kUnseenEvidence = "no real log has had such evidence yet";
 
 class Grounds {
  public:
@@ -23,6 +28,7 @@ class Grounds {
     double weight = 0;           // in log-odds; of a claim, its prior
     std::optional<double> most;  // in log-odds: nothing is surer with this ground
     bool of_company = false;     // added to what the evidence is worth
+    bool unseen = false;         // of a claim: no real log has had such evidence yet
   };
 
   Grounds() = default;

@@ -50,6 +50,14 @@ TEST(FitSample, IsTheSumOfItsTermsAndNoSurerThanItsGroundsAllow) {
   EXPECT_FALSE(sample_of(table, terms_of({"of another table"})));
 }
 
+TEST(FitSample, IsStatedBelowNineTenthsWhereNoRealLogHasHadItsEvidence) {
+  WeightTable table(kTable);
+  table.parameters[table.claim_priors.at("a kernel's word")].value = 4;
+  const auto unseen = sample_of(table, terms_of({"-1.00 no real log has had such evidence yet"}));
+  ASSERT_TRUE(unseen);
+  EXPECT_LT(stated(table, *unseen), 0.9);
+}
+
 std::vector<FitSample> samples(const WeightTable& table, const char* ground, int right, int wrong) {
   std::vector<FitSample> all;
   for (int i = 0; i < right + wrong; ++i) {

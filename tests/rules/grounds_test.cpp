@@ -85,6 +85,22 @@ TEST(Grounds, WhereTheHostIsNotKnownNobodyIsStatedAsSurelyAsOnARank) {
   }
 }
 
+TEST(Grounds, EvidenceThatNoRealLogHasHadIsStatedBelowNineTenthsUnlessSomethingBearsItOut) {
+  const Grounds grounds = built_in();
+  Sureness unseen = Claim::call_skipped;
+  unseen.add(Ground::explains_the_stop);
+  EXPECT_LT(grounds.confidence(unseen), 0.9);
+  EXPECT_THAT(grounds.steps(unseen).back().why, HasSubstr(kUnseenEvidence));
+  unseen.add(Ground::borne_out);
+  EXPECT_GT(grounds.confidence(unseen), 0.9);
+  Sureness seen = Claim::xid;
+  EXPECT_GT(grounds.confidence(seen), 0.9);
+  const Grounds since =
+      read_grounds("grounds.yaml",
+                   with("call_skipped: {prior: 0.96, unseen: true", "call_skipped: {prior: 0.96"));
+  EXPECT_GT(since.confidence(Claim::call_skipped), 0.9);
+}
+
 TEST(Grounds, TheStepsAreTheSumAndNameEachTerm) {
   const Grounds grounds = built_in();
   Sureness sure = Claim::rank_behind;
@@ -105,6 +121,8 @@ TEST(Grounds, AFileThatIsWrongIsRefusedWithItsLine) {
   EXPECT_THAT(complaint_about(with("  xid: {prior: 0.97, means: \"an Xid\"}\n", "")),
               HasSubstr("\"xid\" is missing"));
   EXPECT_THAT(complaint_about(with("prior: 0.97", "prior: 1.5")), HasSubstr("between 0 and 1"));
+  EXPECT_THAT(complaint_about(with("unseen: true", "unseen: maybe")),
+              HasSubstr("neither true nor false"));
   EXPECT_THAT(complaint_about(with("weight: -1.2", "weight: much")), HasSubstr("is not a number"));
 }
 
