@@ -5,6 +5,7 @@
 
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
+#include "parsers/torch/listed_ranks.h"
 #include "parsers/torch/torch_group.h"
 
 namespace faultline {
@@ -17,7 +18,6 @@ constexpr std::string_view kSilent =
     "The following tasks are unhealthy (stopped sending heartbeats):";
 constexpr std::string_view kEnd = "The tasks have crashed.";  // after those that are silent
 constexpr std::string_view kTask = "/task:";
-constexpr std::size_t kMostTasks = 65536;
 constexpr std::size_t kMostNameBytes = 256;
 constexpr int kMostForeign = 8;
 
@@ -40,7 +40,7 @@ class JaxTasks : public Document {
     if (const std::string_view id = behind(text, kBarrier); !id.empty()) {
       give(readings);
       begin(line, "not_at_barrier");
-      list_.operation = barrier_name(id);
+      list_.entry.operation = barrier_name(id);
     }
     if (text.find(kSilent) != std::string_view::npos) {
       give(readings);
@@ -48,7 +48,7 @@ class JaxTasks : public Document {
       names_ = true;
     }
     if (const std::string_view counts = behind(text, kReached); !counts.empty()) {
-      if (list_.what.empty()) begin(line, "not_at_barrier");
+      if (list_.entry.what.empty()) begin(line, "not_at_barrier");
       count_missing(counts);
     }
     std::string_view listed = text;
@@ -57,7 +57,7 @@ class JaxTasks : public Document {
       listed = text.substr(at + kNames.size());
     }
     if (names_ && add_tasks(listed)) {
-      foreign_ = 0;
+      list_.foreign = 0;
       return Line::part;
     }
     if (text.find(kEnd) != std::string_view::npos) {
@@ -65,37 +65,24 @@ class JaxTasks : public Document {
       return Line::last;
     }
     if (is_part(text)) return Line::part;
-    return ++foreign_ > kMostForeign ? Line::after : Line::foreign;
+    return ++list_.foreign > kMostForeign ? Line::after : Line::foreign;
   }
 
   void finish(std::vector<DocumentReading>& readings) override { give(readings); }
   std::string_view dialect() const override { return "jax"; }
 
-  std::size_t size() const override {
-    return list_.ranks.size() * sizeof(int) + list_.operation.size() + first_.text.size();
-  }
+  std::size_t size() const override { return list_.size(); }
 
   void save(SavedBytesWriter& saved) const override {
-    saved.number(foreign_);
     saved.number(names_ ? 1 : 0);
     saved.number(missing_);
-    saved.text(list_.what);
-    saved.text(list_.operation);
-    saved.number(static_cast<std::int64_t>(list_.ranks.size()));
-    for (const int rank : list_.ranks) saved.number(rank);
-    first_.save(saved);
+    list_.save(saved);
   }
 
   void restore(SavedBytesReader& saved) override {
-    foreign_ = saved.small_number();
     names_ = saved.number() != 0;
     missing_ = saved.number();
-    list_.what = saved.text();
-    list_.operation = saved.text();
-    const std::int64_t ranks = saved.number();
-    for (std::int64_t i = 0; i < ranks && saved.ok(); ++i)
-      list_.ranks.push_back(saved.small_number());
-    first_.restore(saved);
+    list_.restore(saved);
   }
 
  private:
@@ -107,9 +94,9 @@ class JaxTasks : public Document {
   }
 
   void begin(const DocumentLine& line, std::string_view what) {
-    list_.what = what;
-    first_.keep(line);
-    foreign_ = 0;
+    list_.entry.what = what;
+    list_.first.keep(line);
+    list_.foreign = 0;
   }
 
   // "6/8."
@@ -131,29 +118,22 @@ class JaxTasks : public Document {
       const auto number = number_in<int>(text.substr(at, end - at));
       if (!number) continue;
       any = true;
-      if (list_.ranks.size() < kMostTasks) list_.ranks.push_back(*number);
+      list_.add(*number);
     }
     return any;
   }
 
   void give(std::vector<DocumentReading>& readings) {
-    if (!list_.ranks.empty()) {
-      if (static_cast<std::int64_t>(list_.ranks.size()) < missing_)
-        list_.what = "some_" + list_.what;
-      readings.push_back({.reading = {.fact = std::move(list_)}, .line = std::move(first_)});
-    }
-    list_ = {};
-    first_ = {};
+    if (static_cast<std::int64_t>(list_.entry.ranks.size()) < missing_)
+      list_.entry.what = "some_" + list_.entry.what;
+    list_.give(readings);
     names_ = false;
     missing_ = 0;
-    foreign_ = 0;
   }
 
-  DesyncEntry list_;
-  KeptLine first_;
+  ListedRanks list_;
   bool names_ = false;        // what follows are names of tasks
   std::int64_t missing_ = 0;  // so many, listed or not
-  int foreign_ = 0;           // lines since the last of its own
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
+#include "parsers/torch/listed_ranks.h"
 #include "parsers/torch/torch_group.h"
 
 namespace faultline {
@@ -14,7 +15,6 @@ using tool_text::trimmed;
 
 constexpr std::size_t kMostNameBytes = 256;
 constexpr int kMostForeign = 16;
-constexpr std::size_t kMostRanks = 65536;
 
 // Up to 0.19 it calls stalled whom it waits for.
 bool is_title(std::string_view text) {
@@ -43,64 +43,36 @@ class StalledRanks : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     if (is_title(line.text)) {
-      give(readings);
+      list_.give(readings);
       return Line::part;
     }
     if (trimmed(line.text).empty()) return Line::part;
     Row row;
     if (line.cut || !read_row(line, row)) {
       // A list is printed in one go, among lines of others.
-      if (++foreign_ <= kMostForeign) return Line::foreign;
+      if (++list_.foreign <= kMostForeign) return Line::foreign;
       return Line::after;
     }
-    if (list_.ranks.empty()) {
-      first_.keep(line);
-      list_.operation = row.tensor;
+    if (list_.entry.ranks.empty()) {
+      list_.first.keep(line);
+      list_.entry.what = "not_submitted";
+      list_.entry.operation = row.tensor;
     }
-    if (list_.ranks.size() < kMostRanks) list_.ranks.push_back(row.rank);
-    foreign_ = 0;
+    list_.add(row.rank);
+    list_.foreign = 0;
     return Line::part;
   }
 
-  void finish(std::vector<DocumentReading>& readings) override { give(readings); }
+  void finish(std::vector<DocumentReading>& readings) override { list_.give(readings); }
 
   std::string_view dialect() const override { return "horovod"; }
 
-  std::size_t size() const override {
-    return list_.ranks.size() * sizeof(int) + list_.operation.size() + first_.text.size();
-  }
-
-  void save(SavedBytesWriter& saved) const override {
-    saved.number(foreign_);
-    saved.text(list_.operation);
-    saved.number(static_cast<std::int64_t>(list_.ranks.size()));
-    for (const int rank : list_.ranks) saved.number(rank);
-    first_.save(saved);
-  }
-
-  void restore(SavedBytesReader& saved) override {
-    foreign_ = saved.small_number();
-    list_.operation = saved.text();
-    const std::int64_t ranks = saved.number();
-    for (std::int64_t i = 0; i < ranks && saved.ok(); ++i)
-      list_.ranks.push_back(saved.small_number());
-    first_.restore(saved);
-  }
+  std::size_t size() const override { return list_.size(); }
+  void save(SavedBytesWriter& saved) const override { list_.save(saved); }
+  void restore(SavedBytesReader& saved) override { list_.restore(saved); }
 
  private:
-  void give(std::vector<DocumentReading>& readings) {
-    if (!list_.ranks.empty()) {
-      list_.what = "not_submitted";
-      readings.push_back({.reading = {.fact = std::move(list_)}, .line = std::move(first_)});
-    }
-    list_ = {};
-    first_ = {};
-    foreign_ = 0;
-  }
-
-  DesyncEntry list_;
-  KeptLine first_;   // of its rows
-  int foreign_ = 0;  // lines since the last of its own
+  ListedRanks list_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "rules/detect/remarks.h"
 #include "rules/detect/reported.h"
 #include "rules/detect/stacks.h"
+#include "rules/detect/stall.h"
 #include "rules/detect/sxid.h"
 #include "rules/detect/torch.h"
 #include "rules/detect/went_past.h"
@@ -39,6 +40,7 @@ constexpr Detector kDetectors[] = {
     {"collective_stalled", find_stalled_collectives},
     {"live_stall", find_live_stalls},
     {"stacks", find_elsewhere_by_stacks},
+    {"stall", find_stalls},
     {"reported", find_reported},
     {"torch", find_torch_faults},
     {"configuration", find_configuration_faults},

@@ -5,13 +5,16 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 
+#include "rules/detect/stall.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/flight_alignment.h"
 #include "rules/picture/calls/flight_steps.h"
+#include "rules/picture/calls/told/recorder.h"
 
 namespace faultline {
 namespace {
@@ -35,26 +38,6 @@ std::string lowered(std::string text) {
   return text;
 }
 
-// nccl:all_reduce, and what it moves.
-std::string call_text(const FlightSignature& signature) {
-  std::string_view name = signature.operation;
-  if (name.starts_with("nccl:")) name.remove_prefix(5);
-  return fmt::format("{} {} {}", name, signature.input_sizes, signature.input_dtypes);
-}
-
-// The first frame that is not the framework's own.
-std::string place_in_program(std::string_view stack) {
-  while (!stack.empty()) {
-    const std::size_t end = stack.find('\n');
-    const std::string_view frame = stack.substr(0, end);
-    if (frame.find("/torch/") == std::string_view::npos && !frame.empty())
-      return std::string(frame);
-    if (end == std::string_view::npos) break;
-    stack.remove_prefix(end + 1);
-  }
-  return {};
-}
-
 class Findings {
  public:
   explicit Findings(const View& view)
@@ -68,10 +51,15 @@ class Findings {
     if (!alignment.mismatches.empty()) differ(alignment.mismatches.front());
     if (found_.empty()) clash(alignment);
     if (found_.empty()) left_out(alignment);
-    if (found_.empty() && !alignment.never_entered.empty()) never_entered(alignment);
+    std::vector<Suspicion> told = told_by_dumps(alignment);
+    const auto stalled = std::ranges::stable_partition(told, [](const Suspicion& suspicion) {
+      return suspicion.finding.cause != "collective.stalled";
+    });
+    if (found_.empty()) std::move(told.begin(), stalled.begin(), std::back_inserter(found_));
     if (found_.empty()) deadlock(alignment);
     if (found_.empty() && !alignment.unfinished.empty()) unfinished(alignment);
-    if (found_.empty()) stands_still(alignment);
+    if (found_.empty()) not_begun(alignment);
+    if (found_.empty()) std::ranges::move(stalled, std::back_inserter(found_));
     if (found_.empty()) peers_wait(alignment);
     if (found_.empty()) nobody_stands_out(alignment);
     return std::move(found_);
@@ -81,14 +69,6 @@ class Findings {
   const FlightDump* dump_of(int rank) const {
     const auto known = latest_.find(rank);
     return known == latest_.end() ? nullptr : &flight_.dumps()[known->second];
-  }
-
-  std::string group_text(std::uint32_t index) const {
-    const FlightGroup& group = flight_.groups()[index];
-    const std::string name = group.name.empty() ? fmt::format("#{}", group.local_id) : group.name;
-    return group.description.empty() || group.description == name
-               ? name
-               : fmt::format("{} ({})", name, group.description);
   }
 
   Subject subject(const std::vector<int>& ranks) const {
@@ -126,25 +106,8 @@ class Findings {
     return suspicion;
   }
 
-  // Where in the program the stall's operation was called.
-  std::string called_at(const FlightStall& stall) const {
-    for (const FlightStall::Rank& rank : stall.ranks) {
-      if (rank.dump == SIZE_MAX) continue;
-      const FlightPosition* position = flight_.dumps()[rank.dump].position(stall.group);
-      if (position == nullptr) continue;
-      for (std::size_t i = 0; i < position->entries.size(); ++i) {
-        if (position->entries[i].sequence != stall.sequence) continue;
-        const FlightOperation* operation = position->operation(i);
-        if (operation == nullptr) continue;
-        if (std::string place = place_in_program(flight_.stack(operation->stack)); !place.empty())
-          return place;
-      }
-    }
-    return {};
-  }
-
   void add_call_place(Finding& finding, const FlightStall& stall) const {
-    if (const std::string place = called_at(stall); !place.empty())
+    if (const std::string place = called_at(flight_, stall); !place.empty())
       finding.actions.push_back(
           {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
                        place),
@@ -158,33 +121,15 @@ class Findings {
     return waiting;
   }
 
-  void never_entered(const FlightAlignment& alignment) {
-    // The stall that shows most of them at once.
-    const FlightStall* telling = nullptr;
-    std::size_t most = 0;
-    for (const FlightStall& stall : alignment.stalls) {
-      const std::vector<int> absent = stall.with(FlightStanding::not_entered);
-      const auto shown =
-          static_cast<std::size_t>(std::ranges::count_if(alignment.never_entered, [&](int rank) {
-            return std::ranges::find(absent, rank) != absent.end();
-          }));
-      if (shown > most) most = shown, telling = &stall;
-    }
-    if (telling == nullptr) return;
-    std::set<int> waiting;
-    for (const FlightStall& stall : alignment.stalls)
-      for (int rank : waiting_in(stall)) waiting.insert(rank);
-    Suspicion& suspicion =
-        suspect("collective.rank_behind", Claim::recorder_never_entered, alignment.never_entered,
-                fmt::format("{} never entered {}, #{} of process group {}; {} rank{} wait{}",
-                            listed(alignment.never_entered),
-                            call_text(flight_.signature(telling->signature)), telling->sequence,
-                            group_text(telling->group), waiting.size(),
-                            waiting.size() == 1 ? "" : "s", waiting.size() == 1 ? "s" : ""));
-    if (alignment.circular) suspicion.sure.add(Ground::waits_in_a_circle);
-    for (int rank : alignment.never_entered) add_line(suspicion.finding, rank, telling->group);
-    if (!waiting.empty()) add_line(suspicion.finding, *waiting.begin(), telling->group);
-    add_call_place(suspicion.finding, *telling);
+  // Who is behind or ahead, or that all are there.
+  std::vector<Suspicion> told_by_dumps(const FlightAlignment& alignment) const {
+    ProgressTable table = table_of_recorder(flight_, alignment);
+    const auto in_order = [](const std::set<int>& ranks) {
+      return std::vector<int>(ranks.begin(), ranks.end());
+    };
+    table.names = [&](const std::set<int>& ranks) { return listed(in_order(ranks)); };
+    table.subject = [&](const std::set<int>& ranks) { return subject(in_order(ranks)); };
+    return find_in(view_, table);
   }
 
   void unfinished(const FlightAlignment& alignment) {
@@ -236,16 +181,17 @@ class Findings {
       title = fmt::format(
           "{} left out {}, #{} of process group {}: what follows is the others' "
           "next call",
-          listed(odd.ranks), usual, mismatch.sequence, group_text(mismatch.group));
+          listed(odd.ranks), usual, mismatch.sequence, group_text(flight_, mismatch.group));
     else if (one_more)
       title = fmt::format(
           "{} called {} as #{} of process group {}, which the others do not call: "
           "one more",
-          listed(odd.ranks), other, mismatch.sequence, group_text(mismatch.group));
+          listed(odd.ranks), other, mismatch.sequence, group_text(flight_, mismatch.group));
     else
       title = fmt::format("{} called {} as #{} of process group {}, where {} other{} called {}",
-                          listed(odd.ranks), other, mismatch.sequence, group_text(mismatch.group),
-                          most.ranks.size(), most.ranks.size() == 1 ? "" : "s", usual);
+                          listed(odd.ranks), other, mismatch.sequence,
+                          group_text(flight_, mismatch.group), most.ranks.size(),
+                          most.ranks.size() == 1 ? "" : "s", usual);
     const bool shifted = left_out || one_more;
     if (mismatch.told_by_like_groups) title += ", as groups of the same kind did";
     Suspicion& suspicion =
@@ -264,13 +210,13 @@ class Findings {
     const FlightPeerClash& first = alignment.clashes.front();
     const FlightSignature& sent = flight_.signature(first.sent);
     const FlightSignature& received = flight_.signature(first.received);
-    Suspicion& suspicion =
-        suspect("software.p2p_mismatch", Claim::recorder_clash,
-                {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
-                fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
-                            "receive {} {}",
-                            first.sender, sent.input_sizes, sent.input_dtypes, first.receiver,
-                            group_text(first.group), received.input_sizes, received.input_dtypes));
+    Suspicion& suspicion = suspect(
+        "software.p2p_mismatch", Claim::recorder_clash,
+        {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
+        fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
+                    "receive {} {}",
+                    first.sender, sent.input_sizes, sent.input_dtypes, first.receiver,
+                    group_text(flight_, first.group), received.input_sizes, received.input_dtypes));
     add_line(suspicion.finding, first.sender, first.group);
     add_line(suspicion.finding, first.receiver, first.group);
   }
@@ -285,13 +231,14 @@ class Findings {
       if (omission.group == first.group) ranks.push_back(omission.rank);
     const auto members = flight_.groups()[first.group].members.size();
     if (ranks.size() * 2 > members) return;  // then it is not they who are odd
-    Suspicion& suspicion = suspect(
-        "software.collective_skipped", Claim::recorder_omitted, ranks,
-        fmt::format("{} left out {}, #{} of process group {}, and called what others call "
-                    "after it: {}, #{} of {}",
-                    listed(ranks), call_text(flight_.signature(first.signature)), first.sequence,
-                    group_text(first.group), call_text(flight_.signature(first.later_signature)),
-                    first.later_sequence, group_text(first.later_group)));
+    Suspicion& suspicion =
+        suspect("software.collective_skipped", Claim::recorder_omitted, ranks,
+                fmt::format("{} left out {}, #{} of process group {}, and called what others call "
+                            "after it: {}, #{} of {}",
+                            listed(ranks), call_text(flight_.signature(first.signature)),
+                            first.sequence, group_text(flight_, first.group),
+                            call_text(flight_.signature(first.later_signature)),
+                            first.later_sequence, group_text(flight_, first.later_group)));
     add_line(suspicion.finding, first.rank, first.later_group);
     add_line(suspicion.finding, first.rank, first.group);
   }
@@ -304,12 +251,12 @@ class Findings {
         "software.p2p_mismatch", Claim::recorder_peers_wait, alignment.deadlock,
         fmt::format("{} wait for each other in sends and receives of process group {}: none "
                     "comes to the other half",
-                    listed(alignment.deadlock), group_text(front.group)));
+                    listed(alignment.deadlock), group_text(flight_, front.group)));
     for (const int rank : alignment.deadlock) add_line(suspicion.finding, rank, front.group);
   }
 
-  // All are in one operation, and stand in nothing before it.
-  void stands_still(const FlightAlignment& alignment) {
+  // All are in one operation, and the GPUs of a few did not come to it.
+  void not_begun(const FlightAlignment& alignment) {
     if (!alignment.standing) return;
     const FlightStall& stall = alignment.stalls[*alignment.standing];
     const std::vector<int> scheduled = stall.with(FlightStanding::entered);
@@ -318,27 +265,20 @@ class Findings {
       const FlightDump* dump = dump_of(rank);
       return dump != nullptr && dump->timing;
     });
-    const std::string what =
-        fmt::format("{}, #{} of process group {}", call_text(flight_.signature(stall.signature)),
-                    stall.sequence, group_text(stall.group));
-    if (!scheduled.empty() && timed && scheduled.size() < started.size() + 1 && !started.empty() &&
-        !(scheduled.size() == 1 && started.size() == 1 && stall.ranks.size() > 2)) {
-      Suspicion& suspicion = suspect(
-          "collective.rank_behind", Claim::recorder_gpu_not_begun, scheduled,
-          fmt::format("{} called {}, but {} did not come to it, where those of {} other{} "
-                      "wait",
-                      listed(scheduled), what, scheduled.size() == 1 ? "its GPU" : "their GPUs",
-                      started.size(), started.size() == 1 ? "" : "s"));
-      for (const int rank : scheduled) add_line(suspicion.finding, rank, stall.group);
-      add_line(suspicion.finding, started.front(), stall.group);
-      add_gpu_action(suspicion.finding);
+    if (scheduled.empty() || !timed || scheduled.size() > started.size() || started.empty() ||
+        (scheduled.size() == 1 && started.size() == 1 && stall.ranks.size() > 2))
       return;
-    }
     Suspicion& suspicion = suspect(
-        "collective.stalled", Claim::recorder_all_entered, waiting_in(stall),
-        fmt::format("All {} ranks entered {} and none finished it", stall.ranks.size(), what));
-    suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
-    add_line(suspicion.finding, stall.ranks.front().rank, stall.group);
+        "collective.rank_behind", Claim::recorder_gpu_not_begun, scheduled,
+        fmt::format("{} called {}, #{} of process group {}, but {} did not come to it, where those "
+                    "of {} other{} wait",
+                    listed(scheduled), call_text(flight_.signature(stall.signature)),
+                    stall.sequence, group_text(flight_, stall.group),
+                    scheduled.size() == 1 ? "its GPU" : "their GPUs", started.size(),
+                    started.size() == 1 ? "" : "s"));
+    for (const int rank : scheduled) add_line(suspicion.finding, rank, stall.group);
+    add_line(suspicion.finding, started.front(), stall.group);
+    add_gpu_action(suspicion.finding);
   }
 
   static void add_gpu_action(Finding& finding) {
@@ -363,7 +303,7 @@ class Findings {
                   fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
                               "called the other half and waits the same way",
                               wait.rank, wait.sends ? "send" : "recv", wait.sends ? "to" : "from",
-                              wait.peer, group_text(wait.group)));
+                              wait.peer, group_text(flight_, wait.group)));
       add_line(suspicion.finding, wait.rank, wait.group);
       add_line(suspicion.finding, wait.peer, wait.group);
       return;
@@ -390,7 +330,7 @@ class Findings {
                       waiting.size() == 1 ? std::string("the other one")
                                           : fmt::format("all {} others", waiting.size()),
                       waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
-                      stall.sequence, group_text(stall.group));
+                      stall.sequence, group_text(flight_, stall.group));
       // Whoever has sent nothing else either may wait as all others do.
       const bool heard =
           std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });
@@ -400,7 +340,7 @@ class Findings {
                 : suspect(
                       "collective.stalled", Claim::recorder_no_dump, {},
                       fmt::format("Of {} nothing was sent, and {}", lowered(listed(silent)), who));
-      if (!heard) suspicion.finding.subject = {.communicators = {group_text(stall.group)}};
+      if (!heard) suspicion.finding.subject = {.communicators = {group_text(flight_, stall.group)}};
       add_line(suspicion.finding, waiting.front(), stall.group);
       add_call_place(suspicion.finding, stall);
       return;

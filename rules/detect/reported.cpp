@@ -6,7 +6,6 @@
 #include <map>
 
 #include "rules/detect/reported/absent.h"
-#include "rules/detect/reported/behind.h"
 #include "rules/detect/reported/inspected.h"
 #include "rules/knowledge/ground_names.h"
 
@@ -51,8 +50,7 @@ std::vector<Suspicion> find_proxy_waits(const View& view) {
 }  // namespace
 
 std::vector<Suspicion> find_reported(const View& view) {
-  std::vector<Suspicion> found = find_reported_behind(view);
-  append(found, find_reported_absent(view));
+  std::vector<Suspicion> found = find_reported_absent(view);
   append(found, find_reported_errors(view));
   append(found, find_inspected_ends(view));
   append(found, find_proxy_waits(view));

@@ -9,8 +9,7 @@
 namespace faultline {
 
 std::vector<Suspicion> find_torch_faults(const View& view) {
-  const Torch& torch = view.job.torch();
-  if (torch.empty() && torch.barriers().empty() && torch.desync().empty()) return {};
+  if (view.job.torch().empty() && view.job.torch().unused().empty()) return {};
   const TorchCrew crew(view);
   std::vector<Suspicion> found = find_torch_timeouts(view, crew);
   for (auto* find : {find_torch_disagreements, find_torch_crashes})

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "rules/picture/calls/told_progress.h"
-
 namespace faultline {
 namespace {
 
@@ -58,45 +56,6 @@ std::vector<Suspicion> find_different_calls(const View& view, const TorchCrew& c
   return {std::move(suspicion)};
 }
 
-// Who makes calls after it was listed had only been late.
-bool went_on_after(const View& view, const LineRef& line) {
-  return std::ranges::any_of(view.members, [&](std::size_t member) {
-    const LineRef& last = view.member(member).last_line;
-    return last.known() && said_order(line, last) == Order::before;
-  });
-}
-
-Suspicion describe(const View& view, const TorchCrew& crew, const ToldAbsence& absence) {
-  const ToldRow& row = *absence.row;
-  // Where most are missing, it is not they who are late.
-  const bool most = row.repeated && crew.expected() > 0 &&
-                    absence.ranks.size() * 2 > static_cast<std::size_t>(crew.expected());
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = row.line->time;
-  Finding& finding = suspicion.finding;
-  finding.cause = row.tells_of == TellsOf::pulse ? "process.silent"
-                  : most                         ? "collective.stalled"
-                                                 : "collective.rank_behind";
-  finding.title = fmt::format("{} {}{}", crew.people(absence.ranks), row.missed,
-                              row.is_part ? "; others may be missing, too" : "");
-  finding.severity = Severity::critical;
-  suspicion.sure = row.tells_of == TellsOf::barrier ? Claim::desync_barrier : Claim::desync_lagging;
-  finding.subject = crew.subject_of(absence.ranks);
-  finding.evidence.push_back(view.evidence(*row.line));
-  return suspicion;
-}
-
-std::vector<Suspicion> find_told_absences(const View& view, const TorchCrew& crew) {
-  std::vector<Suspicion> found;
-  const std::vector<ToldRow> rows = told_rows(view, crew);
-  for (const ToldAbsence& absence : told_absences(rows))
-    if (!absence.row->repeated || !went_on_after(view, *absence.row->line))
-      found.push_back(describe(view, crew, absence));
-  return found;
-}
-
 std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
   std::map<int, std::vector<std::string>> names;
   std::vector<const LineRef*> lines;  // of each rank the first
@@ -131,7 +90,7 @@ std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
 
 std::vector<Suspicion> find_torch_disagreements(const View& view, const TorchCrew& crew) {
   std::vector<Suspicion> found;
-  for (auto* find : {find_different_calls, find_told_absences, find_unused})
+  for (auto* find : {find_different_calls, find_unused})
     std::ranges::move(find(view, crew), std::back_inserter(found));
   return found;
 }

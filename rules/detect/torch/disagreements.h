@@ -1,4 +1,4 @@
-// Where PyTorch itself compares ranks: fingerprints of calls, monitored_barrier, desync reports.
+// Where PyTorch itself compares ranks: fingerprints of calls, parameters without a gradient.
 #pragma once
 
 #include "rules/knowledge/suspicion.h"

@@ -106,11 +106,8 @@ struct FlightAlignment {
   std::vector<FlightMismatch> mismatches;  // the first of each group
   std::vector<FlightPeerWait> peer_waits;  // the first of each pair of ranks and direction
 
-  // Ranks that others wait for and that wait for nobody: it began with them.
-  std::vector<int> never_entered;
   // Ranks that entered everything, and whose GPU did not do what their peers' GPUs did.
   std::vector<int> unfinished;
-  bool circular = false;  // everybody who is waited for waits as well
 
   std::map<int, FlightFront> fronts;  // by rank; those of ranks that wait for nothing are missing
   std::vector<FlightOmission> omissions;

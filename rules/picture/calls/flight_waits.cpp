@@ -30,7 +30,7 @@ class Waits {
   void find() {
     for (const auto& [rank, dump] : dump_of_rank_) find_front(rank, dump);
     find_standing();
-    find_origins();
+    find_unfinished();
     for (const FlightStall& stall : alignment_.stalls) find_omissions(stall);
     find_deadlock();
   }
@@ -76,46 +76,13 @@ class Waits {
     }
   }
 
-  void find_origins() {
-    std::set<int> waited_for;
-    std::set<int> waiting;
+  // In what no rank is missing, those that did not come out of it where others did.
+  void find_unfinished() {
     std::set<int> unfinished;
-    for (const FlightStall& stall : alignment_.stalls) {
-      const std::vector<int> missing = stall.with(FlightStanding::not_entered);
-      const std::vector<int> entered = inside(stall);
-      if (!missing.empty()) {
-        waited_for.insert(missing.begin(), missing.end());
-        waiting.insert(entered.begin(), entered.end());
-      } else if (!stall.with(FlightStanding::finished).empty()) {
-        unfinished.insert(entered.begin(), entered.end());
-        for (const FlightStall::Rank& rank : stall.ranks)
-          if (rank.stuck_later) waiting.insert(rank.rank);
-      } else {
-        waiting.insert(entered.begin(), entered.end());
-      }
-    }
-    for (const FlightPeerWait& wait : alignment_.peer_waits) {
-      waiting.insert(wait.rank);
-      if (!wait.peer_posted && wait.peer_has_dump) waited_for.insert(wait.peer);
-    }
-    // Somebody stands where a rank is missing of which nothing is known: it may lead there.
-    const bool leads_out = std::ranges::any_of(alignment_.stalls, [&](const FlightStall& stall) {
-      return (!stall.with(FlightStanding::no_dump).empty() ||
-              !stall.with(FlightStanding::unknown).empty()) &&
-             std::ranges::any_of(inside(stall),
-                                 [&](int rank) { return alignment_.stands_in(rank, stall); });
-    });
-    // Who stands in a group that cannot be told from others' waits there.
-    for (const auto& [rank, front] : alignment_.fronts) {
-      const FlightGroup& group = flight_.groups()[front.group];
-      if (group.name.empty() && group.local_id > 0) waiting.insert(rank);
-    }
-    // A process may stop calling because its own GPU is behind.
-    std::set<int> excused = waiting;
-    excused.insert(unfinished.begin(), unfinished.end());
-    std::ranges::set_difference(waited_for, excused, std::back_inserter(alignment_.never_entered));
-    alignment_.circular = !waited_for.empty() && alignment_.never_entered.empty() &&
-                          unfinished.empty() && !alignment_.standing && !leads_out;
+    for (const FlightStall& stall : alignment_.stalls)
+      if (stall.with(FlightStanding::not_entered).empty() &&
+          !stall.with(FlightStanding::finished).empty())
+        for (const int rank : inside(stall)) unfinished.insert(rank);
     alignment_.unfinished.assign(unfinished.begin(), unfinished.end());
   }
 

@@ -1,17 +1,22 @@
-// The witnesses that tell who has come to an operation, each with its adapter.
+// The witnesses that tell how far ranks came, each with its adapter.
 #pragma once
 
-#include <vector>
-
-#include "rules/picture/calls/told_progress.h"
+#include "rules/picture/calls/progress_table.h"
+#include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 
-using ToldRows = std::vector<ToldRow>;
+ProgressTable table_of_barriers(const View& view, const TorchCrew& crew);  // monitored_barrier
+ProgressTable table_of_desync(const View& view, const TorchCrew& crew);  // PyTorch's desync report
+ProgressTable table_of_horovod(const View& view, const TorchCrew& crew);
+ProgressTable table_of_jax_barriers(const View& view, const TorchCrew& crew);
+ProgressTable table_of_jax_heartbeats(const View& view, const TorchCrew& crew);
+ProgressTable table_of_ras(const View& view, const TorchCrew& crew);  // NCCL's reports
 
-ToldRows rows_of_barriers(const View& view, const TorchCrew& crew);  // monitored_barrier
-ToldRows rows_of_desync(const View& view, const TorchCrew& crew);    // PyTorch's desync report
-ToldRows rows_of_horovod(const View& view, const TorchCrew& crew);
-ToldRows rows_of_jax(const View& view, const TorchCrew& crew);
+// An empty one, whose members are ranks of the job.
+ProgressTable table_of_ranks(const TorchCrew& crew);
+
+// These ranks did not come; the line says so.
+void add_absent(ProgressRow& row, const std::vector<int>& ranks, const LineRef& line);
 
 }  // namespace faultline

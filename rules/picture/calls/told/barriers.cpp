@@ -1,23 +1,22 @@
 #include <fmt/format.h>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/told/adapters.h"
 
 namespace faultline {
 
-ToldRows rows_of_barriers(const View& view, const TorchCrew& crew) {
-  ToldRows rows;
+ProgressTable table_of_barriers(const View& view, const TorchCrew& crew) {
+  ProgressTable table = table_of_ranks(crew);
   for (const auto& barrier : view.job.torch().barriers()) {
     if (!crew.in_attempt(barrier.line) || barrier.fact.ranks.empty()) continue;
-    ToldRow& row = rows.emplace_back();
-    row.witness = "monitored_barrier";
-    row.tells_of = TellsOf::barrier;
-    for (const int rank : barrier.fact.ranks) row.ranks[rank] = HowFar::not_entered;
-    row.missed =
-        fmt::format("did not come to monitored_barrier within {} ms", barrier.fact.timeout_ms);
+    ProgressRow& row = table.rows.emplace_back();
+    add_absent(row, barrier.fact.ranks, barrier.line);
     row.is_part = !barrier.fact.all_named;
-    row.line = &barrier.line;
+    row.behind = {
+        fmt::format("did not come to monitored_barrier within {} ms", barrier.fact.timeout_ms),
+        Claim::desync_barrier};
   }
-  return rows;
+  return table;
 }
 
 }  // namespace faultline

@@ -1,28 +1,44 @@
 #include <fmt/format.h>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/told/adapters.h"
 
 namespace faultline {
 
-ToldRows rows_of_desync(const View& view, const TorchCrew& crew) {
-  std::map<std::uint64_t, ToldRow> rows;
+// A row for each collective that some did not join; number 0 stands for those who joined none.
+ProgressTable table_of_desync(const View& view, const TorchCrew& crew) {
+  std::map<std::uint64_t, ProgressRow> rows;
   for (const auto& entry : view.job.torch().desync()) {
     if (!crew.in_attempt(entry.line)) continue;
     const std::string& what = entry.fact.what;
-    if (what != "never_joined" && what != "not_joined") continue;
+    const bool finishes_not = what == "not_finished";
+    if (what != "never_joined" && what != "not_joined" && !finishes_not) continue;
     const std::uint64_t at = what == "never_joined" ? 0 : entry.fact.sequence.value_or(0);
-    ToldRow& row = rows[at];
-    row.witness = "desync report";
+    ProgressRow& row = rows[at];
     row.sequence = at;
-    for (const int rank : entry.fact.ranks) row.ranks[rank] = HowFar::not_entered;
-    const std::string where =
-        at > 0 ? fmt::format("collective {}", at) : std::string("any collective");
-    row.missed = fmt::format("did not join {}, says the desync report", where);
-    if (row.line == nullptr) row.line = &entry.line;
+    if (finishes_not) {
+      for (const int rank : entry.fact.ranks)
+        row.members.try_emplace(rank, Came{.how_far = HowFar::entered, .lines = {&entry.line}});
+      if (!row.since.known()) row.since = entry.line.time;
+      continue;
+    }
+    add_absent(row, entry.fact.ranks, entry.line);
+    row.behind = {at > 0 ? fmt::format("did not join collective {}, says the desync report", at)
+                         : std::string("did not join any collective, says the desync report"),
+                  Claim::desync_lagging};
   }
-  ToldRows all;
-  for (auto& [at, row] : rows) all.push_back(std::move(row));
-  return all;
+  ProgressTable table = table_of_ranks(crew);
+  for (auto& [at, row] : rows) {
+    const auto all = static_cast<std::size_t>(crew.expected());
+    if (all > 1 && row.members.size() == all && row.behind.words.empty())
+      row.all_entered = {
+          fmt::format("All {} ranks joined collective {} and none finished it, says the desync "
+                      "report",
+                      all, at),
+          Claim::timeout_stalled, true};
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 }  // namespace faultline

@@ -1,0 +1,147 @@
+#include "rules/detect/stall.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "rules/knowledge/ground_names.h"
+#include "rules/picture/calls/stacks.h"
+#include "rules/picture/calls/told/adapters.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostLines = 4;
+
+const char* cause_of(const Stall& stall) {
+  switch (stall.kind) {
+    case Stall::Kind::ahead:
+      return "software.collective_skipped";
+    case Stall::Kind::all_entered:
+      return "collective.stalled";
+    case Stall::Kind::differs:
+      return "software.collective_mismatch";
+    case Stall::Kind::behind:
+      break;
+  }
+  return stall.rows.front()->is_pulse ? "process.silent" : "collective.rank_behind";
+}
+
+std::string title_of(const ProgressTable& table, const Stall& stall) {
+  const ProgressRow& row = *stall.rows.front();
+  const Telling& telling = stall.telling();
+  std::string title = telling.words;
+  if (!telling.whole)
+    title = fmt::format("{} {}",
+                        stall.who.empty() ? fmt::format("{} ranks that are not named", row.unnamed)
+                                          : table.names(stall.who),
+                        telling.words);
+  if (!row.communicator.empty() && stall.rows.size() > 1)
+    title += fmt::format(" ({} communicators in all)", stall.rows.size());
+  if (row.is_part) title += "; others may be missing, too";
+  return title;
+}
+
+void add_line(const View& view, const LineRef* line, Finding& finding) {
+  if (line == nullptr || !line->known() || finding.evidence.size() >= kMostLines) return;
+  Evidence evidence = view.evidence(*line);
+  if (std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
+    finding.evidence.push_back(std::move(evidence));
+}
+
+// What else is known of one of them, and what it does if somebody dumped its stack.
+void add_asides(const View& view, const Stall& stall, Finding& finding) {
+  for (const int member : stall.who) {
+    const auto known = stall.rows.front()->members.find(member);
+    if (known == stall.rows.front()->members.end() || known->second.aside.empty()) continue;
+    finding.title += fmt::format("; {}", known->second.aside);
+    if (!known->second.lines.empty()) add_line(view, known->second.lines.front(), finding);
+    break;
+  }
+  if (stall.kind != Stall::Kind::behind || view.job.torch().stacks().empty()) return;
+  const std::vector<int>& ranks = finding.subject.ranks;
+  for (const StandingByStack& standing : standings_by_stack(view)) {
+    if (standing.wait() != StackWait::nothing ||
+        std::ranges::find(ranks, standing.rank) == ranks.end())
+      continue;
+    finding.title += fmt::format("; it {}", standing.text());
+    add_line(view, &standing.stack->line, finding);
+    return;
+  }
+}
+
+// Theirs, and one of who stands elsewhere.
+void add_lines(const View& view, const Stall& stall, Finding& finding) {
+  const ProgressRow& row = *stall.rows.front();
+  const LineRef* other = row.line;
+  for (const auto& [member, came] : row.members) {
+    if (came.lines.empty()) continue;
+    if (stall.who.empty() || stall.who.contains(member)) {
+      for (const LineRef* line : came.lines)
+        if (finding.evidence.size() + 1 < kMostLines) add_line(view, line, finding);
+    } else if (other == nullptr &&
+               (came.how_far == HowFar::entered || came.how_far == HowFar::started)) {
+      other = came.lines.front();
+    }
+  }
+  add_line(view, other, finding);
+}
+
+Suspicion describe(const View& view, const ProgressTable& table, const Stall& stall) {
+  const ProgressRow& row = *stall.rows.front();
+  Suspicion suspicion;
+  suspicion.stops_job = stall.kind != Stall::Kind::differs;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = row.since;
+  Finding& finding = suspicion.finding;
+  finding.cause = cause_of(stall);
+  finding.title = title_of(table, stall);
+  finding.severity = Severity::critical;
+  suspicion.sure = stall.telling().sure;
+  if (stall.circular) suspicion.sure.add(Ground::waits_in_a_circle);
+  if (!stall.who.empty())
+    finding.subject = table.subject(stall.who);
+  else if (stall.kind == Stall::Kind::behind)
+    suspicion.sure.add(Ground::not_named);
+  if (!row.communicator.empty()) {
+    finding.subject.communicators.clear();
+    for (const ProgressRow* each : stall.rows)
+      finding.subject.communicators.push_back(each->communicator);
+  } else if (stall.who.empty() && !row.group.empty()) {
+    finding.subject.communicators = {row.group};
+  }
+  add_asides(view, stall, finding);
+  add_lines(view, stall, finding);
+  if (stall.kind == Stall::Kind::behind && !row.called_at.empty())
+    finding.actions.push_back(
+        {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
+                     row.called_at),
+         "", ""});
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_in(const View& view, const ProgressTable& table) {
+  std::vector<Suspicion> found;
+  std::size_t late = 0;
+  const std::vector<Stall> stalls = stalls_of(table);
+  for (const Stall& stall : stalls) late += stall.kind == Stall::Kind::behind ? 1 : 0;
+  for (const Stall& stall : stalls) {
+    found.push_back(describe(view, table, stall));
+    if (late > 1 && stall.kind == Stall::Kind::behind && !stall.rows.front()->communicator.empty())
+      found.back().sure.add(Ground::late_here_and_there);
+  }
+  return found;
+}
+
+std::vector<Suspicion> find_stalls(const View& view) {
+  std::vector<Suspicion> found;
+  const TorchCrew crew(view);
+  for (auto* witness : {table_of_barriers, table_of_desync, table_of_horovod, table_of_jax_barriers,
+                        table_of_jax_heartbeats, table_of_ras})
+    std::ranges::move(find_in(view, witness(view, crew)), std::back_inserter(found));
+  return found;
+}
+
+}  // namespace faultline

@@ -1,0 +1,303 @@
+#include "rules/picture/calls/stuck_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/signatures.h"
+#include "rules/picture/calls/told/adapters.h"
+
+namespace faultline {
+namespace {
+
+bool is_point_to_point(const std::string& operation) {
+  return operation == "SEND" || operation == "RECV" || operation == "RECVANYSOURCE" ||
+         operation == "COALESCED";
+}
+
+// Of these, ranks may pass different sizes.
+bool is_symmetric(const std::string& operation) {
+  return operation == "ALLREDUCE" || operation == "_ALLGATHER_BASE" ||
+         operation == "_REDUCE_SCATTER_BASE" || operation == "BROADCAST" || operation == "REDUCE";
+}
+
+// Of whom a line that was cut says that they wait, and not in what.
+std::set<int> waiting_somewhere(const View& view, const TorchCrew& crew) {
+  std::set<int> ranks;
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchSaying& saying : rank->said) {
+      if (rank->rank < 0 || saying.exception) continue;
+      const auto match =
+          view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+      if (match && match->signature->cause == "collective.timeout") ranks.insert(rank->rank);
+    }
+  return ranks;
+}
+
+void find_where(StuckGroup& stuck) {
+  std::map<std::uint64_t, std::size_t> at;
+  for (const TimedOut& wait : stuck.waits) ++at[wait.sequence()];
+  stuck.sequence =
+      std::ranges::max_element(at, {}, [](const auto& entry) { return entry.second; })->first;
+  std::map<std::string, std::size_t> operations;
+  for (const TimedOut& wait : stuck.waits) {
+    if (wait.sequence() != stuck.sequence) continue;
+    if (wait.rank >= 0) stuck.waiting.insert(wait.rank);
+    ++operations[wait.operation()];
+  }
+  stuck.operation = std::ranges::max_element(operations, {}, [](const auto& entry) {
+                      return entry.second;
+                    })->first;
+}
+
+// Those who called something else there.
+void find_odd(const StuckGroup& stuck, ProgressRow& row) {
+  std::map<std::string, std::set<int>> by_call;
+  for (const TimedOut& wait : stuck.waits) {
+    if (wait.sequence() != stuck.sequence) continue;
+    std::string call = wait.operation();
+    if (const auto& in = wait.timeout->timeout.numel_in; in && is_symmetric(call))
+      call += fmt::format(" of {} elements", *in);
+    by_call[call].insert(wait.rank);
+  }
+  if (by_call.size() < 2 || stuck.local || is_point_to_point(stuck.operation)) return;
+  const auto usual =
+      std::ranges::max_element(by_call, {}, [](const auto& entry) { return entry.second.size(); });
+  // Without a name it may be several groups that happen to stand at the same number.
+  const std::size_t others = stuck.waiting.size() - usual->second.size();
+  if (stuck.group.empty() && stuck.waiting.size() > 2 && (others > 1 || usual->second.size() < 3))
+    return;
+  std::vector<std::string> texts;
+  for (const auto& [call, ranks] : by_call) {
+    texts.push_back(call);
+    if (&ranks != &usual->second) row.odd.insert(ranks.begin(), ranks.end());
+  }
+  const std::string calls = fmt::format("{}", fmt::join(texts, " and "));
+  if (row.odd.size() < usual->second.size()) {
+    row.differs = {fmt::format("called something else than the others as number {}: {}",
+                               stuck.sequence, calls),
+                   stuck.group.empty() ? Claim::timeout_differs_perhaps : Claim::timeout_differs};
+    return;
+  }
+  row.odd = stuck.waiting;
+  row.differs = {
+      fmt::format("Ranks called different things as number {}: {}", stuck.sequence, calls),
+      Claim::timeout_only, true};
+}
+
+// Ranks that stand before the call the others wait in, by what tells it.
+struct Late {
+  std::set<int> by_numbers;  // their own counts say so
+  std::set<int> at_earlier;  // they timed out in an earlier call
+  std::set<int> told;        // they timed out in nothing
+  std::set<int> silent;
+  std::map<int, const LineRef*> lines;
+};
+
+Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck) {
+  Late late;
+  const auto sequence =
+      static_cast<std::int64_t>(std::min<std::uint64_t>(stuck.sequence, std::uint64_t{INT64_MAX}));
+  std::map<int, const TimedOut*> wait_of;
+  for (const TimedOut& wait : stuck.waits) wait_of.emplace(wait.rank, &wait);
+  std::set<int> heard;
+  for (const TorchRank* rank : crew.ranks()) {
+    if (rank->rank < 0) continue;
+    heard.insert(rank->rank);
+    if (stuck.waiting.contains(rank->rank)) continue;
+    if (const auto wait = wait_of.find(rank->rank); wait != wait_of.end()) {
+      if (wait->second->sequence() < stuck.sequence) {
+        late.at_earlier.insert(rank->rank);
+        late.lines[rank->rank] = &wait->second->timeout->line;
+      }
+      continue;
+    }
+    const auto standing = rank->standings.find(stuck.group);
+    if (standing != rank->standings.end() && standing->second.enqueued) {
+      if (*standing->second.enqueued < sequence) {
+        late.by_numbers.insert(rank->rank);
+        late.lines[rank->rank] = &standing->second.line;
+      }
+      continue;
+    }
+    if (!stuck.whole_job || somewhere.contains(rank->rank)) continue;
+    (rank->signalled ? late.told : late.silent).insert(rank->rank);
+    if (rank->signalled) late.lines[rank->rank] = &*rank->signalled;
+  }
+  if (stuck.whole_job)
+    for (const int rank : crew.world())
+      if (!heard.contains(rank) && !stuck.waiting.contains(rank) && crew.would_be_heard(rank))
+        late.silent.insert(rank);
+  return late;
+}
+
+void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck,
+                 ProgressRow& row) {
+  if (stuck.local || is_point_to_point(stuck.operation) || stuck.waiting.empty()) return;
+  Late late = late_in(crew, somewhere, stuck);
+  // Absence says little where only some of the logs are there.
+  std::set<int> absent = late.told;
+  absent.insert(late.silent.begin(), late.silent.end());
+  const bool absence_counts =
+      stuck.waiting.size() >= 2 && absent.size() * 2 < stuck.waiting.size() + 1;
+  std::set<int> behind;
+  Claim claim = Claim::timeout_by_numbers;
+  if (!late.by_numbers.empty() &&
+      late.by_numbers.size() <= std::max<std::size_t>(1, stuck.waiting.size())) {
+    behind = late.by_numbers;
+  } else if (!late.at_earlier.empty() && late.at_earlier.size() < stuck.waiting.size()) {
+    behind = late.at_earlier;
+    claim = Claim::timeout_at_earlier_call;
+  } else if (absence_counts && !absent.empty()) {
+    behind = absent;
+    claim = !late.silent.empty()  ? Claim::timeout_silent
+            : stuck.group.empty() ? Claim::timeout_told_perhaps
+                                  : Claim::timeout_told;
+  } else if (!late.by_numbers.empty() &&
+             late.by_numbers.size() + stuck.waiting.size() == crew.world().size()) {
+    behind = late.by_numbers;  // most of them: those who wait are ahead
+    row.ahead = {fmt::format("timed out in {}, which none of the {} others entered", stuck.place(),
+                             behind.size()),
+                 Claim::report_ahead};
+    row.ahead.sure.add(Ground::may_wait_itself);
+  }
+  for (const int rank : behind) {
+    Came& came = row.members[rank];
+    came.how_far = HowFar::not_entered;
+    if (late.lines.contains(rank)) came.lines = {late.lines[rank]};
+  }
+  for (const TorchRank* rank : crew.ranks())
+    if (behind.contains(rank->rank) && rank->stuck) {
+      Came& came = row.members[rank->rank];
+      came.aside = rank->gil ? "Python's lock is held there"
+                             : "its watchdog is stuck in a call of CUDA or NCCL";
+      came.lines.insert(came.lines.begin(), &*rank->stuck);
+    }
+  if (row.ahead.words.empty())
+    row.behind = {
+        fmt::format("never entered {}, in which {} {}", stuck.place(), stuck.waiting.size(),
+                    stuck.waiting.size() == 1 ? "rank timed out" : "ranks timed out"),
+        claim};
+}
+
+ProgressRow row_of(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck) {
+  ProgressRow row;
+  row.group = stuck.group.empty() ? std::string() : stuck.name();
+  row.since = stuck.waits.front().timeout->line.time;
+  for (const TimedOut& wait : stuck.waits) {
+    if (wait.rank < 0) continue;
+    // Whoever timed out waits, here or in another call.
+    Came& came = row.members[wait.rank];
+    came.how_far = wait.sequence() == stuck.sequence ? HowFar::entered : HowFar::unknown;
+    came.lines = {&wait.timeout->line};
+    if (row.since.known() || !stuck.waiting.contains(wait.rank)) continue;
+    row.since = wait.timeout->line.time;
+  }
+  find_odd(stuck, row);
+  if (row.odd.empty()) find_behind(crew, somewhere, stuck, row);
+  const auto all = static_cast<std::size_t>(crew.expected());
+  if (all > 1 && stuck.whole_job && stuck.waiting.size() == all)
+    row.all_entered = {
+        fmt::format("All {} ranks entered {}, and none came out of it", all, stuck.place()),
+        Claim::timeout_stalled, true};
+  return row;
+}
+
+}  // namespace
+
+std::string StuckGroup::name() const {
+  if (!description.empty()) return description;
+  return group.empty() ? std::string() : "group " + group;
+}
+
+std::string StuckGroup::place() const {
+  return fmt::format("{} {}{}{}", operation, sequence, name().empty() ? "" : " of ", name());
+}
+
+std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
+  std::map<std::pair<std::string, bool>, StuckGroup> by_group;
+  for (const TorchRank* rank : crew.ranks()) {
+    std::set<std::pair<std::string, bool>> seen;
+    for (const TorchTimeout& timeout : rank->timeouts) {
+      if (!timeout.timeout.sequence || !crew.in_attempt(timeout.line)) continue;
+      const TorchGroup& group = timeout.timeout.group;
+      const bool local = group.name.empty() && group.id > 0;
+      const std::pair key(local ? fmt::format("#{}", group.id) : group.name,
+                          is_point_to_point(timeout.timeout.operation));
+      if (!seen.insert(key).second) continue;
+      StuckGroup& stuck = by_group[key];
+      stuck.group = group.name;
+      stuck.local = local;
+      if (!group.description.empty()) stuck.description = group.description;
+      stuck.waits.push_back({rank->rank, &timeout});
+    }
+  }
+  std::vector<StuckGroup> all;
+  for (auto& [key, stuck] : by_group) {
+    stuck.whole_job = (stuck.group.empty() && !stuck.local) || stuck.group == "0" ||
+                      stuck.description == "default_pg";
+    find_where(stuck);
+    all.push_back(std::move(stuck));
+  }
+  return all;
+}
+
+const StuckGroup& first_stuck(const std::vector<StuckGroup>& all) {
+  const auto begin = [](const StuckGroup& stuck) {
+    std::int64_t first = INT64_MAX;
+    for (const TimedOut& wait : stuck.waits)
+      first = std::min(first, called_at(*wait.timeout).wall_us.value_or(INT64_MAX));
+    return first;
+  };
+  return *std::ranges::min_element(all, {}, begin);
+}
+
+ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
+                                const std::vector<StuckGroup>& all) {
+  ProgressTable table = table_of_ranks(crew);
+  const std::set<int> somewhere = waiting_somewhere(view, crew);
+  for (const StuckGroup& stuck : all) table.rows.push_back(row_of(crew, somewhere, stuck));
+  // Several who wait elsewhere: which of them it began with is not told.
+  table.names_circles = std::ranges::all_of(
+      table.rows, [](const ProgressRow& row) { return row.with(HowFar::not_entered).size() <= 1; });
+  return table;
+}
+
+ProgressTable table_of_the_free(const View& view, const TorchCrew& crew,
+                                const std::vector<StuckGroup>& all) {
+  constexpr std::size_t kFew = 4;  // times as many time out
+  ProgressTable table = table_of_ranks(crew);
+  std::set<int> timed_out = waiting_somewhere(view, crew);
+  for (const StuckGroup& stuck : all)
+    for (const TimedOut& wait : stuck.waits) timed_out.insert(wait.rank);
+  if (timed_out.contains(-1)) return table;
+  std::set<int> free;
+  std::ranges::set_difference(crew.world(), timed_out, std::inserter(free, free.end()));
+  // It may be one of those whose logs are not here.
+  if (!std::ranges::all_of(free, [&](int rank) { return crew.would_be_heard(rank); }) ||
+      free.empty() || timed_out.size() < 3 ||
+      (free.size() > 1 && free.size() * kFew > timed_out.size()))
+    return table;
+  ProgressRow& row = table.rows.emplace_back();
+  for (const int rank : timed_out) row.members[rank].how_far = HowFar::entered;
+  for (const int rank : free) row.members[rank].how_far = HowFar::not_entered;
+  std::size_t told = 0;
+  for (const TorchRank* rank : crew.ranks())
+    if (free.contains(rank->rank) && rank->signalled) {
+      row.members[rank->rank].lines = {&*rank->signalled};
+      ++told;
+    }
+  row.line = &first_stuck(all).waits.front().timeout->line;
+  row.since = row.line->time;
+  const bool all_told = told == free.size();
+  row.behind = {
+      fmt::format("{}, where all {} others timed out: they wait for {}",
+                  all_told ? "timed out in nothing and was only told of it" : "said nothing",
+                  timed_out.size(), free.size() == 1 ? "it" : "them"),
+      all_told ? Claim::timeout_told : Claim::timeout_silent};
+  return table;
+}
+
+}  // namespace faultline
