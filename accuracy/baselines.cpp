@@ -160,8 +160,10 @@ std::optional<Guess> last_xid(const Files& files, const Catalog& catalog) {
       if (at == std::string_view::npos) return;
       const auto code = number_after(line.substr(at), "): ");
       const XidMeaning* meaning = code ? catalog.xid(*code) : nullptr;
-      guess = Guess{
-          .cause = meaning != nullptr ? meaning->cause : "", .host = host_of(name), .rank = {}};
+      guess =
+          Guess{.cause = std::string(name_of(meaning != nullptr ? meaning->cause : Cause::none)),
+                .host = host_of(name),
+                .rank = {}};
     });
   return guess;
 }

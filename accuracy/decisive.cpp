@@ -218,7 +218,7 @@ bool asks_for(const MissingEvidence& gap, const Rest& rest, const Finding& cause
   const std::string text = gap.what + "\n" + gap.command;
   const auto is_asked = [&](std::string_view words) { return !words.empty() && has(text, words); };
   // What NCCL says of a part, the kernel of its host says as well.
-  const bool of_a_part = cause.cause.starts_with("network.") || cause.cause.starts_with("host.");
+  const bool of_a_part = is_of(cause.cause, {faultline::Family::network, faultline::Family::host});
   if (std::ranges::none_of(kind->asked, is_asked) && !(of_a_part && has(text, "kernel log")))
     return false;
   std::vector<std::string> hosts = cause.subject.hosts;

@@ -65,7 +65,7 @@ std::vector<FitSample> samples_of_logs(const Doctor& doctor, const WeightTable& 
     const Diagnosis diagnosis = doctor.diagnose_path(folder / label.file);
     for (const Finding& cause : diagnosis.root_causes) {
       // Nobody knows whether it is so.
-      if (label.symptoms_allowed && is_symptom(cause.cause)) continue;
+      if (label.symptoms_allowed && is(cause.cause, Trait::symptom)) continue;
       auto sample = sample_of(table, diagnosis, cause);
       if (!sample) continue;
       sample->right = is_of(cause, label);

@@ -150,7 +150,8 @@ bool is_right(const Finding& finding, const Wanted& wanted) {
   const WantedCause* cause = match(finding, wanted);
   if (cause != nullptr && names_the_right(finding.subject, cause->subject, cause->may_name))
     return true;
-  return wanted.open && is_symptom(finding.cause) && names_only(finding.subject, wanted.not_wrong);
+  return wanted.open && is(finding.cause, Trait::symptom) &&
+         names_only(finding.subject, wanted.not_wrong);
 }
 
 // That the cause is there and nobody is named who has no part in it; another finding may name more.
@@ -175,7 +176,7 @@ void judge_cause(const Diagnosis& diagnosis, const Wanted& wanted, Score& score)
     return;
   }
   const Finding& first = named.front();
-  score.first = match(first, wanted) != nullptr || (wanted.open && is_symptom(first.cause));
+  score.first = match(first, wanted) != nullptr || (wanted.open && is(first.cause, Trait::symptom));
   score.culprit =
       is_right(first, wanted) ||
       (wanted.open && (names_only(first.subject, wanted.not_wrong) || first.confidence < kBlamed));
@@ -210,7 +211,8 @@ Score judge(const Diagnosis& diagnosis, const Wanted& wanted) {
         fmt::format("verdict {}; ", boost::describe::enum_to_string(diagnosis.verdict, "?"));
   const Subject may = all_that_may_be_named(wanted);
   for (const Finding& finding : diagnosis.root_causes) {
-    score.stated.push_back({finding.cause, finding.confidence, is_so(finding, wanted)});
+    score.stated.push_back(
+        {std::string(name_of(finding.cause)), finding.confidence, is_so(finding, wanted)});
     if (finding.confidence >= kAccused && !names_only(finding.subject, may)) {
       score.forbidden = true;
       score.trouble += fmt::format("accuses{} of {} ({:.2f}); ", parts_of(finding.subject),

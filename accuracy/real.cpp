@@ -127,8 +127,9 @@ bool is_right(const Diagnosis& diagnosis, const Label& label, std::string_view t
 }  // namespace
 
 bool is_of(const Finding& cause, const Label& label) {
-  return std::ranges::any_of(
-      label.classes, [&](const std::string& wanted) { return cause.cause.starts_with(wanted); });
+  return std::ranges::any_of(label.classes, [&](const std::string& wanted) {
+    return name_of(cause.cause).starts_with(wanted);
+  });
 }
 
 std::vector<Label> labels_of(std::string_view index_json) {
@@ -157,7 +158,7 @@ Judged judge_real(const Diagnosis& diagnosis, const Label& label) {
   const std::vector<Finding>& causes = diagnosis.root_causes;
   const bool right = is_right(diagnosis, label, to_text(diagnosis));
   const bool accused = std::ranges::any_of(causes, [&](const Finding& cause) {
-    if (label.symptoms_allowed && is_symptom(cause.cause)) return false;
+    if (label.symptoms_allowed && is(cause.cause, Trait::symptom)) return false;
     return cause.confidence >= (label.classes.empty() ? kStated : kBlamed) && !is_of(cause, label);
   });
   const bool well = label.classes.empty() && label.verdicts.empty();

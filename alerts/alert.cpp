@@ -86,7 +86,7 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url) {
               .severity = row.severity,
               .role = row.role,
               .confidence = finding.confidence};
-  alert.labels = {{"alertname", finding.cause},
+  alert.labels = {{"alertname", std::string(name_of(finding.cause))},
                   {"severity", boost::describe::enum_to_string(row.severity, "")},
                   {"job", stored.job},
                   {"incident", row.incident},

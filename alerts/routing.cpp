@@ -15,7 +15,8 @@ bool wants(const Receiver& receiver, const AlertSubject& subject) {
   if (subject.role == Role::observation) return false;
   if (subject.role == Role::symptom && !receiver.symptoms) return false;
   const Finding& finding = subject.finding;
-  if (finding.severity < receiver.min_severity || !any_matches(receiver.classes, finding.cause) ||
+  if (finding.severity < receiver.min_severity ||
+      !any_matches(receiver.classes, name_of(finding.cause)) ||
       !any_matches(receiver.jobs, subject.job))
     return false;
   return receiver.hosts.empty() ||

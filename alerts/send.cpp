@@ -74,7 +74,7 @@ asio::awaitable<Attempt> send_alerts(const Receiver& receiver, const std::vector
 std::vector<OutboxRow> sample_rows(Timestamp now) {
   OutboxRow row{.severity = Severity::info, .incident = "itest", .since = now, .began = now};
   row.finding = {.finding = {.id = "ftest",
-                             .cause = "gpu.off_bus",
+                             .cause = Cause::gpu_off_bus,
                              .title = "A test of this receiver: no job has a fault",
                              .severity = Severity::info,
                              .confidence = 1,

@@ -52,7 +52,7 @@ void say_all(std::string_view name, const std::vector<std::string>& texts) {
 
 void print(const MessageSignature& signature) {
   say("id", signature.id);
-  say("class", signature.cause);
+  say("class", name_of(signature.cause));
   say("title", signature.title);
   say("severity", word(signature.severity));
   say("weight", word(signature.weight));
@@ -93,7 +93,7 @@ int list(const RulesOptions& options) {
   std::size_t cause = 0;
   for (const MessageSignature& signature : catalog.signatures->all()) {
     id = std::max(id, signature.id.size());
-    cause = std::max(cause, signature.cause.size());
+    cause = std::max(cause, name_of(signature.cause).size());
   }
   for (const MessageSignature& signature : catalog.signatures->all())
     fmt::print("{:<{}}  {:<{}}  {:<8}  {}\n", signature.id, id, signature.cause, cause,

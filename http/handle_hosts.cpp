@@ -60,7 +60,7 @@ json::value or_null(std::optional<Timestamp> time) {
   return time ? json::value(to_rfc3339(*time)) : json::value(nullptr);
 }
 
-json::value or_null(const std::string& text) {
+json::value or_null(std::string_view text) {
   return text.empty() ? json::value(nullptr) : json::value(text);
 }
 
@@ -104,7 +104,7 @@ json::object failure_of(const StoredFinding& stored) {
   const Finding& finding = stored.finding;
   return {{"job", stored.job},
           {"attempt", stored.attempt},
-          {"class", finding.cause},
+          {"class", name_of(finding.cause)},
           {"title", finding.title},
           {"confidence", finding.confidence},
           {"time", to_rfc3339(time_of(stored))},
@@ -115,11 +115,16 @@ json::object json_of(const CounterSeries& series, const CounterHistory& history)
   const auto reading = [](const CounterReading& of) {
     return json::object{{"value", of.value}, {"time", or_null(of.time)}};
   };
-  json::object object{{"counter", series.counter},       {"tool", series.tool},
-                      {"class", or_null(series.cause)},  {"link", or_null(series.link)},
-                      {"first", reading(history.first)}, {"last", reading(history.last)},
-                      {"delta", history.delta},          {"at_least", history.at_least},
-                      {"cleared", history.cleared},      {"rate_per_hour", nullptr}};
+  json::object object{{"counter", series.counter},
+                      {"tool", series.tool},
+                      {"class", or_null(name_of(series.cause))},
+                      {"link", or_null(series.link)},
+                      {"first", reading(history.first)},
+                      {"last", reading(history.last)},
+                      {"delta", history.delta},
+                      {"at_least", history.at_least},
+                      {"cleared", history.cleared},
+                      {"rate_per_hour", nullptr}};
   if (history.rate_per_hour)
     object["rate_per_hour"] = std::round(*history.rate_per_hour * 100) / 100;
   return object;
@@ -214,7 +219,7 @@ json::object json_of(const EventInJob& in) {
   json::object object{{"time", or_null(event.first)},
                       {"last_time", or_null(event.last)},
                       {"kind", event.kind},
-                      {"class", or_null(event.cause)},
+                      {"class", or_null(name_of(event.cause))},
                       {"severity", nullptr},
                       {"code", nullptr},
                       {"signature", or_null(event.signature)},
@@ -235,7 +240,7 @@ json::object json_of(const HostFinding& found) {
   return {{"finding", finding.id},
           {"job", found.stored.job},
           {"attempt", found.stored.attempt},
-          {"class", finding.cause},
+          {"class", name_of(finding.cause)},
           {"title", finding.title},
           {"severity", name_of(finding.severity)},
           {"confidence", finding.confidence},

@@ -1,38 +1,58 @@
-// The vocabulary of causes: every class a finding may have. A class appears in JSON, metrics, alert
-// labels, rule files and URLs, so one that was released is never renamed.
+// The vocabulary of causes: every class that a finding may have, and what is so of it. They are
+// data, rules/knowledge/catalog/classes.yaml.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
+#include "model/classes.h"
+
 namespace faultline {
 
-struct CauseClass {
-  std::string_view name;  // gpu.off_bus
-  // True: a cause makes it visible. A symptom becomes a root cause only when nothing explains it.
-  bool is_symptom = false;
+// Those that there are, without the one that stands for none.
+constexpr std::span<const CauseClass> cause_classes() {
+  return std::span(kCauseClasses).subspan(1);
+}
 
-  std::string_view family() const { return name.substr(0, name.find('.')); }  // gpu
-};
+constexpr const CauseClass& class_of(Cause cause) {
+  return kCauseClasses[static_cast<std::size_t>(cause)];
+}
 
-// By family, in the order of the documentation.
-std::span<const CauseClass> cause_classes();
+// gpu.off_bus; of none: nothing.
+constexpr std::string_view name_of(Cause cause) { return class_of(cause).name; }
 
-// Its place among cause_classes(); of a class that is not known: their number.
-std::size_t cause_number(std::string_view name);
+// Cause::none: there is no such class.
+Cause cause_named(std::string_view name);
 
-// nullptr if there is no such class.
-const CauseClass* cause_class(std::string_view name);
+constexpr bool is(Cause cause, Trait trait) { return class_of(cause).traits.has(trait); }
 
-// Of a class that is not known: no.
-bool is_symptom(std::string_view cause);
+constexpr bool is_of(Cause cause, Family family) { return class_of(cause).family == family; }
 
-// What other logs would tell more of: those of the other end, or of the host.
-bool leaves_open_why(std::string_view cause);
+constexpr bool is_of(Cause cause, std::initializer_list<Family> families) {
+  for (const Family family : families)
+    if (is_of(cause, family)) return true;
+  return false;
+}
 
-// Whether it tells of a machine, so that its next job wants to know: hosts, GPUs, what connects
-// them, and faults of programs on a GPU, of which several may be the GPU's own.
-bool is_of_a_machine(std::string_view cause);
+constexpr bool is_one_of(Cause cause, std::initializer_list<Cause> some) {
+  for (const Cause one : some)
+    if (cause == one) return true;
+  return false;
+}
+
+// With a name from outside.
+constexpr bool operator==(Cause cause, std::string_view name) { return name_of(cause) == name; }
 
 }  // namespace faultline
+
+template <>
+struct fmt::formatter<faultline::Cause> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(faultline::Cause cause, Context& context) const {
+    return fmt::formatter<std::string_view>::format(faultline::name_of(cause), context);
+  }
+};

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/cause.h"
 #include "model/explanation.h"
 #include "model/incident.h"
 #include "model/time.h"
@@ -51,8 +52,8 @@ enum class FindingState { open, resolved };
 BOOST_DESCRIBE_ENUM(FindingState, open, resolved)
 
 struct Finding {
-  std::string id;     // the same cause on the same subject of one attempt has the same id
-  std::string cause;  // "class" in JSON: gpu.off_bus, collective.rank_behind, …
+  std::string id;             // the same cause on the same subject of one attempt has the same id
+  Cause cause = Cause::none;  // "class" in JSON
   std::string title;
   Severity severity = Severity::error;
   double confidence = 0;

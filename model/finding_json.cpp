@@ -140,7 +140,7 @@ Result<Finding> finding_from_json(std::string_view text) {
   std::string wrong;
   Fields fields(value, wrong);
   Finding finding{.id = fields.text("finding"),
-                  .cause = fields.text("class"),
+                  .cause = cause_named(fields.text("class")),
                   .title = fields.text("title"),
                   .severity = fields.word<Severity>("severity"),
                   .confidence = fields.number<double>("confidence"),

@@ -14,8 +14,8 @@ namespace faultline {
 
 // Reports of one thing by one part: a storm of them is one of these.
 struct HostEvent {
-  std::string kind;   // of its facts: gpu_xid, switch_error, remark, host_booted
-  std::string cause;  // class; empty: it is of none
+  std::string kind;  // of its facts: gpu_xid, switch_error, remark, host_booted
+  Cause cause = Cause::none;
   std::optional<Severity> severity;
   std::optional<int> code;  // Xid, SXid
   std::string signature;    // that knows the line; empty: none
@@ -37,7 +37,7 @@ struct CounterReading {
 struct CounterSeries {
   std::string counter;  // canonical; as the tool spells it if it is one of many
   std::string tool;
-  std::string cause;                     // that its growth may be a sign of; empty: of none
+  Cause cause = Cause::none;             // that its growth may be a sign of
   std::string link;                      // which of a GPU's NVLinks
   std::optional<std::uint64_t> full_at;  // it stays there
   std::vector<CounterReading> readings;  // in the order of time, as far as that is known

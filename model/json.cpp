@@ -167,7 +167,7 @@ json::value to_json(const Evidence& evidence) {
 }
 
 json::value to_json(const Finding& finding) {
-  return {{"class", finding.cause},
+  return {{"class", name_of(finding.cause)},
           {"title", finding.title},
           {"severity", name_of(finding.severity)},
           {"confidence", finding.confidence},

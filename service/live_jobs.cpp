@@ -88,10 +88,10 @@ struct LiveJobs::Job {
     Standing standing;
     bool operator==(const Judged&) const = default;
   };
-  std::optional<Judged> reconciled;                        // as the store has it
-  std::set<std::pair<std::string, std::string>> offended;  // part and class
-  Pace pace;                                               // of reconciling
-  std::atomic<bool> is_due = false;                        // to be reconciled
+  std::optional<Judged> reconciled;                  // as the store has it
+  std::set<std::pair<std::string, Cause>> offended;  // part and class
+  Pace pace;                                         // of reconciling
+  std::atomic<bool> is_due = false;                  // to be reconciled
 };
 
 LiveJobs::LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics,
@@ -310,9 +310,9 @@ std::string LiveJobs::uuid_of(const Offence& offence) {
 // Matters where programs are at fault: one that does it on every GPU it runs on tells nothing of
 // any of them.
 bool LiveJobs::others_were_clean(const Offence& offence) {
-  const std::string& cause = offence.stored.finding.cause;
+  const Cause cause = offence.stored.finding.cause;
   const std::shared_ptr<Job> job = find(offence.stored.job);
-  if (!job || !cause.starts_with("software.")) return false;
+  if (!job || !is_of(cause, Family::software)) return false;
   const JobOnHosts known = hosts_of_job(*job);
   for (const auto& [host, view] : *known.hosts)
     for (const HostEvent& event : view.events)
@@ -323,7 +323,7 @@ bool LiveJobs::others_were_clean(const Offence& offence) {
 
 void LiveJobs::note_offences(Job& job, const Diagnosis& diagnosis,
                              const std::set<std::string, std::less<>>& blamed) {
-  std::set<std::pair<std::string, std::string>> offended;
+  std::set<std::pair<std::string, Cause>> offended;
   for (const Finding& finding : diagnosis.root_causes)
     if (blamed.contains(finding.id))
       for (const std::string& part : offenders_in(finding.subject))

@@ -31,7 +31,7 @@ Timestamp time_of(const StoredFinding& stored) {
 
 void keep_first_of_each_event(std::vector<const Offence*>& offences) {
   std::vector<const Offence*> kept;
-  using Key = std::tuple<std::string_view, std::string_view, std::string_view>;
+  using Key = std::tuple<std::string_view, std::string_view, Cause>;
   std::map<Key, std::vector<const Offence*>> events;
   for (const Offence* offence : offences) {
     auto& known = events[{offence->host, offence->part, offence->stored.finding.cause}];

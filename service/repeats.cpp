@@ -17,7 +17,7 @@ std::string in_words(std::size_t number) {
   return number < kWords.size() ? kWords[number] : std::to_string(number);
 }
 
-bool is_of_a_program(const Failure& failure) { return failure.cause.starts_with("software."); }
+bool is_of_a_program(const Failure& failure) { return is_of(failure.cause, Family::software); }
 
 Repeat sum_of(const std::vector<Failure>& failures) {
   std::set<std::string> jobs;
@@ -25,7 +25,7 @@ Repeat sum_of(const std::vector<Failure>& failures) {
   Repeat repeat{.first = failures.front().when, .last = failures.front().when};
   for (const Failure& failure : failures) {
     jobs.insert(failure.job);
-    causes.insert(failure.cause);
+    causes.emplace(name_of(failure.cause));
     repeat.first = std::min(repeat.first, failure.when);
     repeat.last = std::max(repeat.last, failure.when);
   }

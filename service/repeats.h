@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cause.h"
 #include "model/time.h"
 
 namespace faultline {
@@ -13,7 +14,7 @@ namespace faultline {
 // A job came to grief on a part.
 struct Failure {
   std::string job;
-  std::string cause;  // class
+  Cause cause = Cause::none;
   Timestamp when;
 };
 

@@ -6,7 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "model/cause.h"
 #include "model/json.h"
 #include "store/findings.h"
 
@@ -21,7 +20,7 @@ using Part = std::pair<std::string, std::string>;
 
 std::set<Part> parts_of(const Finding& finding) {
   std::set<Part> parts;
-  if (!is_of_a_machine(finding.cause)) return parts;
+  if (!is(finding.cause, Trait::of_a_machine)) return parts;
   const auto add = [&](std::string_view host, std::string_view gpu) {
     if (!host.empty() && host != "unknown-host" && parts.size() < kMostParts)
       parts.emplace(host, gpu);

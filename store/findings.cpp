@@ -121,10 +121,11 @@ void Reconciliation::insert(int attempt, const Finding& finding, const Place& pl
       std::string(kNextChange) + ")";
   const std::string body = body_of(finding);
   const bool open = finding.state == FindingState::open;
-  database_.run(
-      kInsert, job_, attempt, finding.id, finding.cause, static_cast<int>(finding.severity), now_,
-      now_, open ? std::nullopt : std::optional(now_), body, blamed, static_cast<int>(place.role),
-      place.incident, open ? std::string_view{} : place.reason);
+  database_.run(kInsert, job_, attempt, finding.id, name_of(finding.cause),
+                static_cast<int>(finding.severity), now_, now_,
+                open ? std::nullopt : std::optional(now_), body, blamed,
+                static_cast<int>(place.role), place.incident,
+                open ? std::string_view{} : place.reason);
   const std::int64_t number = database_.last_insert_id();
   insert_parts(database_, number, finding);
   if (open) route(number, finding, place);
@@ -147,7 +148,7 @@ void Reconciliation::update(const Known& known, const Finding& finding, const Pl
     delete_parts(database_, known.number);
     insert_parts(database_, known.number, finding);
   }
-  database_.run(kUpdate, finding.cause, static_cast<int>(finding.severity), now_, body,
+  database_.run(kUpdate, name_of(finding.cause), static_cast<int>(finding.severity), now_, body,
                 static_cast<int>(place.role), place.incident, known.number);
   if (open && !known.open)
     database_.run(

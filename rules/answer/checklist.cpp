@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kBandwidth = "expected bandwidth";
 
 // The first finding of the job's own trouble that is of one of these classes.
-const Finding* found(const Diagnosis& diagnosis, std::initializer_list<std::string_view> causes) {
+const Finding* found(const Diagnosis& diagnosis, std::initializer_list<Cause> causes) {
   for (const auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms})
     for (const Finding& finding : *findings)
       if (std::ranges::find(causes, finding.cause) != causes.end()) return &finding;
@@ -140,8 +140,8 @@ Check ranks_alive(const View& view, const Diagnosis& diagnosis) {
   std::set<int> ended;
   for (const auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms})
     for (const Finding& finding : *findings)
-      for (const std::string_view cause :
-           {"software.rank_crashed", "software.cuda_oom", "host.oom_killed", "process.aborted"})
+      for (const Cause cause : {Cause::software_rank_crashed, Cause::software_cuda_oom,
+                                Cause::host_oom_killed, Cause::process_aborted})
         if (finding.cause == cause)
           ended.insert(finding.subject.ranks.begin(), finding.subject.ranks.end());
   if (!ended.empty()) {
@@ -160,7 +160,7 @@ Check ranks_alive(const View& view, const Diagnosis& diagnosis) {
 
 Check first_rank_reached(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "rendezvous port reachable", .status = CheckStatus::unknown};
-  if (const Finding* failed = found(diagnosis, {"launch.connect_failed"})) {
+  if (const Finding* failed = found(diagnosis, {Cause::launch_connect_failed})) {
     check.status = CheckStatus::fail;
     check.detail = failed->title;
     return check;
@@ -182,7 +182,7 @@ Check first_rank_reached(const View& view, const Diagnosis& diagnosis) {
 
 // Of ranks that could be compared, whether this kind of trouble was found.
 Check agreement(const View& view, const Diagnosis& diagnosis, std::string name,
-                std::initializer_list<std::string_view> causes, std::string_view agreed) {
+                std::initializer_list<Cause> causes, std::string_view agreed) {
   Check check{.check = std::move(name), .status = CheckStatus::unknown};
   if (const Finding* differs = found(diagnosis, causes)) {
     check.status = CheckStatus::fail;
@@ -209,8 +209,8 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
 // What was entered last.
 Check last_operation(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "last operation", .status = CheckStatus::unknown};
-  const Finding* stands =
-      found(diagnosis, {"collective.rank_behind", "collective.stalled", "collective.timeout"});
+  const Finding* stands = found(diagnosis, {Cause::collective_rank_behind,
+                                            Cause::collective_stalled, Cause::collective_timeout});
   // Where ranks wait, that communicator; else the largest.
   const Alignment* largest = nullptr;
   bool waits = false;
@@ -243,7 +243,7 @@ Check last_operation(const View& view, const Diagnosis& diagnosis) {
 
 Check bandwidth(const Diagnosis& diagnosis) {
   Check check{.check = std::string(kBandwidth), .status = CheckStatus::unknown};
-  if (const Finding* low = found(diagnosis, {"performance.bandwidth_low"})) {
+  if (const Finding* low = found(diagnosis, {Cause::performance_bandwidth_low})) {
     check.status = CheckStatus::fail;
     check.detail = low->title;
     return check;
@@ -256,7 +256,7 @@ Check bandwidth(const Diagnosis& diagnosis) {
 // Which algorithm NCCL was told to use; its own choice stands in TUNING lines.
 Check algorithm(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "algorithm selected", .status = CheckStatus::unknown};
-  if (const Finding* differs = found(diagnosis, {"config.environment_mismatch"})) {
+  if (const Finding* differs = found(diagnosis, {Cause::config_environment_mismatch})) {
     check.status = CheckStatus::fail;
     check.detail = differs->title;
     return check;
@@ -281,9 +281,10 @@ std::vector<Check> checklist_of(const View& view, const Diagnosis& diagnosis) {
       last_operation(view, diagnosis),
       calls_are_logged(view),
       agreement(view, diagnosis, "no conditional collective",
-                {"software.collective_skipped", "software.p2p_mismatch"},
+                {Cause::software_collective_skipped, Cause::software_p2p_mismatch},
                 "no rank left out a call that its peers made"),
-      agreement(view, diagnosis, "datatypes and shapes agree", {"software.collective_mismatch"},
+      agreement(view, diagnosis, "datatypes and shapes agree",
+                {Cause::software_collective_mismatch},
                 "ranks called the same functions, counts and types"),
       no_gpu_errors(view)};
   for (Check& check : checks_of_parts(view)) checks.push_back(std::move(check));

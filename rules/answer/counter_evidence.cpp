@@ -20,7 +20,7 @@ namespace {
 constexpr std::chrono::seconds kQueuedFor{60};  // calls that were queued are still printed
 
 bool stops_its_rank(const Finding& finding) {
-  const bool part = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
+  const bool part = is_of(finding.cause, {Family::gpu, Family::host});
   return part && finding.severity == Severity::critical && finding.subject.ranks.size() == 1;
 }
 
@@ -43,7 +43,7 @@ void rank_went_on(const View& view, Finding& finding) {
 
 // The driver tells the kernel log of what happens to a GPU.
 void kernel_log_is_silent(const View& view, Finding& finding) {
-  if (!finding.cause.starts_with("gpu.") || finding.subject.hosts.size() != 1) return;
+  if (!is_of(finding.cause, Family::gpu) || finding.subject.hosts.size() != 1) return;
   const auto& sources = view.job.sources();
   const bool from_driver = std::ranges::any_of(finding.evidence, [&](const Evidence& line) {
     const SourceState* source = sources.find(line.source);
@@ -57,7 +57,7 @@ void kernel_log_is_silent(const View& view, Finding& finding) {
 
 // A connection that gave up over a port whose counters stand still.
 void ports_are_clean(const View& view, Finding& finding) {
-  if (finding.cause != "network.transport_error" && finding.cause != "network.peer_lost") return;
+  if (!is_one_of(finding.cause, {Cause::network_transport_error, Cause::network_peer_lost})) return;
   const PartFacts facts(view);
   for (const std::string& host : finding.subject.hosts) {
     std::size_t read_twice = 0;
@@ -65,7 +65,7 @@ void ports_are_clean(const View& view, Finding& finding) {
     for (std::size_t i = 0; i < facts.ports.all().size(); ++i) {
       if (facts.ports.all()[i].host != host) continue;
       for (const Movement& movement : facts.moved[i]) {
-        if (movement.counter->of->finding.empty()) continue;
+        if (movement.counter->of->finding == Cause::none) continue;
         clean &= level_of(movement) == Level::nothing && !movement.full_before;
         ++read_twice;
       }

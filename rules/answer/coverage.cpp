@@ -23,15 +23,15 @@ void ask(MissingEvidence wanted, std::vector<MissingEvidence>& missing) {
 // What would tell more of an error that names two ends, or none.
 void ask_for_other_side(const View& view, const Finding& finding,
                         std::vector<MissingEvidence>& missing) {
-  if (finding.cause == "nccl.error" || finding.cause == "process.aborted") {
+  if (is_one_of(finding.cause, {Cause::nccl_error, Cause::process_aborted})) {
     ask({"the NCCL log of every rank, from its start",
          "the lines at hand only follow from an error elsewhere, or name no cause",
          "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},
         missing);
     return;
   }
-  if (finding.cause.starts_with("collective.") || finding.cause.starts_with("process.") ||
-      finding.cause == "launch.rank_missing")
+  if (is_of(finding.cause, {Family::collective, Family::process}) ||
+      finding.cause == Cause::launch_rank_missing)
     return;
   const std::set<std::string> heard = hosts_heard(view);
   constexpr std::size_t kMostHosts = 2;

@@ -57,24 +57,21 @@ std::set<std::string> hosts_of(const View& view, const Finding& finding) {
   return hosts.empty() ? hosts_heard(view) : std::set<std::string>(hosts.begin(), hosts.end());
 }
 
-bool came_to_a_halt(const Finding& finding) {
-  return finding.cause == "collective.rank_behind" || finding.cause == "process.silent";
-}
-
 // Where ranks stopped in several places, and none is known to have been the first, whatever stopped
 // them may be between any of them.
 bool is_anybodys(const std::vector<Finding>& unexplained) {
   return std::ranges::count_if(unexplained, [](const Finding& finding) {
-           return came_to_a_halt(finding) && finding.confidence < limits::least_to_blame;
+           return is(finding.cause, Trait::standstill) &&
+                  finding.confidence < limits::least_to_blame;
          }) > 1;
 }
 
 WhoStands standstill_of(const View& view, const Finding& finding) {
-  if (finding.cause == "collective.stalled")
+  if (finding.cause == Cause::collective_stalled)
     return {Lacking::stalled, hosts_of(view, finding), "a call does not end and nothing says why"};
-  if (finding.cause == "launch.rank_missing")
+  if (finding.cause == Cause::launch_rank_missing)
     return {Lacking::stopped, hosts_of(view, finding), "a rank did not come and nothing says why"};
-  if (came_to_a_halt(finding))
+  if (is(finding.cause, Trait::standstill))
     return {Lacking::stopped,
             {finding.subject.hosts.begin(), finding.subject.hosts.end()},
             fmt::format("{} stopped there and nothing says why",
@@ -83,8 +80,8 @@ WhoStands standstill_of(const View& view, const Finding& finding) {
                             : fmt::format("rank {}", fmt::join(finding.subject.ranks, ", ")))};
   // Whose the other end is, old versions do not say.
   const bool one_end =
-      finding.cause == "network.transport_error" && finding.subject.hosts.size() == 1;
-  if (finding.cause.starts_with("network.") || finding.cause == "launch.connect_failed")
+      finding.cause == Cause::network_transport_error && finding.subject.hosts.size() == 1;
+  if (is_of(finding.cause, Family::network) || finding.cause == Cause::launch_connect_failed)
     return {Lacking::stopped,
             one_end
                 ? hosts_heard(view)
@@ -153,7 +150,7 @@ std::vector<MissingEvidence> ask_why_it_stands(const View& view,
   const bool anybodys = is_anybodys(unexplained);
   for (const Finding& finding : unexplained) {
     WhoStands stands = standstill_of(view, finding);
-    if (anybodys && came_to_a_halt(finding))
+    if (anybodys && is(finding.cause, Trait::standstill))
       stands = {Lacking::stalled, hosts_heard(view),
                 "ranks stopped in several places, and nothing says where it began"};
     std::erase_if(stands.hosts, [&](const std::string& host) { return asked.contains(host); });

@@ -16,7 +16,7 @@ struct Covered {
   std::string remark;  // what more there is to say
 };
 
-bool suspects(const Suspicions& suspicions, std::string_view cause) {
+bool suspects(const Suspicions& suspicions, Cause cause) {
   return std::ranges::any_of(suspicions, [&](const Suspicion& suspicion) {
     return suspicion.finding.cause == cause && suspicion.finding.part_of_job &&
            suspicion.verdict != Verdict::healthy;
@@ -47,14 +47,15 @@ Covered ports_covered(const PartFacts& facts, const std::set<std::string>& hosts
     if (!hosts.contains(port.host)) continue;
     covered.hosts.insert(port.host);
     for (const Movement& movement : facts.moved[i]) {
-      if (movement.counter->of->finding.empty()) continue;
+      if (movement.counter->of->finding == Cause::none) continue;
       if (movement.full_before)
         ++full;
       else
         read_twice.insert(port.host);
     }
   }
-  for (const char* cause : {"network.link_down", "network.link_errors", "network.nic_failure"})
+  for (const Cause cause :
+       {Cause::network_link_down, Cause::network_link_errors, Cause::network_nic_failure})
     covered.wrong |= suspects(suspicions, cause);
   if (full > 0)
     covered.remark =
@@ -76,7 +77,7 @@ Covered gpus_covered(const PartFacts& facts, const std::set<std::string>& hosts,
         if (matches_any(kMemory, normalised_field(facts.parts().text(series.name))))
           covered.hosts.insert(gpu.host);
   }
-  for (const char* cause : {"gpu.ecc_uncorrectable", "gpu.row_remap"})
+  for (const Cause cause : {Cause::gpu_ecc_uncorrectable, Cause::gpu_row_remap})
     covered.wrong |= suspects(suspicions, cause);
   return covered;
 }
@@ -109,9 +110,9 @@ std::vector<Check> checks_of_parts(const View& view) {
        {suspect_port_states, suspect_counters, suspect_conditions, suspect_mtu})
     std::ranges::move(look(facts), std::back_inserter(suspicions));
   Covered mtu{.hosts = hosts_told(facts, hosts, "netdev", {"mtu"}),
-              .wrong = suspects(suspicions, "network.mtu_mismatch")};
+              .wrong = suspects(suspicions, Cause::network_mtu_mismatch)};
   Covered shm{.hosts = hosts_told(facts, hosts, "host", {"use", "capacity"}, "/dev/shm"),
-              .wrong = suspects(suspicions, "host.shm_full")};
+              .wrong = suspects(suspicions, Cause::host_shm_full)};
   return {check_of("InfiniBand ports of the job's hosts", ports_covered(facts, hosts, suspicions),
                    hosts, "ibstat; perfquery -x; sleep 600; perfquery -x"),
           check_of("GPU memory (ECC)", gpus_covered(facts, hosts, suspicions), hosts,

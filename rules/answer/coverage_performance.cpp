@@ -11,7 +11,7 @@
 namespace faultline {
 namespace {
 
-bool finds(const std::vector<Suspicion>& found, std::initializer_list<std::string_view> causes) {
+bool finds(const std::vector<Suspicion>& found, std::initializer_list<Cause> causes) {
   return std::ranges::any_of(found, [&](const Suspicion& suspicion) {
     return suspicion.finding.part_of_job &&
            std::ranges::find(causes, suspicion.finding.cause) != causes.end();
@@ -49,7 +49,7 @@ void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
   }
   if (tables == 0) return;
   Check bandwidth{.check = "expected bandwidth", .status = CheckStatus::unknown};
-  if (finds(found, {"performance.bandwidth_low"}))
+  if (finds(found, {Cause::performance_bandwidth_low}))
     bandwidth.status = CheckStatus::fail;
   else if (judged == tables)
     bandwidth.status = CheckStatus::pass;
@@ -62,7 +62,7 @@ void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
   checks.push_back(std::move(bandwidth));
 
   Check results{.check = "results of nccl-tests", .status = CheckStatus::unknown};
-  if (finds(found, {"corruption.wrong_results"}))
+  if (finds(found, {Cause::corruption_wrong_results}))
     results.status = CheckStatus::fail;
   else if (checked)
     results.status = CheckStatus::pass;
@@ -84,7 +84,7 @@ void check_profiles(const View& view, const std::vector<Suspicion>& found,
   const std::set<int> ranks = profiled_ranks(view);
   if (ranks.empty()) return;
   Check check{.check = "time of profiled ranks", .status = CheckStatus::unknown};
-  if (finds(found, {"software.straggler", "performance.communication_bound"}))
+  if (finds(found, {Cause::software_straggler, Cause::performance_communication_bound}))
     check.status = CheckStatus::fail;
   else if (ranks.size() > 1)
     check.status = CheckStatus::pass;
@@ -133,7 +133,7 @@ std::vector<MissingEvidence> ask_for_tests(const View& view) {
 
 std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis& diagnosis) {
   const bool bound = !diagnosis.root_causes.empty() &&
-                     diagnosis.root_causes.front().cause == "performance.communication_bound";
+                     diagnosis.root_causes.front().cause == Cause::performance_communication_bound;
   const bool healthy = diagnosis.root_causes.empty() && diagnosis.verdict == Verdict::healthy;
   const std::set<int> profiled = profiled_ranks(view);
   if (profiled.contains(-1) || (!bound && !healthy) || view.roll.expected < 2) return {};

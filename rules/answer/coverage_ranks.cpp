@@ -113,7 +113,7 @@ void ask_for_start(const View& view, std::vector<MissingEvidence>& missing) {
 void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
                  std::vector<MissingEvidence>& missing) {
   const bool hangs = std::ranges::any_of(unexplained, [](const Finding& finding) {
-    return finding.cause.starts_with("collective.") || finding.cause == "process.silent";
+    return is_of(finding.cause, Family::collective) || finding.cause == Cause::process_silent;
   });
   const bool calls_tell = std::ranges::any_of(
       view.alignments, [](const Alignment& a) { return a.members.size() > 1 && a.furthest > 0; });
@@ -128,9 +128,9 @@ void ask_ncclras(const View& view, const std::vector<Finding>& unexplained,
 
 // Others wait for it, or its host is where it ought to be.
 bool stands_itself(const Finding& finding) {
-  if (finding.cause == "launch.rank_missing")
+  if (finding.cause == Cause::launch_rank_missing)
     return !finding.subject.ranks.empty() || !finding.subject.hosts.empty();
-  return finding.cause == "collective.rank_behind" || finding.cause == "process.silent";
+  return is(finding.cause, Trait::standstill);
 }
 
 }  // namespace
@@ -223,7 +223,7 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
   std::vector<MissingEvidence> missing;
   for (const Finding& finding : unexplained) {
     if (missing.size() == kMostNamed) break;
-    if (finding.cause == "collective.stalled")
+    if (finding.cause == Cause::collective_stalled)
       missing.push_back(
           {"stack of every rank, and all that its process printed (NCCL log and stderr)",
            "all entered the call, and nothing says why none came out", std::string(kStack)});

@@ -9,7 +9,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "model/cause.h"
 #include "rules/answer/checklist.h"
 #include "rules/answer/clock_offsets.h"
 #include "rules/answer/counter_evidence.h"
@@ -51,7 +50,7 @@ void add_advice(const Catalog& catalog, Finding& finding) {
   const Advice* advice = catalog.advice_for(finding.cause);
   if (advice == nullptr) return;
   finding.remedy = advice->remedy;
-  if (!finding.actions.empty() && !finding.cause.starts_with("collective.")) return;
+  if (!finding.actions.empty() && !is_of(finding.cause, Family::collective)) return;
   const AdviceSubject about = advice_subject(finding.subject);
   for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, about));
 }
@@ -70,7 +69,7 @@ std::vector<Candidate> candidates_of(const View& view) {
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       if (advised.insert(finding.id).second || !finding.part_of_job)
         add_advice(view.catalog, finding);
-      const bool symptom = is_symptom(finding.cause);
+      const bool symptom = is(finding.cause, Trait::symptom);
       candidates.push_back(
           {.suspicion = std::move(suspicion), .detector = detector.name, .symptom = symptom});
     }
@@ -96,8 +95,8 @@ bool comes_first(const Candidate& a, const Candidate& b) {
 // What was read, and not understood, and keeps all else from being called healthy.
 const Finding* doubt_in(const Diagnosis& diagnosis) {
   const auto doubt = std::ranges::find_if(diagnosis.observations, [](const Finding& finding) {
-    return (finding.cause == "host.error" || finding.cause == "nccl.error") &&
-           finding.part_of_job && finding.severity >= Severity::error;
+    return is(finding.cause, Trait::not_understood) && finding.part_of_job &&
+           finding.severity >= Severity::error;
   });
   return doubt == diagnosis.observations.end() ? nullptr : &*doubt;
 }
@@ -129,7 +128,7 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
   std::string summary = cause.title + ".";
   for (const Finding& symptom : diagnosis.symptoms)
     if (std::ranges::find(cause.explains, symptom.id) != cause.explains.end() &&
-        symptom.cause.starts_with("collective."))
+        is_of(symptom.cause, Family::collective))
       summary += " " + symptom.title + ".";
   return summary;
 }
@@ -240,13 +239,14 @@ std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates
       diagnosis.observations.push_back(std::move(finding));
       continue;
     }
-    if (finding.cause == "collective.rank_behind") add_ranks(finding, diagnosis.ranks.behind);
-    if (finding.cause == "process.silent") add_ranks(finding, diagnosis.ranks.silent);
+    if (finding.cause == Cause::collective_rank_behind) add_ranks(finding, diagnosis.ranks.behind);
+    if (finding.cause == Cause::process_silent) add_ranks(finding, diagnosis.ranks.silent);
     if (places[i] == Place::symptom) {
       diagnosis.symptoms.push_back(std::move(finding));
       continue;
     }
-    if (candidate.symptom || leaves_open_why(finding.cause)) unexplained.push_back(finding);
+    if (candidate.symptom || is(finding.cause, Trait::leaves_open_why))
+      unexplained.push_back(finding);
     diagnosis.root_causes.push_back(std::move(finding));
   }
   sort_once(diagnosis.ranks.behind);

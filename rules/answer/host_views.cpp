@@ -61,7 +61,7 @@ class Gathering {
     if (const XidMeaning* meaning = catalog_.xid(incident.code)) {
       XidReading reading =
           read_xid(catalog_, *meaning, incident.details.empty() ? "" : incident.details.front());
-      event.cause = std::move(reading.cause);
+      event.cause = reading.cause;
       event.severity = reading.severity;
     }
     view->events.push_back(std::move(event));

@@ -29,8 +29,7 @@ bool any_calls(const View& view) {
 }
 
 bool is_about_collectives(const Finding& finding) {
-  return finding.cause.starts_with("collective.") || finding.cause.starts_with("process.") ||
-         finding.cause == "nccl.error";
+  return is_of(finding.cause, {Family::collective, Family::process, Family::nccl});
 }
 
 }  // namespace

@@ -170,7 +170,7 @@ Suspicion describe(const View& view, const ProgramOrder& program, const Suspect&
   suspicion.verdict = Verdict::hang;
   suspicion.since = view.member(last).last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.rank_behind";
+  finding.cause = Cause::collective_rank_behind;
   finding.title = fmt::format(
       "{} stopped about {} call{} before half of its peers, and next would come {}{}{}; about "
       "{:.0f} "

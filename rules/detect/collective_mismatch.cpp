@@ -158,116 +158,161 @@ bool only_reduces_otherwise(const Signature& one, const Signature& other) {
          one.count == other.count && one.datatype == other.datatype && one.root == other.root;
 }
 
-Suspicion describe(const View& view, const Alignment& alignment, const Divergence& divergence) {
-  const Progress& progress = view.job.progress();
+// Who called one thing and who another, the largest camp first.
+struct Camps {
+  std::vector<Camp> all;
+  bool equal = false;  // nothing tells which of two is right
+  bool by_siblings = false;
+
+  const Camp& most() const { return all.front(); }
+  const Camp& odd() const { return all[1]; }
+  bool are_two() const { return all.size() == 2 && !equal; }
+
+  std::vector<std::size_t> named() const {
+    std::vector<std::size_t> members;
+    for (std::size_t i = equal ? 0 : 1; i < all.size(); ++i)
+      members.insert(members.end(), all[i].members.begin(), all[i].members.end());
+    return members;
+  }
+};
+
+Camps camps_of(const View& view, const Alignment& alignment, const Divergence& divergence) {
   const Communicator& communicator = view.communicators[alignment.communicator];
-  const std::uint64_t position = divergence.position;
-  std::vector<Camp> camps;
-  camps.reserve(divergence.camps.size());
-  for (const auto& [call, members] : divergence.camps) camps.push_back({call, members});
-  std::ranges::stable_sort(camps, std::greater{}, [](const Camp& c) { return c.members.size(); });
+  Camps camps;
+  for (const auto& [call, members] : divergence.camps) camps.all.push_back({call, members});
+  std::ranges::stable_sort(camps.all, std::greater{},
+                           [](const Camp& c) { return c.members.size(); });
   // Of two camps of nearly the same size, ranks that were not heard may make either the larger.
   const auto nranks = static_cast<std::size_t>(std::max(communicator.nranks, 0));
   const std::size_t unheard = nranks - std::min(nranks, communicator.members.size());
-  const std::size_t larger = camps[0].members.size();
-  const std::size_t smaller = camps[1].members.size();
+  const std::size_t larger = camps.most().members.size();
+  const std::size_t smaller = camps.odd().members.size();
   const bool as_many = smaller == larger || (2 * smaller >= larger && smaller + unheard >= larger);
-  const bool by_siblings =
-      as_many && camps.size() == 2 && siblings_tell(view, alignment, position, camps);
-  const bool equal = as_many && !by_siblings;
-  const Camp& most = camps.front();
-  const Camp& odd = camps[1];
+  camps.by_siblings = as_many && camps.all.size() == 2 &&
+                      siblings_tell(view, alignment, divergence.position, camps.all);
+  camps.equal = as_many && !camps.by_siblings;
+  return camps;
+}
+
+// What the odd one did, by how it went on.
+enum class Deed { called_another, missed, added, swapped };
+
+struct Reading {
+  Deed deed = Deed::called_another;
+  std::uint64_t proof = 0;    // calls that agree once one is left out
+  bool one_of_a_run = false;  // left out anywhere in a run of equal calls, it is missed at its end
+};
+
+Reading reading_of(const View& view, const Alignment& alignment, const Divergence& divergence,
+                   const Camps& camps) {
+  const Progress& progress = view.job.progress();
+  const std::uint64_t position = divergence.position;
+  const bool counted = alignment.basis == Basis::counted;
+  const History::Place& odd = view.member(camps.odd().members.front()).place;
+  // Whoever went furthest tells most of how the program goes on.
+  const History::Place& most =
+      view.member(*std::ranges::max_element(
+                      camps.most().members, {},
+                      [&](std::size_t m) { return view.member(m).place.position; }))
+          .place;
+  std::uint64_t missed = divergence.skipped.value_or(false) ? kEnoughProof : 0;
+  std::uint64_t added = 0;
+  if (counted) {
+    const Program peers(progress, most, position);
+    missed = agreeing(progress, odd, peers, position, 1);
+    // A call too many: after it, the odd one calls what its peers called instead of it. That it
+    // called one thing for another is simpler, and fits as well where calls repeat.
+    const std::uint64_t as_an_extra =
+        odd.position > position + 1
+            ? agreeing(progress, odd, peers, position + 1, static_cast<std::uint64_t>(-1))
+            : 0;
+    const std::uint64_t as_another = agreeing(progress, odd, peers, position + 1, 0);
+    if (as_an_extra >= kEnoughProof && as_another == 0) added = as_an_extra;
+  }
+  Reading reading{.proof = std::max(missed, added)};
+  if (counted && !camps.equal && missed < 2 && added == 0 &&
+      in_other_order(progress, odd, most, position))
+    reading.deed = Deed::swapped;
+  else if (missed != added)
+    reading.deed = missed > added ? Deed::missed : Deed::added;
+  reading.one_of_a_run = reading.deed == Deed::missed && counted && position > 0 &&
+                         progress.history().call_at(most, position - 1) == camps.most().call;
+  return reading;
+}
+
+std::string title_of(const View& view, const Alignment& alignment, std::uint64_t position,
+                     const Camps& camps, const Reading& reading) {
+  const Progress& progress = view.job.progress();
+  const std::string odd_call = to_text(progress.signature(camps.odd().call));
+  const std::string most_call = to_text(progress.signature(camps.most().call));
+  const std::string odd = people_of(view, camps.odd().members);
+  const std::size_t peers = camps.most().members.size();
+  const std::string place = fmt::format("{} of communicator {}", alignment.label(position),
+                                        view.communicators[alignment.communicator].id);
+  if (reading.deed == Deed::swapped)
+    return fmt::format(
+        "{} called {} before {}, from {} on, which {} peers called in the other order", odd,
+        odd_call, most_call, place, peers);
+  if (camps.are_two() && reading.deed == Deed::missed)
+    return fmt::format("{} skipped {}, {}, which {} peers called{}", odd, most_call, place, peers,
+                       reading.one_of_a_run
+                           ? ", or an equal one just before: identical calls leave open which"
+                           : "");
+  if (camps.are_two() && reading.deed == Deed::added)
+    return fmt::format("{} called {}, {}, which none of {} peers did", odd, odd_call, place, peers);
+  return fmt::format(
+      "At {} {} called {} where {} called {}", place, odd, odd_call,
+      camps.equal ? people_of(view, camps.most().members) : fmt::format("{} peers", peers),
+      most_call);
+}
+
+Sureness sureness_of(const View& view, const Alignment& alignment, const Camps& camps,
+                     const Reading& reading) {
+  Sureness sure = Claim::calls_differ;
+  if (!view.communicators[alignment.communicator].matched) sure.add(Ground::difference_by_layout);
+  if (camps.equal)
+    sure.add(Ground::equal_camps);
+  else if (camps.by_siblings)
+    sure.add(Ground::told_by_siblings);
+  else if (alignment.basis != Basis::counted) {
+    sure.add(Ground::calls_uncounted);
+    if (alignment.loss > 1.0 / 5) sure.add(Ground::late_here_and_there);
+  }
+  const bool by_one_place = reading.deed == Deed::missed || reading.deed == Deed::added;
+  if (by_one_place && reading.proof < kEnoughProof) sure.add(Ground::by_one_call);
+  return sure;
+}
+
+Suspicion describe(const View& view, const Alignment& alignment, const Divergence& divergence) {
+  const Progress& progress = view.job.progress();
+  const Camps camps = camps_of(view, alignment, divergence);
+  const Reading reading = reading_of(view, alignment, divergence, camps);
+  const bool left_out = reading.deed == Deed::missed || reading.deed == Deed::added;
 
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
+  suspicion.sure = sureness_of(view, alignment, camps, reading);
+  suspicion.since = view.member(camps.odd().members.front()).last_line.time;
   Finding& finding = suspicion.finding;
-  std::vector<std::size_t> named;
-  for (std::size_t i = equal ? 0 : 1; i < camps.size(); ++i)
-    named.insert(named.end(), camps[i].members.begin(), camps[i].members.end());
-
-  const History::Place& odd_place = view.member(odd.members.front()).place;
-  // Whoever went furthest tells most of how the program goes on.
-  const History::Place& most_place =
-      view
-          .member(*std::ranges::max_element(
-              most.members, {}, [&](std::size_t m) { return view.member(m).place.position; }))
-          .place;
-  const std::string odd_call = to_text(progress.signature(odd.call));
-  const std::string most_call = to_text(progress.signature(most.call));
-  const bool counted = alignment.basis == Basis::counted;
-  std::uint64_t shows_missed = divergence.skipped.value_or(false) ? kEnoughProof : 0;
-  std::uint64_t shows_extra = 0;
-  if (counted) {
-    const Program peers(progress, most_place, position);
-    shows_missed = agreeing(progress, odd_place, peers, position, 1);
-    // A call too many: after it, the odd one calls what its peers called instead of it. That it
-    // called one thing for another is simpler, and fits as well where calls repeat.
-    const std::uint64_t as_an_extra =
-        odd_place.position > position + 1
-            ? agreeing(progress, odd_place, peers, position + 1, static_cast<std::uint64_t>(-1))
-            : 0;
-    const std::uint64_t as_another = agreeing(progress, odd_place, peers, position + 1, 0);
-    if (as_an_extra >= kEnoughProof && as_another == 0) shows_extra = as_an_extra;
+  finding.cause = camps.are_two() && left_out ? Cause::software_collective_skipped
+                                              : Cause::software_collective_mismatch;
+  if (finding.cause == Cause::software_collective_mismatch &&
+      only_reduces_otherwise(progress.signature(camps.odd().call),
+                             progress.signature(camps.most().call))) {
+    suspicion.verdict = Verdict::corrupt;
+    suspicion.tells_verdict = true;
   }
-  const bool swapped = counted && !equal && shows_missed < 2 && shows_extra == 0 &&
-                       in_other_order(progress, odd_place, most_place, position);
-  const bool missed = !swapped && shows_missed > shows_extra;
-  const bool extra = !swapped && shows_extra > shows_missed;
-  if (camps.size() == 2 && !equal && missed != extra) {
-    finding.cause = "software.collective_skipped";
-    finding.title =
-        missed ? fmt::format("{} skipped {}, {} of communicator {}, which {} peers called",
-                             people_of(view, named), most_call, alignment.label(position),
-                             communicator.id, most.members.size())
-               : fmt::format("{} called {}, {} of communicator {}, which none of {} peers did",
-                             people_of(view, named), odd_call, alignment.label(position),
-                             communicator.id, most.members.size());
-    // Left out anywhere in a run of equal calls, it is missed only at the end of the run.
-    const bool one_of_a_run = missed && counted && position > 0 &&
-                              progress.history().call_at(most_place, position - 1) == most.call;
-    if (one_of_a_run)
-      finding.title += ", or an equal one just before: identical calls leave open which";
-  } else {
-    finding.cause = "software.collective_mismatch";
-    if (only_reduces_otherwise(progress.signature(odd.call), progress.signature(most.call))) {
-      suspicion.verdict = Verdict::corrupt;
-      suspicion.tells_verdict = true;
-    }
-    finding.title =
-        swapped ? fmt::format(
-                      "{} called {} before {}, from {} of communicator {} on, which {} peers "
-                      "called in the other order",
-                      people_of(view, odd.members), odd_call, most_call, alignment.label(position),
-                      communicator.id, most.members.size())
-                : fmt::format("At {} of communicator {} {} called {} where {} called {}",
-                              alignment.label(position), communicator.id,
-                              people_of(view, odd.members), odd_call,
-                              equal ? people_of(view, most.members)
-                                    : fmt::format("{} peers", most.members.size()),
-                              most_call);
-  }
+  finding.title = title_of(view, alignment, divergence.position, camps, reading);
   finding.severity = Severity::critical;
-  suspicion.sure = Claim::calls_differ;
-  if (!communicator.matched) suspicion.sure.add(Ground::difference_by_layout);
-  if (equal)
-    suspicion.sure.add(Ground::equal_camps);
-  else if (by_siblings)
-    suspicion.sure.add(Ground::told_by_siblings);
-  else if (!counted) {
-    suspicion.sure.add(Ground::calls_uncounted);
-    if (alignment.loss > 1.0 / 5) suspicion.sure.add(Ground::late_here_and_there);
+  finding.subject = subject_of(view, camps.named());
+  finding.subject.communicators = {view.communicators[alignment.communicator].id};
+  for (const Camp& camp : camps.all) {
+    const std::size_t shown = &camp == &camps.most() ? 1 : kMostRanksShown;
+    for (std::size_t i = 0; i < std::min(camp.members.size(), shown); ++i)
+      finding.evidence.push_back(line_at(view, alignment, camp.members[i], divergence.position));
   }
-  if (missed != extra && std::max(shows_missed, shows_extra) < kEnoughProof)
-    suspicion.sure.add(Ground::by_one_call);
-  finding.subject = subject_of(view, named);
-  finding.subject.communicators = {communicator.id};
-  for (const Camp& camp : camps)
-    for (std::size_t i = 0; i < std::min(camp.members.size(), &camp == &most ? 1 : kMostRanksShown);
-         ++i)
-      finding.evidence.push_back(line_at(view, alignment, camp.members[i], position));
-  std::ranges::rotate(finding.evidence, finding.evidence.begin() + (equal ? 0 : 1));
-  suspicion.since = view.member(odd.members.front()).last_line.time;
+  std::ranges::rotate(finding.evidence, finding.evidence.begin() + (camps.equal ? 0 : 1));
   return suspicion;
 }
 

@@ -34,7 +34,7 @@ Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
   suspicion.verdict = Verdict::hang;
   suspicion.since = view.member(members.front()).last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.stalled";
+  finding.cause = Cause::collective_stalled;
   finding.title = std::move(title);
   finding.severity = Severity::critical;
   suspicion.sure = std::move(sure);

@@ -25,7 +25,7 @@ Suspicion describe(const View& view, const Communicator& communicator,
   suspicion.verdict = Verdict::failed;
   suspicion.since = any.init_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "software.invalid_usage";
+  finding.cause = Cause::software_invalid_usage;
   finding.title =
       fmt::format("{} of communicator {} use one GPU, {}: NCCL takes each GPU once",
                   people_of(view, members), communicator.id, gpu_name(any.host, any.init->gpu));

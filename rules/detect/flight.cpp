@@ -53,7 +53,7 @@ class Findings {
     if (found_.empty()) left_out(alignment);
     std::vector<Suspicion> told = told_by_dumps(alignment);
     const auto stalled = std::ranges::stable_partition(told, [](const Suspicion& suspicion) {
-      return suspicion.finding.cause != "collective.stalled";
+      return suspicion.finding.cause != Cause::collective_stalled;
     });
     if (found_.empty()) std::move(told.begin(), stalled.begin(), std::back_inserter(found_));
     if (found_.empty()) deadlock(alignment);
@@ -92,13 +92,12 @@ class Findings {
     finding.evidence.push_back(view_.evidence(position == nullptr ? dump->line : position->line));
   }
 
-  Suspicion& suspect(std::string cause, Claim claim, const std::vector<int>& ranks,
-                     std::string title) {
+  Suspicion& suspect(Cause cause, Claim claim, const std::vector<int>& ranks, std::string title) {
     Suspicion& suspicion = found_.emplace_back();
     suspicion.stops_job = true;
     suspicion.verdict = Verdict::hang;
     Finding& finding = suspicion.finding;
-    finding.cause = std::move(cause);
+    finding.cause = cause;
     finding.title = std::move(title);
     finding.severity = Severity::critical;
     suspicion.sure = claim;
@@ -135,7 +134,7 @@ class Findings {
   void unfinished(const FlightAlignment& alignment) {
     const FlightStall* telling = alignment.stalls.empty() ? nullptr : &alignment.stalls.front();
     Suspicion& suspicion = suspect(
-        "collective.rank_behind", Claim::recorder_gpu_unfinished, alignment.unfinished,
+        Cause::collective_rank_behind, Claim::recorder_gpu_unfinished, alignment.unfinished,
         fmt::format("{} called everything, but their GPUs did not finish what those of their peers "
                     "did",
                     listed(alignment.unfinished)));
@@ -195,7 +194,7 @@ class Findings {
     const bool shifted = left_out || one_more;
     if (mismatch.told_by_like_groups) title += ", as groups of the same kind did";
     Suspicion& suspicion =
-        suspect(shifted ? "software.collective_skipped" : "software.collective_mismatch",
+        suspect(shifted ? Cause::software_collective_skipped : Cause::software_collective_mismatch,
                 shifted                                ? Claim::recorder_skipped
                 : even || mismatch.told_by_like_groups ? Claim::recorder_camps
                                                        : Claim::recorder_differs,
@@ -211,7 +210,7 @@ class Findings {
     const FlightSignature& sent = flight_.signature(first.sent);
     const FlightSignature& received = flight_.signature(first.received);
     Suspicion& suspicion = suspect(
-        "software.p2p_mismatch", Claim::recorder_clash,
+        Cause::software_p2p_mismatch, Claim::recorder_clash,
         {std::min(first.sender, first.receiver), std::max(first.sender, first.receiver)},
         fmt::format("Rank {} sends {} {} to rank {} in process group {}, which is to "
                     "receive {} {}",
@@ -232,7 +231,7 @@ class Findings {
     const auto members = flight_.groups()[first.group].members.size();
     if (ranks.size() * 2 > members) return;  // then it is not they who are odd
     Suspicion& suspicion =
-        suspect("software.collective_skipped", Claim::recorder_omitted, ranks,
+        suspect(Cause::software_collective_skipped, Claim::recorder_omitted, ranks,
                 fmt::format("{} left out {}, #{} of process group {}, and called what others call "
                             "after it: {}, #{} of {}",
                             listed(ranks), call_text(flight_.signature(first.signature)),
@@ -248,7 +247,7 @@ class Findings {
     if (alignment.deadlock.empty()) return;
     const FlightFront& front = alignment.fronts.at(alignment.deadlock.front());
     Suspicion& suspicion = suspect(
-        "software.p2p_mismatch", Claim::recorder_peers_wait, alignment.deadlock,
+        Cause::software_p2p_mismatch, Claim::recorder_peers_wait, alignment.deadlock,
         fmt::format("{} wait for each other in sends and receives of process group {}: none "
                     "comes to the other half",
                     listed(alignment.deadlock), group_text(flight_, front.group)));
@@ -269,7 +268,7 @@ class Findings {
         (scheduled.size() == 1 && started.size() == 1 && stall.ranks.size() > 2))
       return;
     Suspicion& suspicion = suspect(
-        "collective.rank_behind", Claim::recorder_gpu_not_begun, scheduled,
+        Cause::collective_rank_behind, Claim::recorder_gpu_not_begun, scheduled,
         fmt::format("{} called {}, #{} of process group {}, but {} did not come to it, where those "
                     "of {} other{} wait",
                     listed(scheduled), call_text(flight_.signature(stall.signature)),
@@ -298,7 +297,7 @@ class Findings {
       });
       if (!mutual) continue;
       Suspicion& suspicion =
-          suspect("software.p2p_mismatch", Claim::recorder_peers_wait,
+          suspect(Cause::software_p2p_mismatch, Claim::recorder_peers_wait,
                   {std::min(wait.rank, wait.peer), std::max(wait.rank, wait.peer)},
                   fmt::format("Rank {} waits in {} {} rank {} in process group {}, which has not "
                               "called the other half and waits the same way",
@@ -335,10 +334,10 @@ class Findings {
       const bool heard =
           std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });
       Suspicion& suspicion =
-          heard ? suspect("collective.rank_behind", Claim::recorder_no_dump, silent,
+          heard ? suspect(Cause::collective_rank_behind, Claim::recorder_no_dump, silent,
                           fmt::format("{} left no dump, and {}", listed(silent), who))
                 : suspect(
-                      "collective.stalled", Claim::recorder_no_dump, {},
+                      Cause::collective_stalled, Claim::recorder_no_dump, {},
                       fmt::format("Of {} nothing was sent, and {}", lowered(listed(silent)), who));
       if (!heard) suspicion.finding.subject = {.communicators = {group_text(flight_, stall.group)}};
       add_line(suspicion.finding, waiting.front(), stall.group);

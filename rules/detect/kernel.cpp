@@ -30,9 +30,9 @@ std::string machine_of(const KernelSighting& sighting) {
 
 // A task that hangs in storage which came back hung no longer than that.
 bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSighting>& all) {
-  if (sighting.signature->cause != "host.cpu_hang") return false;
+  if (sighting.signature->cause != Cause::host_cpu_hang) return false;
   return std::ranges::any_of(all, [&](const KernelSighting& storage) {
-    return storage.log == sighting.log && storage.signature->cause == "host.storage_stall" &&
+    return storage.log == sighting.log && storage.signature->cause == Cause::host_storage_stall &&
            storage.recovery != nullptr && storage.first->order < sighting.first->order &&
            sighting.last->order < storage.recovery->order;
   });
@@ -68,7 +68,7 @@ bool network_failed(const View& view) {
     for (const SaidRemark& said : process.said) {
       if (!said.warns() || !view.in_attempt(process.process)) continue;
       const auto match = view.catalog.signatures->match(said.remark);
-      if (match && match->signature->cause.starts_with("network.") &&
+      if (match && is_of(match->signature->cause, Family::network) &&
           match->signature->weight != Weight::harmless)
         return true;
     }
@@ -107,7 +107,7 @@ void tie_to_who_stopped(const View& view, std::vector<KernelGroup>& groups) {
 void tell_of_the_network(const View& view, const KernelSightings& sightings,
                          std::vector<KernelGroup>& groups) {
   const bool asked = std::ranges::any_of(sightings.all, [](const KernelSighting& sighting) {
-    return sighting.recovery != nullptr && sighting.signature->cause.starts_with("network.");
+    return sighting.recovery != nullptr && is_of(sighting.signature->cause, Family::network);
   });
   if (!asked || !network_failed(view)) return;
   for (KernelGroup& group : groups) group.network_failed = true;
@@ -131,7 +131,7 @@ void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& grou
 
 // Many parts with the same trouble: the surest is described, the others are named with it.
 std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> all) {
-  std::map<std::tuple<std::string, bool, Verdict>, std::vector<Suspicion>> alike;
+  std::map<std::tuple<Cause, bool, Verdict>, std::vector<Suspicion>> alike;
   for (Suspicion& suspicion : all) {
     const Finding& finding = suspicion.finding;
     alike[{finding.cause, finding.part_of_job, suspicion.verdict}].push_back(std::move(suspicion));

@@ -148,7 +148,7 @@ Suspicion describe_silence(const View& view, const Silence& silence, const std::
   suspicion.verdict = Verdict::unknown;
   suspicion.since = view.member(silence.members.front()).last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = all_of_host ? "host.down" : "process.silent";
+  finding.cause = all_of_host ? Cause::host_down : Cause::process_silent;
   finding.title =
       all_of_host
           ? fmt::format("Nothing has come from {} for {}, while the other hosts' logs are open",

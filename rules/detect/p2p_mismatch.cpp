@@ -226,14 +226,14 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
   }
 }
 
-Suspicion suspicion_of(const View& view, std::string cause, Sureness sure, std::string title,
+Suspicion suspicion_of(const View& view, Cause cause, Sureness sure, std::string title,
                        std::size_t communicator, const std::vector<std::size_t>& members) {
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
   suspicion.since = view.member(members.front()).last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = std::move(cause);
+  finding.cause = cause;
   finding.title = std::move(title);
   finding.severity = Severity::critical;
   suspicion.sure = std::move(sure);
@@ -281,8 +281,8 @@ void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspi
                                     view.communicators[first.communicator].id);
     if (pairs.size() > 1)
       title += fmt::format("; {} disagrees with {} ranks", who(view, hub->first), pairs.size());
-    Suspicion suspicion = suspicion_of(view, "software.p2p_mismatch", first.sure, std::move(title),
-                                       first.communicator, members);
+    Suspicion suspicion = suspicion_of(view, Cause::software_p2p_mismatch, first.sure,
+                                       std::move(title), first.communicator, members);
     // The two hold up whatever both are members of.
     if (!first.sure.has(Ground::log_torn) && first.sure.claim != Claim::p2p_sends_first &&
         members.size() == 2)
@@ -329,7 +329,7 @@ Suspicion circle(const View& view, const Gaps& gaps, bool alone) {
             : fmt::format("{} waits in {} #{} for {}", who(view, first.waiting),
                           name_of(first.called), first.answered + 1, who(view, first.owing)));
   Suspicion suspicion = suspicion_of(
-      view, "software.p2p_mismatch", gap_sureness(view, Claim::p2p_circle, gaps, alone),
+      view, Cause::software_p2p_mismatch, gap_sureness(view, Claim::p2p_circle, gaps, alone),
       std::move(title), first.communicator, {members.begin(), members.end()});
   for (const P2pGap* gap : gaps)
     add_line(view, suspicion.finding.evidence, gap->waiting, gap->called, gap->owing);
@@ -352,7 +352,7 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
       who(view, first.waiting), view.communicators[first.communicator].id,
       peers.size() == 1 ? "which waits for it"
                         : fmt::format("for which {} peers wait", peers.size()));
-  Suspicion suspicion = suspicion_of(view, "collective.rank_behind",
+  Suspicion suspicion = suspicion_of(view, Cause::collective_rank_behind,
                                      gap_sureness(view, Claim::p2p_waited_for, gaps, alone),
                                      std::move(title), first.communicator, {first.owing});
   Finding& finding = suspicion.finding;

@@ -7,8 +7,6 @@
 #include <set>
 #include <string>
 
-#include "model/cause.h"
-
 namespace faultline {
 namespace {
 
@@ -63,13 +61,13 @@ std::string within(const std::vector<const PastOffence*>& before, const Suspicio
 // Programs do to a GPU what they do; that is no fault of its.
 bool is_fault_of_a_machine(const Suspicion& suspicion) {
   const Finding& finding = suspicion.finding;
-  return finding.part_of_job && is_of_a_machine(finding.cause) &&
-         !finding.cause.starts_with("software.") && suspicion.verdict != Verdict::healthy;
+  return finding.part_of_job && is(finding.cause, Trait::of_a_machine) &&
+         !is_of(finding.cause, Family::software) && suspicion.verdict != Verdict::healthy;
 }
 
 }  // namespace
 
-std::vector<const PastOffence*> offences_before(const View& view, std::string_view cause,
+std::vector<const PastOffence*> offences_before(const View& view, Cause cause,
                                                 const Suspicion& suspicion) {
   std::vector<const PastOffence*> before;
   const Subject& subject = suspicion.finding.subject;

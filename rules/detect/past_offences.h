@@ -11,7 +11,7 @@
 namespace faultline {
 
 // Of the parts that the suspicion is about: those of the same class, before what it is about began.
-std::vector<const PastOffence*> offences_before(const View& view, std::string_view cause,
+std::vector<const PastOffence*> offences_before(const View& view, Cause cause,
                                                 const Suspicion& suspicion);
 
 // Their lines, as evidence that names their jobs; the latest first.

@@ -172,7 +172,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
   suspicion.verdict = Verdict::hang;
   suspicion.since = view.member(culprits.front()).last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.rank_behind";
+  finding.cause = Cause::collective_rank_behind;
   finding.title = fmt::format("{} never entered {}{}{} of communicator {}, in which {} {}",
                               people_of(view, culprits), call,
                               label.empty() || label.starts_with("#") ? " " : ", ", label,
@@ -286,7 +286,7 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
   suspicion.verdict = Verdict::hang;
   suspicion.since = any.last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.stalled";
+  finding.cause = Cause::collective_stalled;
   finding.title = fmt::format(
       "All ranks of communicator {} stand still within a few calls of each other after {} "
       "collectives: one that all entered does not end, and no line says which",
@@ -315,7 +315,7 @@ Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.stalled";
+  finding.cause = Cause::collective_stalled;
   finding.title = fmt::format(
       "All {} ranks of communicator {} stand within a few calls of each other, and all others wait "
       "for them: a call that they all entered does not end",

@@ -88,14 +88,14 @@ std::optional<Start> start_of(const View& view, std::size_t which) {
   return start;
 }
 
-Suspicion suspicion_of(const View& view, const Start& start, std::string cause, Sureness sure,
+Suspicion suspicion_of(const View& view, const Start& start, Cause cause, Sureness sure,
                        std::string title) {
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
   suspicion.since = view.member(start.stuck.front()).init_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = std::move(cause);
+  finding.cause = cause;
   finding.title = std::move(title);
   finding.severity = Severity::critical;
   suspicion.sure = std::move(sure);
@@ -135,7 +135,7 @@ std::optional<Suspicion> stuck(const View& view, const Start& start) {
       (!peers_work && one_file_has_several(view, start.stuck)))
     claim = Claim::join_end_unseen;
   Suspicion suspicion =
-      suspicion_of(view, start, "launch.rank_missing", claim,
+      suspicion_of(view, start, Cause::launch_rank_missing, claim,
                    fmt::format("{} began to join communicator {} and never finished, while {} did",
                                people_of(view, start.stuck), communicator.id,
                                count_of(start.finished.size(), "peer")));
@@ -163,7 +163,7 @@ std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& s
         .push_back(member);
   if (culprits.empty()) return std::nullopt;
   Suspicion suspicion = suspicion_of(
-      view, start, "launch.rank_missing", Claim::start_not_so_far,
+      view, start, Cause::launch_rank_missing, Claim::start_not_so_far,
       fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
                   "its {}",
                   people_of(view, culprits), count_of(others.size(), "peer"),
@@ -187,7 +187,7 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
   if (starts.size() > 1)
     title += fmt::format("; so it is with {} in all", count_of(starts.size(), "communicator"));
   Suspicion suspicion =
-      suspicion_of(view, start, "collective.stalled", Claim::nobody_joined, std::move(title));
+      suspicion_of(view, start, Cause::collective_stalled, Claim::nobody_joined, std::move(title));
   // A log that ends so may also have been cut there, or the job is still starting.
   suspicion.stops_job = false;
   Finding& finding = suspicion.finding;
@@ -316,7 +316,7 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
           : ranks_text(absent.ranks);
   if (hosts.size() == 1) subject += fmt::format(" on {}", *hosts.begin());
   Suspicion suspicion = suspicion_of(
-      view, start, "launch.rank_missing", std::move(sure),
+      view, start, Cause::launch_rank_missing, std::move(sure),
       fmt::format("{} never joined{}, and {} {} for {}", subject,
                   absent.ranks.empty() ? "" : fmt::format(" communicator {}", communicator.id),
                   count_of(start.stuck.size(), "rank"), start.stuck.size() == 1 ? "waits" : "wait",
@@ -390,7 +390,7 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   suspicion.verdict = Verdict::hang;
   suspicion.since = waiting.front()->last.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "launch.rank_missing";
+  finding.cause = Cause::launch_rank_missing;
   finding.severity = Severity::critical;
   suspicion.sure = rank && !host.empty() ? Claim::gap_in_both
                    : rank || hosts > 2   ? Claim::gap_in_numbers
@@ -433,7 +433,7 @@ std::optional<Suspicion> least_far_before_any_began(const View& view) {
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
   Finding& finding = suspicion.finding;
-  finding.cause = "launch.rank_missing";
+  finding.cause = Cause::launch_rank_missing;
   finding.severity = Severity::critical;
   suspicion.sure = Claim::start_not_so_far;
   std::set<std::string> hosts;

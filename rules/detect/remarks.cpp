@@ -30,9 +30,9 @@ bool kernel_told(const View& view, const Finding& finding) {
 
 void leave_gpus_to_the_kernel(const View& view, std::vector<Suspicion>& found) {
   for (Suspicion& suspicion : found) {
-    if (!suspicion.finding.cause.starts_with("gpu.") || !kernel_told(view, suspicion.finding))
+    if (!is_of(suspicion.finding.cause, Family::gpu) || !kernel_told(view, suspicion.finding))
       continue;
-    suspicion.finding.cause = "nccl.error";
+    suspicion.finding.cause = Cause::nccl_error;
     suspicion.stops_job = true;
   }
 }
@@ -56,9 +56,9 @@ bool is_failure(const Suspicion& suspicion) {
 // A warning says of a configuration that it is slow; of hardware, that it may fail one day.
 void soften_warnings(std::vector<Suspicion>& found) {
   for (Suspicion& suspicion : found) {
-    const std::string& cause = suspicion.finding.cause;
-    if (suspicion.finding.severity == Severity::warning && !cause.starts_with("config.") &&
-        !cause.starts_with("performance."))
+    const Cause cause = suspicion.finding.cause;
+    if (suspicion.finding.severity == Severity::warning &&
+        !is_of(cause, {Family::config, Family::performance}))
       suspicion.verdict = Verdict::healthy;
   }
 }

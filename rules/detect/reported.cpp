@@ -32,7 +32,7 @@ std::vector<Suspicion> find_proxy_waits(const View& view) {
     if (waits.network > 0) finding.evidence.push_back(view.evidence(waits.network_line));
     if (!is_new) continue;
     const std::string whose = rank >= 0 ? fmt::format("rank {}", rank) : origin.name;
-    finding.cause = "collective.stalled";
+    finding.cause = Cause::collective_stalled;
     finding.title =
         fmt::format("The proxy of {} waits for its own GPU in {} places and for the network in {}",
                     whose, waits.gpu, waits.network);

@@ -88,7 +88,7 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   suspicion.verdict = Verdict::hang;
   suspicion.since = first.stack->line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.rank_behind";
+  finding.cause = Cause::collective_rank_behind;
   const TorchCrew crew(view);
   const std::string who = people(crew, division.elsewhere, finding.subject);
   finding.title = fmt::format(

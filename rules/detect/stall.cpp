@@ -13,18 +13,18 @@ namespace {
 
 constexpr std::size_t kMostLines = 4;
 
-const char* cause_of(const Stall& stall) {
+Cause cause_of(const Stall& stall) {
   switch (stall.kind) {
     case Stall::Kind::ahead:
-      return "software.collective_skipped";
+      return Cause::software_collective_skipped;
     case Stall::Kind::all_entered:
-      return "collective.stalled";
+      return Cause::collective_stalled;
     case Stall::Kind::differs:
-      return "software.collective_mismatch";
+      return Cause::software_collective_mismatch;
     case Stall::Kind::behind:
       break;
   }
-  return stall.rows.front()->is_pulse ? "process.silent" : "collective.rank_behind";
+  return stall.rows.front()->is_pulse ? Cause::process_silent : Cause::collective_rank_behind;
 }
 
 std::string title_of(const ProgressTable& table, const Stall& stall) {

@@ -42,7 +42,7 @@ struct ReadSxid {
 
 struct Group {
   std::string host;
-  std::string cause;
+  Cause cause = Cause::none;
   std::vector<ReadSxid> errors;
 };
 
@@ -67,7 +67,7 @@ const XidMeaning* meaning_of(const Catalog& catalog, const SwitchIncident& incid
   const bool shuts_down =
       incident.code == kThermalStart && incident.detail.find("Shutting Down") != std::string::npos;
   const XidMeaning* meaning = catalog.sxid(shuts_down ? kThermalShutdown : incident.code);
-  return meaning == nullptr || meaning->cause.empty() ? nullptr : meaning;
+  return meaning == nullptr || meaning->cause == Cause::none ? nullptr : meaning;
 }
 
 bool is_worse(const ReadSxid& a, const ReadSxid& b) {
@@ -109,7 +109,7 @@ bool is_over(const Group& group) {
   };
   const auto start = code(kThermalStart);
   const auto end = code(kThermalEnd);
-  return group.cause == "gpu.thermal" && code(kThermalShutdown) == group.errors.end() &&
+  return group.cause == Cause::gpu_thermal && code(kThermalShutdown) == group.errors.end() &&
          start != group.errors.end() && end != group.errors.end() &&
          order_of(start->last, end->last, true) == Order::before;
 }
@@ -135,7 +135,7 @@ std::string title_of(const Group& group, const ReadSxid& main) {
                                 ? "switch " + where_of(*main.incident)
                                 : fmt::format("{} switches, first {}", switches.size(),
                                               where_of(*group.errors.front().incident));
-  if (group.cause == "gpu.thermal")
+  if (group.cause == Cause::gpu_thermal)
     return fmt::format("An NVSwitch of {} is limited by heat (SXid {} of {}{})", host,
                        fmt::join(codes, ", "), where, text);
   return main.harmless() ? fmt::format(
@@ -159,7 +159,7 @@ void add_actions(const View& view, const Group& group, const ReadSxid& main, Fin
           {.what = fmt::format("SXid {}, NVIDIA: {}.", error.meaning->code, error.meaning->action),
            .where = host});
   if (const Advice* advice = view.catalog.advice_for(finding.cause);
-      advice != nullptr && group.cause != "gpu.thermal" && !main.harmless())
+      advice != nullptr && group.cause != Cause::gpu_thermal && !main.harmless())
     for (const Action& action : advice->actions)
       finding.actions.push_back(fill_in(action, AdviceSubject{.host = host}));
   finding.actions.push_back({.what = fmt::format("SXid {}, NVIDIA's next step: {}.",
@@ -174,7 +174,7 @@ std::set<std::string> lost_before(const View& view, const Group& group, const Ev
   std::set<std::string> gpus;
   for (const XidIncident& xid : view.job.hardware().xids()) {
     const XidMeaning* meaning = view.catalog.xid(xid.code);
-    if (meaning == nullptr || meaning->cause != "gpu.off_bus") continue;
+    if (meaning == nullptr || meaning->cause != Cause::gpu_off_bus) continue;
     if (std::ranges::none_of(group.errors, [&](const ReadSxid& error) {
           return error.incident->source == xid.source && error.incident->boot == xid.boot &&
                  error.incident->spoken_host == xid.spoken_host;
@@ -279,7 +279,7 @@ Suspicion describe(const View& view, Group group) {
 }  // namespace
 
 std::vector<Suspicion> find_sxids(const View& view) {
-  using Key = std::tuple<std::string, std::string>;  // host, class
+  using Key = std::tuple<std::string, Cause>;  // host, class
   std::map<Key, Group> serious;
   std::map<Key, Group> harmless;
   for (const SwitchIncident& incident : view.job.hardware().switch_errors()) {

@@ -96,7 +96,7 @@ Suspicion describe(const View& view, const Alignment& alignment, std::size_t mem
   suspicion.verdict = Verdict::hang;
   suspicion.since = late.last_line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "software.collective_skipped";
+  finding.cause = Cause::software_collective_skipped;
   finding.title =
       past.this_call
           ? fmt::format("{} skipped {}, {} of communicator {}: it went on to later calls elsewhere",

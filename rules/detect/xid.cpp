@@ -26,17 +26,17 @@ constexpr std::size_t kMostGpusNamed = 16;
 constexpr std::size_t kFaultsOfPrograms = 3;  // stretches of them, by different processes
 constexpr std::size_t kFaultsOfJobs = 2;      // earlier jobs
 
-constexpr std::string_view kMemory = "gpu.ecc_uncorrectable";
-constexpr std::string_view kRemap = "gpu.row_remap";
-constexpr std::string_view kProgram = "software.gpu_memory_fault";
-constexpr std::string_view kLinks = "gpu.nvlink_error";
+constexpr Cause kMemory = Cause::gpu_ecc_uncorrectable;
+constexpr Cause kRemap = Cause::gpu_row_remap;
+constexpr Cause kProgram = Cause::software_gpu_memory_fault;
+constexpr Cause kLinks = Cause::gpu_nvlink_error;
 constexpr std::string_view kRecovered = "None";
-constexpr std::string_view kTeardown = "gpu.teardown";
+constexpr Cause kTeardown = Cause::gpu_teardown;
 
 // What is said of one GPU (of a host, when it only cleaned up) under one class.
 struct Group {
   std::string host;
-  std::string cause;
+  Cause cause = Cause::none;
   std::set<std::string> gpus;
   std::vector<const ReadXid*> xids;
   std::vector<const GpuBurst*> bursts;  // that they are of
@@ -91,7 +91,7 @@ bool is_tied(const View& view, const Group& group, const std::vector<GpuMembersh
 // That this GPU failed, and that it matters to the job.
 Sureness sureness_of(const Group& group, const GpuMembership& membership, bool booted_since) {
   using Kind = GpuMembership::Kind;
-  Sureness sure = group.cause.starts_with("software.") ? Claim::xid_of_a_program : Claim::xid;
+  Sureness sure = is_of(group.cause, Family::software) ? Claim::xid_of_a_program : Claim::xid;
   if (membership.kind == Kind::host_unknown) sure.add(Ground::host_unknown);
   if (membership.kind == Kind::gpu_unknown) sure.add(Ground::gpu_unknown);
   if (membership.kind == Kind::no_ranks) sure.add(Ground::ranks_unknown);
@@ -222,7 +222,7 @@ void weigh_repeats(const View& view, const Group& group, bool others_fault, Susp
       finding.title += fmt::format(", all {}", *programs_of(finding, before).begin());
     add_past_lines(is_suspect ? alone : before, finding);
     if (is_suspect) {
-      finding.cause = "gpu.hang";
+      finding.cause = Cause::gpu_hang;
       suspicion.sure.add(Ground::several_programs);
       finding.actions.insert(
           finding.actions.begin(),
@@ -376,12 +376,11 @@ Suspicion describe(const View& view, const Group& group, bool others_fault = fal
 
 // Lines of a memory error: 48 says that it was, 63 or 64 what becomes of the row, 94 or 95 who had
 // used it. They are one.
-const std::string& class_in(const GpuBurst& burst, const ReadXid& xid) {
-  static const std::string memory(kMemory);
+Cause class_in(const GpuBurst& burst, const ReadXid& xid) {
   const bool remap = xid.reading.cause == kRemap;
   return remap && std::ranges::any_of(burst.xids,
                                       [](const ReadXid& x) { return x.reading.cause == kMemory; })
-             ? memory
+             ? kMemory
              : xid.reading.cause;
 }
 
@@ -405,7 +404,7 @@ void add(Group& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) 
 
 std::vector<Suspicion> find_xids(const View& view) {
   // Host, GPU (none for what was only cleaned up there), class.
-  using Key = std::tuple<std::string, std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, Cause>;
   const std::vector<GpuBurst> bursts = gpu_bursts(view);
   std::map<Key, Group> current;
   std::map<Key, Group> past;  // before the job began
@@ -413,8 +412,8 @@ std::vector<Suspicion> find_xids(const View& view) {
     const bool old = is_old(view, burst);
     for (std::size_t i = 0; i < burst.xids.size(); ++i) {
       const ReadXid& xid = burst.xids[i];
-      const std::string& cause = class_in(burst, xid);
-      if (cause.empty()) continue;
+      const Cause cause = class_in(burst, xid);
+      if (cause == Cause::none) continue;
       const bool of_host = cause == kTeardown;
       Group& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
       group.host = burst.host;

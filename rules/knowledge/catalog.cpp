@@ -27,6 +27,7 @@ constexpr std::string_view kGrounds = "grounds.yaml";
 constexpr std::string_view kPerformance = "performance.yaml";
 constexpr std::string_view kCounters = "counters.yaml";
 constexpr std::string_view kFrames = "frames.yaml";
+constexpr std::string_view kClasses = "classes.yaml";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
 
@@ -61,11 +62,19 @@ bool is_yaml(const fs::path& path) {
                                        path.string(), fmt::join(all_but_last, ", "), kXidDetails));
 }
 
+void refuse_classes(const fs::path& path) {
+  if (path.filename() != kClasses) return;
+  throw std::runtime_error(fmt::format(
+      "{}: the program is made from its own {}; no other one can take its place: remove this one",
+      path.string(), kClasses));
+}
+
 // Files of the folder take the place of those in `texts` that have their name; what is left is
 // signatures, in the order of their files.
 std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& texts) {
   std::vector<CatalogText> files;
   for (const fs::path& path : files_of(folder)) {
+    refuse_classes(path);
     const auto replaced = texts.find(path.filename().string());
     if (replaced != texts.end())
       replaced->second = read_catalog_text(path);
@@ -141,12 +150,12 @@ const XidMeaning* Catalog::sxid(int code) const {
   return found == sxids.end() ? nullptr : &found->second;
 }
 
-const Advice* Catalog::advice_for(std::string_view cause) const {
+const Advice* Catalog::advice_for(Cause cause) const {
   const auto found = advice.find(cause);
   return found == advice.end() ? nullptr : &found->second;
 }
 
-bool Catalog::explains(std::string_view cause, std::string_view effect, Relation relation) const {
+bool Catalog::explains(Cause cause, Cause effect, Relation relation) const {
   return std::ranges::any_of(causality, [&](const CausalLink& link) {
     return link.cause == cause && link.effect == effect &&
            std::ranges::find(link.relations, relation) != link.relations.end();
@@ -189,6 +198,7 @@ std::vector<std::string> check_catalog_files(const std::vector<fs::path>& files)
   for (const fs::path& path : files) {
     CatalogText file = read_catalog_text(path);
     try {
+      refuse_classes(path);
       if (check_by_name(path.filename().string(), file)) continue;
       if (path.extension() == ".csv") refuse_name(path);
       signatures.push_back(std::move(file));

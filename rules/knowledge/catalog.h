@@ -30,7 +30,7 @@ struct XidMeaning {
   int code = 0;
   std::string name;
   std::string meaning;
-  std::string cause;  // class of the taxonomy; empty: says nothing about a fault
+  Cause cause = Cause::none;  // none: says nothing about a fault
   Severity severity = Severity::error;
   std::string impact;  // none, degrades, kills_process, kills_gpu, hang, varies
   std::string action;
@@ -46,8 +46,8 @@ BOOST_DESCRIBE_ENUM(Relation, same_gpu, same_host, same_rank, same_communicator,
 
 // A pair of causality.yaml: `cause` can explain `effect`.
 struct CausalLink {
-  std::string cause;
-  std::string effect;
+  Cause cause = Cause::none;
+  Cause effect = Cause::none;
   std::vector<Relation> relations;  // any of them
   int told_before = 0;              // seconds by which the effect's lines may come first
 };
@@ -72,14 +72,14 @@ struct Catalog {
   Grounds grounds;
   std::shared_ptr<const CountersCatalog> counters = std::make_shared<CountersCatalog>();
   std::vector<CausalLink> causality;
-  std::map<std::string, Advice, std::less<>> advice;
+  std::map<Cause, Advice> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
   FramesCatalog frames;
 
-  const XidMeaning* xid(int code) const;                   // nullptr: not in the catalog
-  const XidMeaning* sxid(int code) const;                  // nullptr: not in the catalog
-  const Advice* advice_for(std::string_view cause) const;  // nullptr: none is written
-  bool explains(std::string_view cause, std::string_view effect, Relation relation) const;
+  const XidMeaning* xid(int code) const;        // nullptr: not in the catalog
+  const XidMeaning* sxid(int code) const;       // nullptr: not in the catalog
+  const Advice* advice_for(Cause cause) const;  // nullptr: none is written
+  bool explains(Cause cause, Cause effect, Relation relation) const;
 };
 
 // Files of override_folder take the place of the built-in ones of the same name; its other YAML

@@ -24,8 +24,7 @@ FramesCatalog read_frames(std::string_view file, std::string_view text);
 PerformanceCatalog read_performance(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
-std::map<std::string, Advice, std::less<>> read_advice(std::string_view file,
-                                                       std::string_view text);
+std::map<Cause, Advice> read_advice(std::string_view file, std::string_view text);
 
 // A file of signatures is read to its end, whatever is wrong with one of them.
 struct SignatureFile {

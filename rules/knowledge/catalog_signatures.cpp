@@ -72,14 +72,14 @@ MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
        "dialect",  "levels", "place", "literals", "pattern", "versions",   "storm",
        "recovers", "lasts",  "marks", "actions",  "matches", "matches_not"});
   const auto text = [&](const char* name) { return file.text(file.field(entry, name), name); };
-  MessageSignature signature{.id = text("id"), .cause = text("class"), .title = text("title")};
+  MessageSignature signature{.id = text("id"), .title = text("title")};
   const CatalogPlace place = file.place(entry);
   signature.file = fmt::format("{}:{}", place.file, place.line);
   if (!is_dotted_name(signature.id))
     file.place(entry["id"])
         .refuse(fmt::format("id \"{}\" is not a dotted name; write one such as ours.disk_full",
                             signature.id));
-  require_cause_class(file.place(entry["class"]), signature.cause);
+  signature.cause = require_class(file.place(entry["class"]), text("class"));
   read_word(file, entry, "severity", signature.severity);
   read_word(file, entry, "weight", signature.weight);
   read_word(file, entry, "blames", signature.blames);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "model/cause.h"
-
 namespace faultline {
 
 void CatalogPlace::refuse(std::string_view why) const {
@@ -26,16 +24,16 @@ void require_word(const CatalogPlace& place, std::string_view what, std::string_
   place.refuse(fmt::format("{} \"{}\" is unknown; use {}", what, word, any_of(words)));
 }
 
-void require_cause_class(const CatalogPlace& place, std::string_view name) {
-  if (cause_class(name) != nullptr) return;
+Cause require_class(const CatalogPlace& place, std::string_view name) {
+  if (const Cause cause = cause_named(name); cause != Cause::none) return cause;
   // The whole vocabulary would be too much to read: its family, or the families there are.
-  const std::string_view family = CauseClass{name}.family();
+  const auto family_in = [](std::string_view text) { return text.substr(0, text.find('.')); };
   std::vector<std::string_view> relatives;
   std::vector<std::string_view> families;
   for (const CauseClass& known : cause_classes()) {
-    if (known.family() == family) relatives.push_back(known.name);
-    if (std::ranges::find(families, known.family()) == families.end())
-      families.push_back(known.family());
+    const std::string_view family = family_in(known.name);
+    if (family == family_in(name)) relatives.push_back(known.name);
+    if (std::ranges::find(families, family) == families.end()) families.push_back(family);
   }
   if (relatives.empty())
     place.refuse(fmt::format("class \"{}\" is unknown; begin with {}", name, any_of(families)));

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cause.h"
+
 namespace faultline {
 
 // Where something stands in a file; every complaint begins with it.
@@ -31,8 +33,7 @@ std::string any_of(std::span<const std::string_view> words);
 void require_word(const CatalogPlace& place, std::string_view what, std::string_view word,
                   std::span<const std::string_view> words);
 
-// It must be a class of model/cause.h.
-void require_cause_class(const CatalogPlace& place, std::string_view name);
+Cause require_class(const CatalogPlace& place, std::string_view name);
 
 template <class Enum>
 Enum enum_word(const CatalogPlace& place, std::string_view what, std::string_view word) {

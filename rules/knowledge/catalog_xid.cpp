@@ -34,14 +34,13 @@ XidMeaning meaning_of(const CatalogPlace& place, std::string_view kind,
   XidMeaning xid{.code = code_of(place, kind, fields[0]),
                  .name = fields[1],
                  .meaning = fields[2],
-                 .cause = fields[3],
                  .severity = enum_word<Severity>(place, "severity", fields[4]),
                  .impact = fields[5],
                  .action = fields[6],
                  .escalation = fields[7]};
   if (xid.meaning.empty())
     place.refuse(fmt::format("{} {} has no meaning; say what it tells", kind, xid.code));
-  if (!xid.cause.empty()) require_cause_class(place, xid.cause);
+  if (!fields[3].empty()) xid.cause = require_class(place, fields[3]);
   require_word(place, "impact", xid.impact, kImpacts);
   if (fields.size() > kColumns.size()) {
     xid.printed = fields[8];

@@ -43,7 +43,6 @@ std::uint64_t number_in(const CatalogPlace& place, std::string_view text) {
 XidDetail row_of(const CatalogPlace& place, const std::vector<std::string>& fields) {
   XidDetail row{.units = words_in(fields[1]),
                 .field = enum_word<XidField>(place, "field", fields[2]),
-                .cause = fields[4],
                 .impact = fields[6],
                 .echo = fields[7] == "echo",
                 .meaning = fields[8],
@@ -63,7 +62,7 @@ XidDetail row_of(const CatalogPlace& place, const std::vector<std::string>& fiel
                                   : number_in(place, std::string_view(value).substr(dash + 1)));
     }
   }
-  if (!row.cause.empty()) require_cause_class(place, row.cause);
+  if (!fields[4].empty()) row.cause = require_class(place, fields[4]);
   if (!fields[5].empty()) row.severity = enum_word<Severity>(place, "severity", fields[5]);
   if (!row.impact.empty()) require_word(place, "impact", row.impact, kImpacts);
   require_word(place, "weight", fields[7], kWeights);

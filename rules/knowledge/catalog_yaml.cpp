@@ -10,11 +10,10 @@
 namespace faultline {
 namespace {
 
-std::vector<std::string> classes_of(const YamlFile& file, const YAML::Node& entry,
-                                    const char* name) {
-  std::vector<std::string> classes = file.texts(entry, name);
-  for (const std::string& name_of_class : classes)
-    require_cause_class(file.place(entry[name]), name_of_class);
+std::vector<Cause> classes_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
+  std::vector<Cause> classes;
+  for (const std::string& text : file.texts(entry, name))
+    classes.push_back(require_class(file.place(entry[name]), text));
   return classes;
 }
 
@@ -74,7 +73,7 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
         .refuse("this is not a list; write entries of causes, effects and relations");
 
   std::vector<CausalLink> links;
-  std::map<std::pair<std::string, std::string>, std::size_t> lines;
+  std::map<std::pair<Cause, Cause>, std::size_t> lines;
   for (const auto& entry : file.root()) {
     const CatalogPlace place = file.place(entry);
     file.require_fields(entry, "an entry", {"causes", "effects", "relations", "told_before"});
@@ -86,8 +85,8 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
 
     const int told_before = entry["told_before"] ? seconds_of(file, entry["told_before"]) : 0;
 
-    for (const std::string& cause : causes)
-      for (const std::string& effect : effects) {
+    for (const Cause cause : causes)
+      for (const Cause effect : effects) {
         const auto [first, is_new] = lines.emplace(std::pair(cause, effect), place.line);
         if (!is_new)
           place.refuse(
@@ -99,18 +98,16 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
   return links;
 }
 
-std::map<std::string, Advice, std::less<>> read_advice(std::string_view name,
-                                                       std::string_view text) {
+std::map<Cause, Advice> read_advice(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   if (!file.root().IsMap())
     file.place(file.root()).refuse("this is not a mapping; write an advice under each class");
 
-  std::map<std::string, Advice, std::less<>> advice;
-  std::map<std::string, std::size_t> lines;
+  std::map<Cause, Advice> advice;
+  std::map<Cause, std::size_t> lines;
   for (const auto& entry : file.root()) {
     const CatalogPlace place = file.place(entry.first);
-    const std::string cause = file.text(entry.first, "a class");
-    require_cause_class(place, cause);
+    const Cause cause = require_class(place, file.text(entry.first, "a class"));
     const auto [first, is_new] = lines.emplace(cause, place.line);
     if (!is_new)
       place.refuse(fmt::format("{} is listed twice, first in line {}; remove one of the two", cause,

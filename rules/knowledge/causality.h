@@ -1,8 +1,6 @@
-// What can explain what, asked by the numbers of classes (model/cause.h): whoever compares many
-// findings compares no texts.
+// What can explain what, so that whoever compares many findings looks through no list.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,11 +13,10 @@ class Causality {
   explicit Causality(const std::vector<CausalLink>& links);  // which must outlive it
 
   // nullptr: it does not explain it.
-  const CausalLink* between(std::size_t cause, std::size_t effect) const;
+  const CausalLink* between(Cause cause, Cause effect) const;
 
  private:
   const std::vector<CausalLink>& links_;
-  std::size_t classes_;
   std::vector<std::uint32_t> places_;  // by cause and effect: place among the links, from 1
 };
 

@@ -117,8 +117,8 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
     for (const auto& name : entry["named"])
       condition.named.emplace(file.text(name.first, "a name"), file.text(name.second, "a name"));
   condition.siblings = file.flag(entry, "siblings");
-  condition.finding = file.text(file.field(entry, "finding"), "finding");
-  require_cause_class(file.place(entry["finding"]), condition.finding);
+  const YAML::Node finding = file.field(entry, "finding");
+  condition.finding = require_class(file.place(finding), file.text(finding, "finding"));
   condition.severity = enum_word<Severity>(file.place(file.field(entry, "severity")), "severity",
                                            file.text(entry["severity"], "severity"));
   file.field(entry, "confidence");

@@ -42,7 +42,7 @@ struct PartCondition {
   bool before_start = false;  // means something only if the job never got to work
   bool siblings = false;
 
-  std::string finding;
+  Cause finding = Cause::none;
   Severity severity = Severity::warning;
   double confidence = 0;
   Verdict impact = Verdict::slow;  // healthy: it is only mentioned

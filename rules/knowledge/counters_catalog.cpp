@@ -52,10 +52,8 @@ CounterClass class_of(const YamlFile& file, const YAML::Node& name, const YAML::
                   .names_no_part = file.flag(entry, "names_no_part"),
                   .says = file.text(file.field(entry, "says"), "says"),
                   .actions = actions_of(file, entry)};
-  if (entry["finding"]) {
-    of.finding = file.text(entry["finding"], "finding");
-    require_cause_class(file.place(entry["finding"]), of.finding);
-  }
+  if (const YAML::Node finding = entry["finding"])
+    of.finding = require_class(file.place(finding), file.text(finding, "finding"));
   return of;
 }
 

@@ -26,10 +26,10 @@ struct CounterWidth {
 
 // What the growth of some counters is a sign of.
 struct CounterClass {
-  std::string name;            // physical, congestion, …
-  std::string finding;         // class of the taxonomy; empty: it accuses nobody
-  bool names_no_part = false;  // the port that counts is not the one that is bad
-  std::string says;            // follows the name of the part
+  std::string name;             // physical, congestion, …
+  Cause finding = Cause::none;  // none: it accuses nobody
+  bool names_no_part = false;   // the port that counts is not the one that is bad
+  std::string says;             // follows the name of the part
   std::vector<Action> actions;
 };
 

@@ -24,9 +24,9 @@ HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
   evidence.why = file.text(file.field(entry, "why"), "why");
   evidence.command = file.text(file.field(entry, "command"), "command");
   if (entry["again"]) evidence.again = file.text(entry["again"], "again");
-  if (entry["bears_out"]) evidence.bears_out = file.texts(entry, "bears_out");
-  for (const std::string& cause : evidence.bears_out)
-    require_cause_class(file.place(entry["bears_out"]), cause);
+  if (entry["bears_out"])
+    for (const std::string& name : file.texts(entry, "bears_out"))
+      evidence.bears_out.push_back(require_class(file.place(entry["bears_out"]), name));
   return evidence;
 }
 

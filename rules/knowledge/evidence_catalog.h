@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/cause.h"
+
 namespace faultline {
 
 // When a diagnosis lacks it; evidence.yaml has them in full.
@@ -21,7 +23,7 @@ struct HostEvidence {
   std::string why;
   std::string command;
   std::string again;  // empty: what was sent is all there is
-  std::vector<std::string> bears_out;
+  std::vector<Cause> bears_out;
 
   bool is_told_by(std::string_view dialect) const;
   bool is_asked(Lacking when) const;

@@ -65,9 +65,9 @@ void read_confidence(const YamlFile& file, const YAML::Node& entry,
         .refuse(fmt::format("confidence \"{}\" is not between 0 and 1; write one that is", text));
 }
 
-void read_class(const YamlFile& file, const YAML::Node& entry, std::string& into) {
-  read_text(file, entry, "class", into);
-  if (entry["class"]) require_cause_class(file.place(entry["class"]), into);
+void read_class(const YamlFile& file, const YAML::Node& entry, Cause& into) {
+  if (const YAML::Node named = entry["class"])
+    into = require_class(file.place(named), file.text(named, "class"));
 }
 
 ComparedSetting compared_of(const YamlFile& file, const YAML::Node& entry) {

@@ -26,7 +26,7 @@ BOOST_DESCRIBE_ENUM(Absence, unknown, differs)
 struct ComparedSetting {
   Between between = Between::nobody;
   Absence absent = Absence::unknown;
-  std::string cause = "config.environment_mismatch";
+  Cause cause = Cause::config_environment_mismatch;
   Severity severity = Severity::warning;   // info: an observation
   std::optional<Severity> if_not_started;  // where the odd ranks never got to work
   std::optional<double> confidence;        // where one host stands against many
@@ -46,7 +46,7 @@ struct SuspiciousValue {
   std::vector<std::string> lacks;        // holds none of these texts
   std::string without;                   // another variable that is not set beside it
   Where where = Where::anywhere;
-  std::string cause = "config.environment_mismatch";
+  Cause cause = Cause::config_environment_mismatch;
   Severity severity = Severity::info;  // if all ranks have it; if only some have, it is a warning
   std::optional<double> confidence;
   std::string why;

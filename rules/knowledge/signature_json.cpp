@@ -33,7 +33,7 @@ json::value to_json(const MessageSignature& signature) {
   for (const Action& action : signature.actions) actions.push_back(json_of(action));
   return json::object{
       {"id", signature.id},
-      {"class", signature.cause},
+      {"class", name_of(signature.cause)},
       {"title", signature.title},
       {"severity", word(signature.severity)},
       {"weight", word(signature.weight)},

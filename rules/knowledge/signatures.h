@@ -58,8 +58,8 @@ struct Storm {
 };
 
 struct MessageSignature {
-  std::string id;     // nccl.ib.retry_exceeded
-  std::string cause;  // class of the taxonomy
+  std::string id;  // nccl.ib.retry_exceeded
+  Cause cause = Cause::none;
   std::string title;  // template: {host}, {rank}, {gpu}, and the pattern's fields, {peer}
   Severity severity = Severity::error;
   Weight weight = Weight::cause;

@@ -93,7 +93,7 @@ bool among(const XidDetail& row, std::uint64_t value) {
 }
 
 bool is_about(const XidDetail& row, const XidMeaning& meaning) {
-  return row.any_program ? meaning.cause.starts_with("software.")
+  return row.any_program ? is_of(meaning.cause, Family::software)
                          : std::ranges::find(row.codes, meaning.code) != row.codes.end();
 }
 
@@ -154,7 +154,7 @@ XidReading read_xid(const Catalog& catalog, const XidMeaning& meaning, std::stri
   }
   if (words.link) reading.says = fmt::format("link {}", *words.link);
   if (best == nullptr) return reading;
-  if (!best->cause.empty()) reading.cause = best->cause;
+  if (best->cause != Cause::none) reading.cause = best->cause;
   if (!best->impact.empty()) reading.impact = best->impact;
   reading.severity = severity_of(*best);
   reading.echo = best->echo;

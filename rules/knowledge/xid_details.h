@@ -36,7 +36,7 @@ struct XidDetail {
   XidField field = XidField::text;
   std::string text;                                             // for text, to, printed
   std::vector<std::pair<std::uint64_t, std::uint64_t>> values;  // for numbers: from, to
-  std::string cause;
+  Cause cause = Cause::none;
   std::optional<Severity> severity;
   std::string impact;
   bool echo = false;  // follows from what another part did
@@ -57,7 +57,7 @@ XidWords words_of(int code, std::string_view detail);
 
 // What one line says, with the catalog's help.
 struct XidReading {
-  std::string cause;
+  Cause cause = Cause::none;
   Severity severity = Severity::error;
   std::string impact;
   bool echo = false;

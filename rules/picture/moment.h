@@ -14,8 +14,8 @@ namespace faultline {
 
 // What another job's diagnosis had found on a part.
 struct PastOffence {
-  std::string part;   // gpu-node-3/0000:3b:00.0, gpu-node-3/mlx5_2:1, gpu-node-3: as findings do
-  std::string cause;  // software.gpu_memory_fault
+  std::string part;  // gpu-node-3/0000:3b:00.0, gpu-node-3/mlx5_2:1, gpu-node-3: as findings do
+  Cause cause = Cause::none;
   std::string job;
   std::optional<Timestamp> when;  // by its lines
   // Where the lines of either job have no time: it was found before anything of this job came.

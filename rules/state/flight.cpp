@@ -125,6 +125,20 @@ class Batches {
   std::size_t begin_ = 0;  // of the run that may be a batch
 };
 
+// Who wrote a dump is a member of every group in it.
+void narrow(FlightDump& dump, const std::vector<int>& members, std::optional<int> self) {
+  if (members.empty() || dump.conflict) return;
+  const std::vector<int> possible = self ? std::vector<int>{*self} : members;
+  if (std::exchange(dump.any_rank, false)) {
+    dump.candidates = possible;
+  } else {
+    std::vector<int> common;
+    std::ranges::set_intersection(dump.candidates, possible, std::back_inserter(common));
+    dump.candidates = std::move(common);
+  }
+  dump.conflict = dump.candidates.empty();
+}
+
 }  // namespace
 
 const FlightOperation* FlightPosition::operation(std::size_t entry) const {
@@ -253,7 +267,14 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
   position.last_completed = group.last_completed;
   position.line = std::move(line);
   dump.timing = dump.timing || group.last_started.value_or(-1) >= 0;
+  const std::optional<int> self = add_entries(dump, position, group);
+  add_operations(dump, position, group);
+  narrow(dump, groups_[position.group].members, self);
+}
 
+// The rank that its own entries name, if they do.
+std::optional<int> Flight::add_entries(FlightDump& dump, FlightPosition& position,
+                                       const FlightRecorderGroup& group) {
   std::vector<std::uint32_t> symbols;
   std::vector<bool> closes;
   for (const FlightSignature& signature : group.signatures) {
@@ -300,17 +321,22 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
         self = members[*place];
   }
 
-  const std::size_t forgotten = count - std::min(count, kMostEntries);
-  entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(forgotten));
+  position.forgotten = count - std::min(count, kMostEntries);
+  entries.erase(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(position.forgotten));
   entries.shrink_to_fit();
   position.entries = std::move(entries);
-  position.forgotten = forgotten;
+  return self;
+}
+
+void Flight::add_operations(FlightDump& dump, FlightPosition& position,
+                            const FlightRecorderGroup& group) {
+  const std::uint64_t end = position.forgotten + position.entries.size();
   for (const FlightDetail& detail : group.details) {
-    if (detail.entry < forgotten || detail.entry >= count) continue;
+    if (detail.entry < position.forgotten || detail.entry >= end) continue;
     const bool has_stack =
         detail.stack >= 0 && static_cast<std::size_t>(detail.stack) < group.stacks.size();
     position.operations.push_back(
-        {.entry = static_cast<std::uint32_t>(detail.entry - forgotten),
+        {.entry = static_cast<std::uint32_t>(detail.entry - position.forgotten),
          .stack = has_stack ? stack_of(group.stacks[static_cast<std::size_t>(detail.stack)]) : 0,
          .timeout_ms = detail.timeout_ms.value_or(0),
          .started_us = detail.started_us.value_or(0),
@@ -318,19 +344,6 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
          .thread = detail.thread});
     dump.timing = dump.timing || detail.started_us.has_value();
   }
-
-  // Who wrote this is a member of every group in it.
-  if (members.empty() || dump.conflict) return;
-  const std::vector<int> one = self ? std::vector<int>{*self} : std::vector<int>();
-  const std::vector<int>& possible = self ? one : members;
-  if (std::exchange(dump.any_rank, false)) {
-    dump.candidates = possible;
-  } else {
-    std::vector<int> common;
-    std::ranges::set_intersection(dump.candidates, possible, std::back_inserter(common));
-    dump.candidates = std::move(common);
-  }
-  dump.conflict = dump.candidates.empty();
 }
 
 std::map<std::uint32_t, std::string> Flight::refusals() const {

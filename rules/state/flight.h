@@ -131,6 +131,9 @@ class Flight {
   void begin(std::uint32_t source, const Source& origin, const FlightRecorderDump& about,
              LineRef line);
   void add(FlightDump& dump, const FlightRecorderGroup& group, LineRef line);
+  std::optional<int> add_entries(FlightDump& dump, FlightPosition& position,
+                                 const FlightRecorderGroup& group);
+  void add_operations(FlightDump& dump, FlightPosition& position, const FlightRecorderGroup& group);
   std::uint32_t group_of(const FlightRecorderGroup& group);
   std::uint32_t symbol_of(const FlightSignature& signature);
   std::uint32_t stack_of(const std::string& stack);

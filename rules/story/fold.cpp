@@ -62,7 +62,7 @@ Suspicion folded(std::vector<Suspicion>::iterator begin, std::vector<Suspicion>:
 void fold_what_is_over_budget(std::vector<Suspicion>& found) {
   if (found.size() <= kMostOfAClass) return;
   // What is harmless, or not of the job, is not mixed with what is.
-  std::map<std::tuple<std::string, bool, bool>, std::vector<Suspicion>> alike;
+  std::map<std::tuple<Cause, bool, bool>, std::vector<Suspicion>> alike;
   for (Suspicion& suspicion : found) {
     const Finding& finding = suspicion.finding;
     alike[{finding.cause, finding.part_of_job, suspicion.verdict == Verdict::healthy}].push_back(

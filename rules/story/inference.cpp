@@ -17,12 +17,8 @@ bool is_worse_than_slow(const Candidate& candidate) {
          (verdict == Verdict::hang || verdict == Verdict::failed || verdict == Verdict::corrupt);
 }
 
-// Ranks called what does not fit together: that alone stops a job.
 bool is_a_disagreement(const Candidate& candidate) {
-  const std::string& cause = candidate.finding().cause;
-  return candidate.in_question() &&
-         (cause == "software.p2p_mismatch" || cause == "software.collective_mismatch" ||
-          cause == "software.collective_skipped");
+  return candidate.in_question() && is(candidate.finding().cause, Trait::disagreement);
 }
 
 void add(const Grounds& grounds, Candidate& candidate, Ground ground) {
@@ -36,7 +32,8 @@ void add(const Grounds& grounds, Candidate& candidate, Ground ground) {
 void doubt_who_queued_less(const Grounds& grounds, std::vector<Candidate>& candidates) {
   if (std::ranges::none_of(candidates, is_a_disagreement)) return;
   for (Candidate& candidate : candidates)
-    if (candidate.finding().cause == "collective.rank_behind" && candidate.explained_by.empty())
+    if (candidate.finding().cause == Cause::collective_rank_behind &&
+        candidate.explained_by.empty())
       add(grounds, candidate, Ground::queued_less);
 }
 
@@ -72,7 +69,7 @@ void state_confidence(const Grounds& grounds, std::vector<Candidate>& candidates
   for (Candidate& candidate : candidates) {
     if (candidate.borne_out) add(grounds, candidate, Ground::borne_out);
     // Of ranks that never came, that they were not heard is the evidence itself.
-    if (unheard > 0 && candidate.finding().cause != "launch.rank_missing")
+    if (unheard > 0 && candidate.finding().cause != Cause::launch_rank_missing)
       add(grounds, candidate, Ground::ranks_unheard);
     const Sureness& sure = candidate.suspicion.sure;
     candidate.log_odds = grounds.log_odds(sure);

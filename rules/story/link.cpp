@@ -9,7 +9,6 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "model/cause.h"
 #include "rules/knowledge/causality.h"
 #include "rules/knowledge/limits.h"
 #include "rules/picture/when/between.h"
@@ -36,7 +35,7 @@ bool share(const Numbers& a, const Numbers& b) {
 
 // What a finding is about, as numbers: whoever compares many findings compares no texts.
 struct Parts {
-  std::size_t cause = 0;
+  Cause cause = Cause::none;
   Numbers gpus, hosts, ranks, communicators, held_up;
 
   const Numbers& of(Relation relation) const {
@@ -123,7 +122,7 @@ bool is_wide(Relation relation) {
 
 // What asks for a reason takes one that is less firm than it is itself.
 bool asks_for_a_reason(const Candidate& candidate) {
-  return candidate.symptom || leaves_open_why(candidate.finding().cause);
+  return candidate.symptom || is(candidate.finding().cause, Trait::leaves_open_why);
 }
 
 bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
@@ -147,7 +146,7 @@ bool is_unplaced(const Possibility& possible, const Candidate& cause, const Cand
 std::string objection(const Possibility& possible, const Candidate& cause, const Candidate& effect,
                       bool same_host) {
   if (cause.suspicion.job_ran_with_it && effect.symptom) return "the job had got to work with it";
-  if (possible.order == Order::after && !is_an_absence(effect.finding()) &&
+  if (possible.order == Order::after && !is(effect.finding().cause, Trait::absence) &&
       !foretold(*possible.link, cause, effect, same_host))
     return "its lines come later";
   if (!effect.symptom && effect.suspicion.names_its_reason && is_wide(possible.relation))
@@ -160,18 +159,18 @@ std::string objection(const Possibility& possible, const Candidate& cause, const
 class Linker {
  public:
   Linker(const Catalog& catalog, std::vector<Candidate>& candidates)
-      : causality_(catalog.causality), candidates_(candidates), of_class_(cause_classes().size()) {
+      : causality_(catalog.causality), candidates_(candidates) {
     Numbering numbering;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const Finding& finding = candidates[i].finding();
       const Subject& subject = finding.subject;
-      parts_.push_back({.cause = cause_number(finding.cause),
+      parts_.push_back({.cause = finding.cause,
                         .gpus = numbering.numbers_of(subject.gpus),
                         .hosts = numbering.numbers_of(subject.hosts),
                         .ranks = numbering.numbers_of(subject.ranks),
                         .communicators = numbering.numbers_of(subject.communicators),
                         .held_up = numbering.numbers_of(candidates[i].held_up)});
-      if (!candidates[i].in_question() || parts_[i].cause >= of_class_.size()) continue;
+      if (!candidates[i].in_question()) continue;
       of_class_[parts_[i].cause].push_back(i);
       for (const Relation relation : kRelations)
         if (relation != Relation::same_job)
@@ -187,18 +186,17 @@ class Linker {
   }
 
  private:
-  static std::size_t place_of(Relation relation, std::size_t cause) {
-    return cause * std::size(kRelations) + static_cast<std::size_t>(relation);
+  static std::size_t place_of(Relation relation, Cause cause) {
+    return static_cast<std::size_t>(cause) * std::size(kRelations) +
+           static_cast<std::size_t>(relation);
   }
 
   // Whatever might follow from it by its class and its parts, ascending.
   std::vector<std::size_t> effects_near(std::size_t c) const {
     std::vector<std::size_t> near;
-    for (std::size_t effect = 0; effect < of_class_.size(); ++effect) {
-      const CausalLink* link = causality_.between(parts_[c].cause, effect);
-      if (link == nullptr || of_class_[effect].empty()) continue;
-      for (const Relation relation : link->relations) add_related(c, effect, relation, near);
-    }
+    for (const auto& [effect, all] : of_class_)
+      if (const CausalLink* link = causality_.between(parts_[c].cause, effect))
+        for (const Relation relation : link->relations) add_related(c, effect, all, relation, near);
     std::ranges::sort(near);
     const auto repeated = std::ranges::unique(near);
     near.erase(repeated.begin(), repeated.end());
@@ -206,8 +204,8 @@ class Linker {
     return near;
   }
 
-  void add_related(std::size_t c, std::size_t effect, Relation relation,
-                   std::vector<std::size_t>& near) const {
+  void add_related(std::size_t c, Cause effect, const std::vector<std::size_t>& all,
+                   Relation relation, std::vector<std::size_t>& near) const {
     const auto add_all = [&](Relation by, const Numbers& numbers) {
       const auto with_part = with_part_.find(place_of(by, effect));
       if (with_part == with_part_.end()) return;
@@ -216,7 +214,7 @@ class Linker {
           near.insert(near.end(), found->second.begin(), found->second.end());
     };
     if (relation == Relation::same_job) {
-      near.insert(near.end(), of_class_[effect].begin(), of_class_[effect].end());
+      near.insert(near.end(), all.begin(), all.end());
       return;
     }
     add_all(relation, parts_[c].of(relation));
@@ -281,7 +279,7 @@ class Linker {
   const Causality causality_;
   std::vector<Candidate>& candidates_;
   std::vector<Parts> parts_;
-  std::vector<std::vector<std::size_t>> of_class_;  // candidates in question
+  std::map<Cause, std::vector<std::size_t>> of_class_;  // candidates in question
   // By relation and class of the effect, then by part.
   std::unordered_map<std::size_t, std::unordered_map<std::uint32_t, std::vector<std::size_t>>>
       with_part_;
@@ -349,7 +347,7 @@ std::vector<std::size_t> depths_of(const Chain& chain) {
 void find_held_up(const View& view, std::vector<Candidate>& candidates) {
   for (Candidate& candidate : candidates) {
     const Subject& subject = candidate.finding().subject;
-    if (!candidate.finding().cause.starts_with("network.")) continue;
+    if (!is_of(candidate.finding().cause, Family::network)) continue;
     if (subject.hosts.size() < 2 || subject.ranks.size() < 2) continue;
     std::size_t smallest = SIZE_MAX;
     for (const Communicator& communicator : view.communicators) {

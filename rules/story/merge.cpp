@@ -48,7 +48,7 @@ void add_all(std::vector<Name>& to, const std::vector<Name>& from) {
 
 // Ranks of more hosts than the part at fault has are those that told of it.
 void add_parts(Finding& finding, const Finding& again) {
-  const bool of_calls = is_of_calls(finding.cause);
+  const bool of_calls = is(finding.cause, Trait::of_calls);
   if (of_calls) add_all(finding.subject.hosts, again.subject.hosts);
   if (of_calls || again.subject.hosts.empty() || finding.subject.hosts == again.subject.hosts) {
     add_all(finding.subject.gpus, again.subject.gpus);
@@ -59,7 +59,7 @@ void add_parts(Finding& finding, const Finding& again) {
 
 // Each clock has advice of its own; elsewhere the advice is that of the class.
 void add_actions(Finding& finding, Finding& again) {
-  if (!is_of_calls(finding.cause)) return;
+  if (!is(finding.cause, Trait::of_calls)) return;
   for (Action& action : again.actions)
     if (std::ranges::find(finding.actions, action) == finding.actions.end())
       finding.actions.push_back(std::move(action));
@@ -109,7 +109,7 @@ void join(Candidate& into, Candidate&& other, bool bears_out) {
   add_times(into.suspicion, other.suspicion);
   count_again(into.suspicion, other.suspicion);
   into.borne_out |= other.borne_out || (bears_out && into.detector != other.detector &&
-                                        (same || !is_of_calls(finding.cause)));
+                                        (same || !is(finding.cause, Trait::of_calls)));
   into.clocks.insert(into.clocks.end(), other.clocks.begin(), other.clocks.end());
 }
 
@@ -118,7 +118,7 @@ void join(Candidate& into, Candidate&& other, bool bears_out) {
 auto how_telling(const Grounds& grounds, const Candidate& candidate) {
   Sureness sure = candidate.suspicion.sure;
   if (clock_of(candidate) == Clock::nccl) sure.add(Ground::names_the_parts);
-  return std::make_tuple(candidate.finding().cause == "software.collective_skipped",
+  return std::make_tuple(candidate.finding().cause == Cause::software_collective_skipped,
                          grounds.log_odds(sure));
 }
 
@@ -160,18 +160,19 @@ class Merger {
   static std::vector<std::string> keys_of(const Candidate& candidate) {
     const Finding& finding = candidate.finding();
     std::vector<std::string> keys{finding.id};
-    if (is_of_calls(finding.cause)) {
-      keys.push_back(finding.cause == "collective.stalled"
-                         ? finding.cause
+    if (is(finding.cause, Trait::of_calls)) {
+      keys.push_back(is(finding.cause, Trait::of_a_group)
+                         ? std::string(name_of(finding.cause))
                          : fmt::format("{}", fmt::join(finding.subject.ranks, ",")));
       return keys;
     }
     for (const std::string& host : finding.subject.hosts)
-      keys.push_back(finding.cause + "|" + host);
+      keys.push_back(fmt::format("{}|{}", finding.cause, host));
     for (const int rank : finding.subject.ranks)
       keys.push_back(fmt::format("{}|rank {}", finding.cause, rank));
     for (const auto* names : {&finding.subject.gpus, &finding.subject.nics})
-      for (const std::string& name : *names) keys.push_back(finding.cause + "|" + name);
+      for (const std::string& name : *names)
+        keys.push_back(fmt::format("{}|{}", finding.cause, name));
     return keys;
   }
 
@@ -191,7 +192,7 @@ class Merger {
   }
 
   void merge_with_its_like(std::size_t i) {
-    if (is_of_calls(candidates_[i].finding().cause)) {
+    if (is(candidates_[i].finding().cause, Trait::of_calls)) {
       merge_with_the_most_telling(i);
       return;
     }

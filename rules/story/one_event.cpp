@@ -11,12 +11,8 @@ namespace {
 // Of what happened longer apart, one line does not tell of the other's event.
 constexpr std::int64_t kOneEventUs = 600'000'000;
 
-// A clock that sees one call of each rank takes a call that was left out for one of another kind.
-bool same_cause(std::string_view a, std::string_view b) {
-  const auto differs = [](std::string_view cause) {
-    return cause == "software.collective_skipped" || cause == "software.collective_mismatch";
-  };
-  return a == b || (differs(a) && differs(b));
+bool same_cause(Cause a, Cause b) {
+  return a == b || (is(a, Trait::differing_call) && is(b, Trait::differing_call));
 }
 
 // Groups of one kind share their description.
@@ -63,7 +59,7 @@ bool clocks_tell_of_one(const View& view, const Candidate& one, const Candidate&
   const Finding& b = other.finding();
   if (clock_of(one) == clock_of(other)) return false;
   // Where all have entered, some name the ranks and some only their group.
-  if (a.cause == "collective.stalled") return share_group(view, a, b) || share_group(view, b, a);
+  if (is(a.cause, Trait::of_a_group)) return share_group(view, a, b) || share_group(view, b, a);
   return !a.subject.ranks.empty() && a.subject.ranks == b.subject.ranks;
 }
 
@@ -100,7 +96,7 @@ bool are_far_apart(const EventTime& a, const EventTime& b) {
 // A host suffers one thing of a kind, by whatever lines its kernel tells of it; what else there is
 // may have struck two of its parts.
 bool may_tell_of_one(const Candidate& one, const Candidate& other) {
-  return one.detector != other.detector || one.finding().cause.starts_with("host.");
+  return one.detector != other.detector || is_of(one.finding().cause, Family::host);
 }
 
 bool witnesses_tell_of_one(const Candidate& one, const Candidate& other) {
@@ -122,17 +118,9 @@ Clock clock_of(std::string_view detector) {
 
 Clock clock_of(const Candidate& candidate) {
   const Clock clock = clock_of(candidate.detector);
-  const std::string& cause = candidate.finding().cause;
-  const bool of_calls = cause.starts_with("collective.") ||
-                        cause.starts_with("software.collective_") ||
-                        cause == "software.p2p_mismatch";
+  const Cause cause = candidate.finding().cause;
+  const bool of_calls = is(cause, Trait::of_calls) || is_of(cause, Family::collective);
   return clock != Clock::nccl || of_calls ? clock : Clock::none;
-}
-
-bool is_of_calls(std::string_view cause) {
-  return cause == "collective.rank_behind" || cause == "collective.stalled" ||
-         cause == "software.collective_skipped" || cause == "software.collective_mismatch" ||
-         cause == "software.p2p_mismatch";
 }
 
 bool names_no_part(const Finding& finding) {
@@ -148,7 +136,7 @@ bool tell_of_one(const View& view, const Candidate& one, const Candidate& other)
   if (a.part_of_job != b.part_of_job) return false;
   if (a.id == b.id) return true;
   if (!same_cause(a.cause, b.cause)) return false;
-  if (is_of_calls(a.cause)) return clocks_tell_of_one(view, one, other);
+  if (is(a.cause, Trait::of_calls)) return clocks_tell_of_one(view, one, other);
   return one.in_question() && other.in_question() && witnesses_tell_of_one(one, other);
 }
 

@@ -18,7 +18,6 @@ Clock clock_of(std::string_view detector);
 Clock clock_of(const Candidate& candidate);
 
 // Classes that are told by which calls ranks made.
-bool is_of_calls(std::string_view cause);
 
 // Whether it names no part at all: it may be any of its class.
 bool names_no_part(const Finding& finding);

@@ -4,8 +4,6 @@
 #include <map>
 #include <string_view>
 
-#include "model/cause.h"
-
 namespace faultline {
 namespace {
 
@@ -43,11 +41,6 @@ Order order_of_places(const Finding& a, const Finding& b) {
 
 }  // namespace
 
-bool is_an_absence(const Finding& finding) {
-  return finding.cause == "collective.rank_behind" || finding.cause == "collective.stalled" ||
-         finding.cause == "process.silent" || finding.cause == "launch.rank_missing";
-}
-
 std::tuple<int, std::size_t, std::size_t> closeness(const Subject& subject) {
   const int kind = !subject.gpus.empty() || !subject.nics.empty() ? 0
                    : !subject.ranks.empty()                       ? 1
@@ -62,13 +55,12 @@ bool named_before(const Finding& a, const Finding& b) {
     return std::tie(subject.hosts, subject.ranks, subject.gpus, subject.nics,
                     subject.communicators);
   };
-  const std::size_t class_of_a = cause_number(a.cause);
-  const std::size_t class_of_b = cause_number(b.cause);
-  return class_of_a != class_of_b ? class_of_a < class_of_b : key(a) < key(b);
+  return a.cause != b.cause ? a.cause < b.cause : key(a) < key(b);
 }
 
 Order told_order(const Candidate& a, const Candidate& b) {
-  if (is_an_absence(a.finding()) || is_an_absence(b.finding())) return Order::cannot_tell;
+  if (is(a.finding().cause, Trait::absence) || is(b.finding().cause, Trait::absence))
+    return Order::cannot_tell;
   const bool same_host = share_a_host(a.finding().subject, b.finding().subject);
   const Order by_clock = order_of(a.suspicion.since, b.suspicion.since, same_host);
   return by_clock != Order::cannot_tell ? by_clock : order_of_places(a.finding(), b.finding());

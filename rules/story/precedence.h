@@ -12,7 +12,6 @@ namespace faultline {
 
 // A rank that did not come did so at no moment: what is known is its last line before, and the
 // cause may lie on either side of it.
-bool is_an_absence(const Finding& finding);
 
 // The smaller, the more closely a part is named: a GPU or a port before a rank, a rank before a
 // host, one before several.

@@ -39,7 +39,7 @@ struct Ends {
 Ends ends_of(const View& view, const std::vector<Candidate>& candidates) {
   Ends ends;
   for (const Candidate& candidate : candidates)
-    if (candidate.in_question() && candidate.finding().cause == "collective.timeout")
+    if (candidate.in_question() && candidate.finding().cause == Cause::collective_timeout)
       ends.time_outs.push_back(candidate.suspicion.since);
   const Torch& torch = view.job.torch();
   if (torch.empty()) return ends;
@@ -71,7 +71,7 @@ bool may_be_before(Order order) { return order != Order::after; }
 bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Candidate& cause) {
   return std::ranges::any_of(cause.effects, [&](std::size_t e) {
     const Candidate& effect = candidates[e];
-    return effect.finding().cause == "collective.timeout" &&
+    return effect.finding().cause == Cause::collective_timeout &&
            order_of(cause.suspicion.since, effect.suspicion.since, false) == Order::before;
   });
 }

@@ -9,10 +9,10 @@ namespace faultline {
 void call_witnesses(std::vector<Candidate>& candidates) {
   constexpr std::size_t kMostLines = 8;
   for (Candidate& cause : candidates) {
-    if (!is_of_calls(cause.finding().cause)) continue;
+    if (!is(cause.finding().cause, Trait::of_calls)) continue;
     for (const std::size_t e : cause.effects) {
       const Candidate& effect = candidates[e];
-      if (!effect.finding().cause.starts_with("collective.") || effect.finding().evidence.empty())
+      if (!is_of(effect.finding().cause, Family::collective) || effect.finding().evidence.empty())
         continue;
       const auto same_clock = [&](std::string_view detector) {
         return clock_of(detector) == clock_of(effect.detector);

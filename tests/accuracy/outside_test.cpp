@@ -38,11 +38,11 @@ TEST(Labels, OfAnUnknownWordAreRefused) {
                std::runtime_error);
 }
 
-Diagnosis accusing(std::string cause, double confidence) {
+Diagnosis accusing(std::string_view cause, double confidence) {
   Diagnosis diagnosis;
   diagnosis.verdict = Verdict::failed;
   Finding finding;
-  finding.cause = std::move(cause);
+  finding.cause = cause_named(cause);
   finding.confidence = confidence;
   finding.subject.gpus = {"gpu-node-1/0000:3b:00.0"};
   diagnosis.root_causes.push_back(finding);

@@ -103,7 +103,7 @@ TEST(TwoCauses, AreBothListedAndNeitherExplainsTheOther) {
     const Case made = case_of(family_named(name), 2);
     const Diagnosis diagnosis = doctor().diagnose(made.files);
     const auto finding = [&](const std::string& cause) {
-      return std::ranges::find(diagnosis.root_causes, cause, &Finding::cause);
+      return std::ranges::find(diagnosis.root_causes, cause_named(cause), &Finding::cause);
     };
     const auto one = finding(made.truth.cause);
     const auto other = finding(made.truth.also.at(0).cause);
@@ -119,7 +119,7 @@ TEST(NoEvidence, AJobThatStandsForNoKnownReasonAsksWhatToCollectAndNamesNoCause)
     const Diagnosis diagnosis = doctor().diagnose(case_of(family_named(name), 1).files);
     EXPECT_TRUE(diagnosis.verdict == Verdict::hang || diagnosis.verdict == Verdict::unknown);
     for (const Finding& finding : diagnosis.root_causes)
-      EXPECT_TRUE(finding.cause.starts_with("collective.")) << finding.cause;
+      EXPECT_TRUE(is_of(finding.cause, faultline::Family::collective)) << name_of(finding.cause);
     EXPECT_THAT(diagnosis.missing_evidence, Not(IsEmpty()));
   }
 }
@@ -193,7 +193,7 @@ TEST(Judgement, AWrongPartAtNineTenthsIsForbidden) {
   Diagnosis diagnosis;
   diagnosis.verdict = Verdict::hang;
   Finding finding;
-  finding.cause = "gpu.off_bus";
+  finding.cause = Cause::gpu_off_bus;
   finding.confidence = 0.95;
   finding.subject = {.hosts = {"b"}, .gpus = {"b/0"}};
   diagnosis.root_causes = {finding};

@@ -26,7 +26,7 @@ Timestamp now() {
 
 Finding finding(const std::string& id, std::vector<std::string> explains = {}) {
   return {.id = id,
-          .cause = "gpu.off_bus",
+          .cause = Cause::gpu_off_bus,
           .title = "GPU fell off the bus",
           .severity = Severity::critical,
           .confidence = 0.98,

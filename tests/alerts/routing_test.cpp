@@ -12,7 +12,10 @@ using std::chrono::minutes;
 constexpr Timestamp kMidnight{std::chrono::sys_days{std::chrono::year{2026} / 3 / 5}};
 
 Finding finding(const std::string& cause = "gpu.off_bus", Severity severity = Severity::critical) {
-  return {.id = "f1", .cause = cause, .severity = severity, .subject = {.hosts = {"gpu-node-3"}}};
+  return {.id = "f1",
+          .cause = cause_named(cause),
+          .severity = severity,
+          .subject = {.hosts = {"gpu-node-3"}}};
 }
 
 std::vector<Delivery> told(const Receiver& receiver, const Finding& what, Role role = Role::cause,

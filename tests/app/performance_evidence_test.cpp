@@ -37,7 +37,7 @@ class Posted {
 
 std::vector<std::string> causes(const Diagnosis& diagnosis) {
   std::vector<std::string> all;
-  for (const Finding& finding : diagnosis.root_causes) all.push_back(finding.cause);
+  for (const Finding& finding : diagnosis.root_causes) all.emplace_back(name_of(finding.cause));
   return all;
 }
 

@@ -20,21 +20,30 @@ TEST(CauseClasses, AreNamedFamilyDotNameAndOnce) {
 }
 
 TEST(CauseClasses, TellCausesFromSymptoms) {
-  ASSERT_NE(cause_class("gpu.off_bus"), nullptr);
-  EXPECT_FALSE(cause_class("gpu.off_bus")->is_symptom);
-  EXPECT_EQ(cause_class("gpu.off_bus")->family(), "gpu");
-  for (const char* symptom :
-       {"collective.rank_behind", "collective.stalled", "collective.timeout", "process.aborted",
-        "process.silent", "nccl.error", "gpu.teardown", "host.error"}) {
-    ASSERT_NE(cause_class(symptom), nullptr) << symptom;
-    EXPECT_TRUE(cause_class(symptom)->is_symptom) << symptom;
-  }
+  EXPECT_FALSE(is(Cause::gpu_off_bus, Trait::symptom));
+  for (const Cause symptom :
+       {Cause::collective_rank_behind, Cause::collective_stalled, Cause::collective_timeout,
+        Cause::process_aborted, Cause::process_silent, Cause::nccl_error, Cause::gpu_teardown,
+        Cause::host_error})
+    EXPECT_TRUE(is(symptom, Trait::symptom)) << name_of(symptom);
+}
+
+TEST(CauseClasses, AreOfTheFamilyThatTheirNamesBeginWith) {
+  EXPECT_TRUE(is_of(Cause::gpu_off_bus, Family::gpu));
+  EXPECT_TRUE(is_of(Cause::host_down, {Family::gpu, Family::host}));
+  EXPECT_FALSE(is_of(Cause::gpu_off_bus, {Family::pcie, Family::host}));
+  EXPECT_FALSE(is_of(Cause::none, Family::gpu));
+}
+
+TEST(CauseClasses, AreFoundByTheirNames) {
+  for (const CauseClass& known : cause_classes())
+    EXPECT_EQ(name_of(cause_named(known.name)), known.name);
 }
 
 TEST(CauseClasses, KnowNoOthers) {
-  EXPECT_EQ(cause_class(""), nullptr);
-  EXPECT_EQ(cause_class("gpu"), nullptr);
-  EXPECT_EQ(cause_class("gpu.off_bus "), nullptr);
+  EXPECT_EQ(cause_named(""), Cause::none);
+  EXPECT_EQ(cause_named("gpu"), Cause::none);
+  EXPECT_EQ(cause_named("gpu.off_bus "), Cause::none);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr Timestamp kTime = sys_days(year{2026} / 3 / 5) + std::chrono::hours(2)
 
 Finding full_finding() {
   return {.id = "f3a9c0",
-          .cause = "gpu.off_bus",
+          .cause = Cause::gpu_off_bus,
           .title = "GPU 0000:3b:00.0 on gpu-node-3 fell off the bus: Xid 79",
           .severity = Severity::critical,
           .confidence = 0.98,

@@ -62,10 +62,11 @@ const Catalog& shipped() {
 TEST(Catalog, ShipsItsFilesAndNoOthers) {
   std::set<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
-  EXPECT_EQ(names, (std::set<std::string_view>{"advice.yaml", "causality.yaml", "conditions.yaml",
-                                               "counters.yaml", "evidence.yaml", "frames.yaml",
-                                               "grounds.yaml", "performance.yaml", "settings.yaml",
-                                               "sxid.csv", "xid.csv", "xid_details.csv"}));
+  EXPECT_EQ(names,
+            (std::set<std::string_view>{
+                "advice.yaml", "causality.yaml", "classes.yaml", "conditions.yaml", "counters.yaml",
+                "evidence.yaml", "frames.yaml", "grounds.yaml", "performance.yaml", "settings.yaml",
+                "sxid.csv", "xid.csv", "xid_details.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -129,13 +130,13 @@ TEST(Catalog, MeansByAWellKnownXidWhatTheFieldMeans) {
 TEST(Catalog, NeverBlamesTheGpuForAProgramsFault) {
   // One sighting of these is the program's, whatever fleets do about them.
   for (int code : {11, 13, 25, 31, 43, 45, 68, 69, 108, 137}) {
-    const std::string& cause = shipped().xid(code)->cause;
-    EXPECT_TRUE(cause == "software.gpu_memory_fault" || cause == "gpu.teardown") << code;
+    const Cause cause = shipped().xid(code)->cause;
+    EXPECT_TRUE(is_one_of(cause, {Cause::software_gpu_memory_fault, Cause::gpu_teardown})) << code;
   }
   for (const auto& [cause, advice] : shipped().advice) {
-    if (!cause.starts_with("software.")) continue;
+    if (!is_of(cause, Family::software)) continue;
     for (const Action& action : advice.actions)
-      EXPECT_THAT(action.what + action.command, Not(HasSubstr("eplac"))) << cause;
+      EXPECT_THAT(action.what + action.command, Not(HasSubstr("eplac"))) << name_of(cause);
   }
 }
 
@@ -154,19 +155,20 @@ TEST(Catalog, CallsCriticalOnlyWhatStops) {
 
 TEST(Catalog, HasAdviceForWhateverAnXidMayMean) {
   for (const auto& [code, xid] : shipped().xids)
-    if (!xid.cause.empty()) {
-      EXPECT_NE(shipped().advice_for(xid.cause), nullptr) << xid.cause;
+    if (xid.cause != Cause::none) {
+      EXPECT_NE(shipped().advice_for(xid.cause), nullptr) << name_of(xid.cause);
     }
   for (const CauseClass& known : cause_classes()) {
-    const bool emitted = known.is_symptom || known.family() == "gpu" || known.family() == "pcie";
+    const Cause cause = cause_named(known.name);
+    const bool emitted = is(cause, Trait::symptom) || is_of(cause, {Family::gpu, Family::pcie});
     if (emitted) {
-      EXPECT_NE(shipped().advice_for(known.name), nullptr) << known.name;
+      EXPECT_NE(shipped().advice_for(cause), nullptr) << known.name;
     }
   }
-  for (const char* cause :
-       {"software.collective_skipped", "software.collective_mismatch", "launch.rank_missing"})
-    EXPECT_NE(shipped().advice_for(cause), nullptr) << cause;
-  EXPECT_EQ(shipped().advice_for("no.class"), nullptr);
+  for (const Cause cause : {Cause::software_collective_skipped, Cause::software_collective_mismatch,
+                            Cause::launch_rank_missing})
+    EXPECT_NE(shipped().advice_for(cause), nullptr) << name_of(cause);
+  EXPECT_EQ(shipped().advice_for(Cause::none), nullptr);
 }
 
 TEST(Catalog, SaysWhatAResetOrAPowerCycleEnds) {
@@ -177,7 +179,7 @@ TEST(Catalog, SaysWhatAResetOrAPowerCycleEnds) {
                             all.find("power-cycle") != std::string::npos ||
                             all.find("reboot it") != std::string::npos;
       if (destroys) {
-        EXPECT_THAT(action.what, testing::ContainsRegex("kills|ends")) << cause;
+        EXPECT_THAT(action.what, testing::ContainsRegex("kills|ends")) << name_of(cause);
       }
     }
 }
@@ -230,36 +232,37 @@ TEST(Catalog, KnowsWhatExplainsWhat) {
        Relation::same_rank, true},
   };
   for (const Case& c : cases)
-    EXPECT_EQ(shipped().explains(c.cause, c.effect, c.relation), c.expected) << c.why;
+    EXPECT_EQ(shipped().explains(cause_named(c.cause), cause_named(c.effect), c.relation),
+              c.expected)
+        << c.why;
 }
 
 TEST(Catalog, LetsEveryStoppingCauseExplainTheSymptoms) {
   for (const CauseClass& known : cause_classes()) {
-    const std::string_view family = known.family();
+    const Cause cause = cause_named(known.name);
     const bool stops =
-        !known.is_symptom && (family == "gpu" || family == "host" || family == "software" ||
-                              family == "network" || family == "launch");
+        !is(cause, Trait::symptom) && is_of(cause, {Family::gpu, Family::host, Family::software,
+                                                    Family::network, Family::launch});
     if (!stops) continue;
-    for (const char* symptom :
-         {"collective.stalled", "collective.timeout", "process.aborted", "nccl.error"})
+    for (const Cause symptom : {Cause::collective_stalled, Cause::collective_timeout,
+                                Cause::process_aborted, Cause::nccl_error})
       // Hosts with another version may have nothing to do with what stopped.
       EXPECT_TRUE(shipped().explains(
-          known.name, symptom,
-          known.name == "software.version_mismatch" ? Relation::same_rank : Relation::same_job))
-          << known.name << " -> " << symptom;
-    for (const char* symptom : {"collective.rank_behind", "process.silent"})
-      EXPECT_TRUE(shipped().explains(known.name, symptom, Relation::same_rank))
-          << known.name << " -> " << symptom;
+          cause, symptom,
+          cause == Cause::software_version_mismatch ? Relation::same_rank : Relation::same_job))
+          << known.name << " -> " << name_of(symptom);
+    for (const Cause symptom : {Cause::collective_rank_behind, Cause::process_silent})
+      EXPECT_TRUE(shipped().explains(cause, symptom, Relation::same_rank))
+          << known.name << " -> " << name_of(symptom);
   }
 }
 
 TEST(Catalog, LetsNoSymptomExplainAFaultOfHardware) {
   for (const CausalLink& link : shipped().causality) {
-    if (!cause_class(link.cause)->is_symptom) continue;
-    const std::string_view family = cause_class(link.effect)->family();
-    EXPECT_TRUE(link.effect == "gpu.teardown" ||
-                (family != "gpu" && family != "pcie" && family != "host"))
-        << link.cause << " -> " << link.effect;
+    if (!is(link.cause, Trait::symptom)) continue;
+    EXPECT_TRUE(link.effect == Cause::gpu_teardown ||
+                !is_of(link.effect, {Family::gpu, Family::pcie, Family::host}))
+        << name_of(link.cause) << " -> " << name_of(link.effect);
   }
 }
 
@@ -295,6 +298,11 @@ TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
       "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
       "settings.yaml, sxid.csv, "
       "xid.csv or xid_details.csv");
+}
+
+TEST(CatalogOverride, RefusesOtherClasses) {
+  EXPECT_THAT(complaint_about("classes.yaml", "- {class: gpu.ours, traits: []}\n"),
+              HasSubstr("the program is made from its own classes.yaml"));
 }
 
 TEST(XidFile, IsRefusedWithTheLineAndTheMend) {

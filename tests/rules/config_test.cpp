@@ -17,7 +17,7 @@ using testing::IsEmpty;
 using Hosts = std::vector<std::string>;
 
 const Finding* find(const std::vector<Finding>& findings, std::string_view cause) {
-  const auto found = std::ranges::find(findings, cause, &Finding::cause);
+  const auto found = std::ranges::find(findings, cause_named(cause), &Finding::cause);
   return found == findings.end() ? nullptr : &*found;
 }
 

@@ -191,7 +191,7 @@ TEST(Counters, AreAsWideAsTheToolReadsThem) {
 TEST(Counters, OnlyThoseThatMayAccuseHaveAThreshold) {
   for (const CounterMeaning& counter : counters().all()) {
     const bool accuses = counter.suspect || counter.siblings > 0;
-    EXPECT_TRUE(!accuses || !counter.of->finding.empty()) << counter.name;
+    EXPECT_TRUE(!accuses || counter.of->finding != Cause::none) << counter.name;
   }
 }
 

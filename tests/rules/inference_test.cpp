@@ -22,7 +22,7 @@ Catalog catalog_of(std::vector<CausalLink> links) {
 Candidate candidate(const std::string& id, const std::string& cause, double confidence,
                     bool symptom = false) {
   Candidate made;
-  made.suspicion.finding = {.id = id, .cause = cause, .confidence = confidence};
+  made.suspicion.finding = {.id = id, .cause = cause_named(cause), .confidence = confidence};
   made.suspicion.sure = {Claim::signature, confidence};
   made.suspicion.finding.subject.ranks = {3};
   made.suspicion.stops_job = symptom;
@@ -33,7 +33,7 @@ Candidate candidate(const std::string& id, const std::string& cause, double conf
 
 TEST(Inference, EveryChangeOfConfidenceIsTold) {
   const Catalog catalog =
-      catalog_of({{"gpu.hang", "collective.rank_behind", {Relation::same_rank}}});
+      catalog_of({{Cause::gpu_hang, Cause::collective_rank_behind, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "gpu.hang", 0.8),
                              candidate("f2", "collective.rank_behind", 0.9, true),
                              candidate("f3", "pcie.error", 0.8)};

@@ -20,7 +20,7 @@ Catalog catalog_of(std::vector<CausalLink> links) {
 Candidate candidate(const std::string& id, const std::string& cause, double confidence,
                     bool symptom = false) {
   Candidate made;
-  made.suspicion.finding = {.id = id, .cause = cause, .confidence = confidence};
+  made.suspicion.finding = {.id = id, .cause = cause_named(cause), .confidence = confidence};
   made.suspicion.finding.subject.ranks = {3};
   made.suspicion.stops_job = symptom;
   made.suspicion.verdict = Verdict::hang;
@@ -30,7 +30,8 @@ Candidate candidate(const std::string& id, const std::string& cause, double conf
 }
 
 TEST(Link, WhatComesLaterIsNoCauseAndTheReasonIsKept) {
-  const Catalog catalog = catalog_of({{"gpu.hang", "process.aborted", {Relation::same_rank}}});
+  const Catalog catalog =
+      catalog_of({{Cause::gpu_hang, Cause::process_aborted, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "gpu.hang", 0.9),
                              candidate("f2", "process.aborted", 0.9, true)};
   all[0].suspicion.since = EventTime::at(Timestamp(std::chrono::hours(2)));
@@ -45,7 +46,8 @@ TEST(Link, WhatComesLaterIsNoCauseAndTheReasonIsKept) {
 }
 
 TEST(Link, WhatMeansNothingByItselfAccountsForNothing) {
-  const Catalog catalog = catalog_of({{"nccl.error", "process.aborted", {Relation::same_rank}}});
+  const Catalog catalog =
+      catalog_of({{Cause::nccl_error, Cause::process_aborted, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "nccl.error", 0.9, true),
                              candidate("f2", "process.aborted", 0.9, true)};
   all[0].suspicion.stops_job = false;
@@ -58,7 +60,9 @@ TEST(Link, WhatMeansNothingByItselfAccountsForNothing) {
 Catalog ring_of(const std::vector<std::string>& classes) {
   std::vector<CausalLink> links;
   for (std::size_t i = 0; i < classes.size(); ++i)
-    links.push_back({classes[i], classes[(i + 1) % classes.size()], {Relation::same_rank}});
+    links.push_back({cause_named(classes[i]),
+                     cause_named(classes[(i + 1) % classes.size()]),
+                     {Relation::same_rank}});
   return catalog_of(std::move(links));
 }
 
@@ -99,8 +103,9 @@ TEST(Link, NeitherIdsNorConfidenceDecideWhichOfTwoBegan) {
 }
 
 TEST(Link, WhatIsToldBeforeItsCauseDidNotBegin) {
-  const Catalog catalog = catalog_of({{"gpu.off_bus", "pcie.error", {Relation::same_rank}, 60},
-                                      {"pcie.error", "gpu.off_bus", {Relation::same_rank}}});
+  const Catalog catalog =
+      catalog_of({{Cause::gpu_off_bus, Cause::pcie_error, {Relation::same_rank}, 60},
+                  {Cause::pcie_error, Cause::gpu_off_bus, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "pcie.error", 0.9),
                              candidate("f2", "gpu.off_bus", 0.9)};
   all[0].suspicion.since = EventTime::at(Timestamp(std::chrono::seconds(7'000)));
@@ -115,7 +120,8 @@ TEST(Link, NothingIsLeftInRings) {
   const std::vector<std::string> classes{"gpu.hang", "gpu.thermal", "pcie.error", "gpu.off_bus"};
   for (const std::string& cause : classes)
     for (const std::string& effect : classes)
-      if (cause != effect) links.push_back({cause, effect, {Relation::same_rank}});
+      if (cause != effect)
+        links.push_back({cause_named(cause), cause_named(effect), {Relation::same_rank}});
   std::vector<Candidate> all;
   for (const std::string& cause : classes) all.push_back(candidate(cause, cause, 0.8));
   link(catalog_of(std::move(links)), all);
@@ -125,8 +131,9 @@ TEST(Link, NothingIsLeftInRings) {
 }
 
 TEST(Link, WhatIsMuchLessFirmDoesNotSwallowWhatTellsItsOwnReason) {
-  const Catalog catalog = catalog_of({{"host.limits", "host.oom_killed", {Relation::same_rank}},
-                                      {"host.limits", "process.aborted", {Relation::same_rank}}});
+  const Catalog catalog =
+      catalog_of({{Cause::host_limits, Cause::host_oom_killed, {Relation::same_rank}},
+                  {Cause::host_limits, Cause::process_aborted, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "host.limits", 0.4),
                              candidate("f2", "host.oom_killed", 0.85),
                              candidate("f3", "process.aborted", 0.85, true)};
@@ -138,8 +145,8 @@ TEST(Link, WhatIsMuchLessFirmDoesNotSwallowWhatTellsItsOwnReason) {
 
 TEST(Link, ATextThatNamesItsReasonFollowsFromNothingOfTheWholeHost) {
   const Catalog catalog =
-      catalog_of({{"host.shm_full", "software.rank_crashed", {Relation::same_host}},
-                  {"gpu.hang", "software.rank_crashed", {Relation::same_rank}}});
+      catalog_of({{Cause::host_shm_full, Cause::software_rank_crashed, {Relation::same_host}},
+                  {Cause::gpu_hang, Cause::software_rank_crashed, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "host.shm_full", 0.9),
                              candidate("f2", "software.rank_crashed", 0.85),
                              candidate("f3", "gpu.hang", 0.9)};
@@ -151,7 +158,8 @@ TEST(Link, ATextThatNamesItsReasonFollowsFromNothingOfTheWholeHost) {
 }
 
 TEST(Link, WhatTheJobGotToWorkWithEndedNoProcess) {
-  const Catalog catalog = catalog_of({{"host.limits", "process.aborted", {Relation::same_rank}}});
+  const Catalog catalog =
+      catalog_of({{Cause::host_limits, Cause::process_aborted, {Relation::same_rank}}});
   std::vector<Candidate> all{candidate("f1", "host.limits", 0.9),
                              candidate("f2", "process.aborted", 0.6, true)};
   all[0].suspicion.job_ran_with_it = true;
@@ -161,7 +169,8 @@ TEST(Link, WhatTheJobGotToWorkWithEndedNoProcess) {
 }
 
 TEST(Link, ManyFindingsAreLinkedByTheirParts) {
-  const Catalog catalog = catalog_of({{"gpu.off_bus", "gpu.teardown", {Relation::same_gpu}}});
+  const Catalog catalog =
+      catalog_of({{Cause::gpu_off_bus, Cause::gpu_teardown, {Relation::same_gpu}}});
   std::vector<Candidate> all;
   for (int i = 0; i < 3000; ++i) {
     for (const char* cause : {"gpu.off_bus", "gpu.teardown"}) {
@@ -182,8 +191,9 @@ TEST(Link, AChainHasEachFindingAfterWhatExplainsIt) {
 
 TEST(Link, TheChainDoesNotHangOnIds) {
   Finding cause{.id = "f1", .explains = {"f3", "f2"}};
-  const std::vector<Finding> symptoms{{.id = "f3", .cause = "collective.stalled", .explains = {}},
-                                      {.id = "f2", .cause = "process.aborted", .explains = {}}};
+  const std::vector<Finding> symptoms{
+      {.id = "f3", .cause = Cause::collective_stalled, .explains = {}},
+      {.id = "f2", .cause = Cause::process_aborted, .explains = {}}};
   EXPECT_THAT(chain_of(cause, symptoms), ElementsAre("f1", "f3", "f2"));
 }
 

@@ -14,7 +14,8 @@ Candidate candidate(std::string_view detector, const std::string& cause, Subject
                     double confidence = 0.9) {
   Candidate made;
   made.detector = detector;
-  made.suspicion.finding = {.id = std::string(detector), .cause = cause, .confidence = confidence};
+  made.suspicion.finding = {
+      .id = std::string(detector), .cause = cause_named(cause), .confidence = confidence};
   made.suspicion.finding.subject = std::move(subject);
   for (std::uint64_t line = 1; line <= 4; ++line)
     made.suspicion.finding.evidence.push_back({.source = std::string(detector), .line = line});

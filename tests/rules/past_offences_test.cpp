@@ -14,7 +14,7 @@ using testing::Not;
 PastOffence offence(const std::string& part, const std::string& cause, const std::string& job,
                     int day) {
   return {.part = part,
-          .cause = cause,
+          .cause = cause_named(cause),
           .job = job,
           .when = Timestamp(std::chrono::seconds(1'800'000'000) + std::chrono::days(day)),
           .evidence = {.source = "log", .line = 3, .text = "a line of " + job}};

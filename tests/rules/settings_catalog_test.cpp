@@ -57,7 +57,7 @@ TEST(SettingsCatalog, LeavesToEachProcessWhatIsItsOwn) {
 TEST(SettingsCatalog, KnowsValuesThatDefeatTheirPurpose) {
   const auto cause_of = [](std::string_view question, std::string_view value) {
     for (const SuspiciousValue& suspicious : shipped().suspicious)
-      if (suspicious.matches(question, value)) return suspicious.cause;
+      if (suspicious.matches(question, value)) return std::string(name_of(suspicious.cause));
     return std::string();
   };
   EXPECT_EQ(cause_of("environment NCCL_P2P_DISABLE", "1"), "config.p2p_disabled");
@@ -114,7 +114,7 @@ TEST(SettingsCatalog, KnowsVariablesThatAreNotWhatTheyAreTakenFor) {
 
 TEST(SettingsCatalog, NeverAccusesWithMoreThanItsFamilyMay) {
   for (const auto& [name, setting] : shipped().compared) {
-    EXPECT_TRUE(setting.cause.starts_with("config.") ||
+    EXPECT_TRUE(is_of(setting.cause, Family::config) ||
                 setting.cause == "software.version_mismatch")
         << name;
     EXPECT_LE(setting.severity, Severity::warning) << name;

@@ -36,7 +36,7 @@ Remark sample_of(const MessageSignature& signature, const std::string& text) {
 
 MessageSignature signature(std::string id, std::string literal, std::string pattern) {
   return {.id = std::move(id),
-          .cause = "nccl.error",
+          .cause = Cause::nccl_error,
           .title = "t",
           .literals = {std::move(literal)},
           .pattern = std::move(pattern),

@@ -36,7 +36,7 @@ StackTop py_spy(std::int64_t pid, const Frames& frames) {
 
 const Finding* behind(const Diagnosis& diagnosis) {
   const auto found =
-      std::ranges::find(diagnosis.root_causes, "collective.rank_behind", &Finding::cause);
+      std::ranges::find(diagnosis.root_causes, Cause::collective_rank_behind, &Finding::cause);
   return found == diagnosis.root_causes.end() ? nullptr : &*found;
 }
 

@@ -36,7 +36,7 @@ TEST(Sxids, EveryCodeGivesItsClassSeverityAndAction) {
     Job job = sixteen_ranks();
     report(job, "node-0", code, 100, meaning.printed == "either" ? "Fatal" : meaning.printed);
     const std::vector<Finding> found = findings_of(job.diagnosis());
-    ASSERT_THAT(causes(found), ElementsAre(meaning.cause));
+    ASSERT_THAT(causes(found), ElementsAre(name_of(meaning.cause)));
     EXPECT_EQ(found[0].severity, meaning.severity);
     EXPECT_THAT(found[0].title, HasSubstr(fmt::format("SXid {}", code)));
     EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.action));

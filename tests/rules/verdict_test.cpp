@@ -16,7 +16,7 @@ EventTime at(int seconds) {
 
 Candidate candidate(const std::string& cause, Verdict verdict, bool symptom = false) {
   Candidate made;
-  made.suspicion.finding.cause = cause;
+  made.suspicion.finding.cause = cause_named(cause);
   made.suspicion.finding.severity = Severity::critical;
   made.suspicion.verdict = verdict;
   made.symptom = symptom;

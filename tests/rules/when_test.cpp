@@ -251,7 +251,7 @@ void for_each_sample(Expect expect) {
 
 void expect_no_alarm(const Diagnosis& diagnosis) {
   for (const Finding& finding : diagnosis.root_causes) {
-    if (finding.cause.starts_with("collective.") || finding.cause == "software.rank_crashed")
+    if (is_of(finding.cause, Family::collective) || finding.cause == "software.rank_crashed")
       continue;
     EXPECT_LT(finding.confidence, 0.8) << finding.title;
   }

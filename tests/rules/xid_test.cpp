@@ -32,11 +32,11 @@ TEST(Xids, EveryCodeGivesItsClassSeverityAndAction) {
     Job job = sixteen_ranks();
     job.xid("node-0", Job::gpu_of(3), code);
     const std::vector<Finding> found = findings_of(job.diagnosis());
-    if (meaning.cause.empty()) {
+    if (meaning.cause == Cause::none) {
       EXPECT_THAT(found, IsEmpty());
       continue;
     }
-    ASSERT_THAT(causes(found), ElementsAre(meaning.cause));
+    ASSERT_THAT(causes(found), ElementsAre(name_of(meaning.cause)));
     EXPECT_EQ(found[0].severity, meaning.severity);
     EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.action));
     EXPECT_THAT(actions_of(found[0]), HasSubstr(meaning.escalation));
@@ -47,7 +47,7 @@ TEST(Xids, EveryCodeGivesItsClassSeverityAndAction) {
 TEST(Xids, NoProgramsFaultIsAnsweredWithAReplacement) {
   static const Catalog catalog = load_catalog();
   for (const auto& [code, meaning] : catalog.xids) {
-    if (!meaning.cause.starts_with("software.")) continue;
+    if (!is_of(meaning.cause, Family::software)) continue;
     Job job = sixteen_ranks();
     job.xid("node-0", Job::gpu_of(3), code);
     for (const Finding& finding : findings_of(job.diagnosis())) {
@@ -165,7 +165,7 @@ PastOffence faulted(const std::string& job, const std::string& program = "",
           ? "Xid 31 of " + job
           : fmt::format("Xid (PCI:0000:13:00): 31, pid=77, name={}, MMU Fault", program);
   return {.part = "node-0/" + Job::gpu_of(3),
-          .cause = "software.gpu_memory_fault",
+          .cause = Cause::software_gpu_memory_fault,
           .job = job,
           .evidence = {.source = "dmesg", .line = 7, .text = line},
           .others_were_clean = others_were_clean};
@@ -235,7 +235,7 @@ TEST(Xids, OnAHostWhoseRanksNobodySawAreNotABystandersOutright) {
   job.call(ranks(0, 16), all_reduce(), 10);
   report(job, "node-2", Job::gpu_of(3), 79, 100);
   const std::vector<Finding> found = findings_of(job.diagnosis());
-  const auto fell = std::ranges::find(found, "gpu.off_bus", &Finding::cause);
+  const auto fell = std::ranges::find(found, Cause::gpu_off_bus, &Finding::cause);
   ASSERT_NE(fell, found.end());
   EXPECT_TRUE(fell->part_of_job);
   EXPECT_LE(fell->confidence, 0.79);
@@ -308,7 +308,7 @@ TEST(Xids, LinksThatGoDownWhileAPeerIsResetAreNotAccusedLoudly) {
 
 PastOffence fell_off(const std::string& job, std::optional<Timestamp> when = {}) {
   return {.part = "node-0/" + Job::gpu_of(3),
-          .cause = "gpu.off_bus",
+          .cause = Cause::gpu_off_bus,
           .job = job,
           .when = when,
           .evidence = {.source = "dmesg", .line = 7, .text = "Xid 79 of " + job}};

@@ -8,9 +8,10 @@ namespace {
 constexpr Timestamp day(int number) { return Timestamp(std::chrono::days(20000 + number)); }
 
 TEST(Repeats, TellHowManyJobsInHowManyDays) {
-  const auto repeat = repeat_of("GPU 0", {{"a", "gpu.off_bus", day(0)},
-                                          {"b", "gpu.ecc_uncorrectable", day(4)},
-                                          {"c", "gpu.off_bus", day(9) + std::chrono::hours(1)}});
+  const auto repeat =
+      repeat_of("GPU 0", {{"a", Cause::gpu_off_bus, day(0)},
+                          {"b", Cause::gpu_ecc_uncorrectable, day(4)},
+                          {"c", Cause::gpu_off_bus, day(9) + std::chrono::hours(1)}});
   ASSERT_TRUE(repeat);
   EXPECT_EQ(repeat->text, "GPU 0 failed three jobs in ten days");
   EXPECT_EQ(repeat->causes.size(), 2U);
@@ -18,18 +19,19 @@ TEST(Repeats, TellHowManyJobsInHowManyDays) {
 
 TEST(Repeats, AreOfSeveralJobs) {
   EXPECT_FALSE(repeat_of("GPU 0", {}));
-  EXPECT_FALSE(repeat_of("GPU 0", {{"a", "gpu.off_bus", day(0)}, {"a", "gpu.off_bus", day(3)}}));
+  EXPECT_FALSE(
+      repeat_of("GPU 0", {{"a", Cause::gpu_off_bus, day(0)}, {"a", Cause::gpu_off_bus, day(3)}}));
 }
 
 TEST(Repeats, TellThePartsOwnFailuresAndNotThoseOfPrograms) {
-  const auto repeat = repeat_of("GPU 0", {{"a", "software.gpu_memory_fault", day(0)},
-                                          {"b", "gpu.off_bus", day(1)},
-                                          {"c", "gpu.off_bus", day(1)},
-                                          {"d", "software.gpu_memory_fault", day(2)}});
+  const auto repeat = repeat_of("GPU 0", {{"a", Cause::software_gpu_memory_fault, day(0)},
+                                          {"b", Cause::gpu_off_bus, day(1)},
+                                          {"c", Cause::gpu_off_bus, day(1)},
+                                          {"d", Cause::software_gpu_memory_fault, day(2)}});
   ASSERT_TRUE(repeat);
   EXPECT_EQ(repeat->text, "GPU 0 failed two jobs in one day");
-  EXPECT_FALSE(repeat_of(
-      "GPU 0", {{"a", "software.gpu_memory_fault", day(0)}, {"b", "gpu.off_bus", day(1)}}));
+  EXPECT_FALSE(repeat_of("GPU 0", {{"a", Cause::software_gpu_memory_fault, day(0)},
+                                   {"b", Cause::gpu_off_bus, day(1)}}));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Simulate, HasAScenarioForEveryClassOfCauses) {
                            std::ranges::end(scenarios());
     const bool beside = std::ranges::find(kBesideOthers, known.name) != std::end(kBesideOthers);
     EXPECT_NE(simulated, beside) << known.name;
-    EXPECT_TRUE(known.is_symptom || !beside) << known.name;
+    EXPECT_TRUE(known.traits.has(Trait::symptom) || !beside) << known.name;
   }
 }
 

@@ -16,10 +16,10 @@ using std::chrono::minutes;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Finding finding(std::string id, std::string cause, std::vector<std::string> hosts,
+Finding finding(std::string id, std::string_view cause, std::vector<std::string> hosts,
                 std::vector<std::string> gpus = {}) {
   return {.id = std::move(id),
-          .cause = std::move(cause),
+          .cause = cause_named(cause),
           .severity = Severity::critical,
           .subject = {.hosts = std::move(hosts), .gpus = std::move(gpus)}};
 }

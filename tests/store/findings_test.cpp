@@ -16,7 +16,7 @@ constexpr Timestamp at(int minute) { return kNoon + minutes(minute); }
 
 Finding finding(std::string id, std::string title = "") {
   return {.id = std::move(id),
-          .cause = "gpu.off_bus",
+          .cause = Cause::gpu_off_bus,
           .title = std::move(title),
           .severity = Severity::critical,
           .confidence = 0.98,
@@ -114,7 +114,7 @@ TEST_F(FindingsTest, SurviveARestart) {
 
 TEST_F(FindingsTest, AreFilteredByWhatIsAskedFor) {
   Finding other = finding("b");
-  other.cause = "collective.rank_behind";
+  other.cause = Cause::collective_rank_behind;
   other.severity = Severity::error;
   other.subject = {.hosts = {"n2", "n3"}, .ranks = {2, 7}};
   reconcile({finding("a"), other}, 0);

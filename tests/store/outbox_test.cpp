@@ -20,7 +20,7 @@ constexpr minutes kKeep{10};
 Finding finding(std::string id, Severity severity = Severity::critical,
                 std::vector<std::string> explains = {}) {
   return {.id = std::move(id),
-          .cause = "gpu.off_bus",
+          .cause = Cause::gpu_off_bus,
           .severity = severity,
           .subject = {.hosts = {"n1"}},
           .explains = std::move(explains)};

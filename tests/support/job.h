@@ -271,7 +271,7 @@ class Job {
 // Their classes, in order.
 inline std::vector<std::string> causes(const std::vector<Finding>& findings) {
   std::vector<std::string> all;
-  for (const Finding& finding : findings) all.push_back(finding.cause);
+  for (const Finding& finding : findings) all.emplace_back(name_of(finding.cause));
   return all;
 }
 

@@ -16,7 +16,7 @@ inline std::vector<MessageSignature> some_signatures() {
                  Weight weight, Blames blames, const char* literal, const char* pattern) {
     MessageSignature signature;
     signature.id = id;
-    signature.cause = cause;
+    signature.cause = cause_named(cause);
     signature.title = title;
     signature.severity = severity;
     signature.weight = weight;

@@ -86,8 +86,8 @@ inline Job stalled_job() {
   return job;
 }
 
-inline const Finding* find(const std::vector<Finding>& findings, const std::string& cause) {
-  const auto found = std::ranges::find(findings, cause, &Finding::cause);
+inline const Finding* find(const std::vector<Finding>& findings, std::string_view cause) {
+  const auto found = std::ranges::find(findings, cause_named(cause), &Finding::cause);
   return found == findings.end() ? nullptr : &*found;
 }
 

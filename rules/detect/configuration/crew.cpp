@@ -163,7 +163,7 @@ void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion) {
   if (std::ranges::find(evidence, line) == evidence.end()) evidence.push_back(std::move(line));
 }
 
-Suspicion configuration_fault(std::string_view cause, Severity severity, Sureness sure) {
+Suspicion configuration_fault(Cause cause, Severity severity, Sureness sure) {
   Suspicion suspicion;
   suspicion.finding.cause = cause;
   suspicion.finding.severity = severity;

@@ -67,6 +67,6 @@ void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion);
 
 // What is wrong with the configuration slows a job, or stops its start; it is not what a hang in
 // mid-run comes from.
-Suspicion configuration_fault(std::string_view cause, Severity severity, Sureness sure);
+Suspicion configuration_fault(Cause cause, Severity severity, Sureness sure);
 
 }  // namespace faultline

@@ -91,7 +91,7 @@ Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_s
                            const Mates& on_rdma) {
   const bool minority = on_sockets.size() < on_rdma.size();
   Suspicion suspicion =
-      configuration_fault("config.network_fallback", Severity::warning, Claim::config_network);
+      configuration_fault(Cause::config_network_fallback, Severity::warning, Claim::config_network);
   if (!minority) suspicion.sure.add(Ground::as_many_lack_it);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, on_sockets);
@@ -113,7 +113,7 @@ Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_s
 // All of it, although it was meant otherwise.
 Suspicion general_fallback(const View& view, const Crew& crew, const Mates& meant) {
   Suspicion suspicion =
-      configuration_fault("config.network_fallback", Severity::warning, Claim::config_meant);
+      configuration_fault(Cause::config_network_fallback, Severity::warning, Claim::config_meant);
   Finding& finding = suspicion.finding;
   const Setup& setup = view.job.setup();
   const CrewMate& one = crew.mates[meant.front()];
@@ -151,7 +151,7 @@ std::vector<Suspicion> idle_rdma(const View& view, const Crew& crew, const Mates
     }
   if (hosts.size() < 2) return {};  // its peers may have none
   Suspicion suspicion =
-      configuration_fault("config.network_fallback", Severity::warning, Claim::config_meant);
+      configuration_fault(Cause::config_network_fallback, Severity::warning, Claim::config_meant);
   Finding& finding = suspicion.finding;
   const CrewMate& one = crew.mates[idle.front()];
   const FastPort& port = up[one.process->host];
@@ -234,7 +234,7 @@ std::vector<Suspicion> gdr_refused(const View& view, const Crew& crew) {
       refusing.insert(refusing.end(), unit.mates.begin(), unit.mates.end());
   if (division.odd.empty()) return {};
   Suspicion suspicion =
-      configuration_fault("config.gdr_disabled", Severity::warning, Claim::config_network);
+      configuration_fault(Cause::config_gdr_disabled, Severity::warning, Claim::config_network);
   if (division.doubt) suspicion.sure.add(Ground::as_many_lack_it);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, refusing);
@@ -312,7 +312,7 @@ std::vector<Suspicion> find_gdr_disabled(const View& view, const Crew& crew) {
     if (staged_hosts == 0 || staged_hosts == units.size()) continue;
     std::ranges::sort(staged);
     Suspicion suspicion =
-        configuration_fault("config.gdr_disabled", Severity::warning, Claim::config_network);
+        configuration_fault(Cause::config_gdr_disabled, Severity::warning, Claim::config_network);
     if (2 * staged_hosts >= units.size()) suspicion.sure.add(Ground::as_many_lack_it);
     Finding& finding = suspicion.finding;
     finding.subject = hosts_of(crew, staged);
@@ -362,7 +362,7 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
   if (division.odd.empty()) return {};
   if (division.everybody && by_count.size() > 2) return {};  // each host has its own
   Suspicion suspicion = configuration_fault(
-      "config.environment_mismatch", differ_in_count ? Severity::warning : Severity::info,
+      Cause::config_environment_mismatch, differ_in_count ? Severity::warning : Severity::info,
       differ_in_count ? Claim::config_nic_missing : Claim::config_names_differ);
   suspicion.sure.add(division.doubt);
   Finding& finding = suspicion.finding;

@@ -87,7 +87,7 @@ std::vector<Suspicion> find_p2p_disabled(const View& view, const Crew& crew) {
   std::ranges::sort(without);
   const bool minority = hosts_without < hosts_with;
   Suspicion suspicion =
-      configuration_fault("config.p2p_disabled", Severity::warning, Claim::config_p2p);
+      configuration_fault(Cause::config_p2p_disabled, Severity::warning, Claim::config_p2p);
   if (!minority) suspicion.sure.add(Ground::as_many_lack_it);
   Finding& finding = suspicion.finding;
   finding.subject = hosts_of(crew, without);

@@ -16,7 +16,7 @@ constexpr std::size_t kLongestValue = 60;
 
 // Where only what is written is known, nobody knows on how many hosts or ranks it will be.
 bool can_be_told(const SuspiciousValue& value) {
-  return value.where == Where::anywhere && value.cause == "config.environment_mismatch";
+  return value.where == Where::anywhere && value.cause == Cause::config_environment_mismatch;
 }
 
 bool stands_beside(const Setup& setup, const ProcessSetup& process, std::string_view variable) {

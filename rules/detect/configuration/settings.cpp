@@ -128,7 +128,7 @@ Suspicion difference(const View& view, const Crew& crew, std::string_view questi
   suspicion.sure.add(division.doubt);
   if (by_absence) suspicion.sure.add(Ground::by_absence);
   Finding& finding = suspicion.finding;
-  finding.subject = setting.cause.starts_with("software.") ? hosts_of(crew, division.odd)
+  finding.subject = is_of(setting.cause, Family::software) ? hosts_of(crew, division.odd)
                                                            : subject_of(view, crew, division.odd);
   finding.title = fmt::format("{} is {} on {}", name_of(question, setting),
                               values_of(setup, crew, division.odd, question),
@@ -198,7 +198,7 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
       }
       if (mates.empty() || !applies(view, suspicious.where, crew, mates)) continue;
       const bool all = mates.size() == crew.mates.size();
-      const bool harmless = suspicious.cause == "config.environment_mismatch";
+      const bool harmless = suspicious.cause == Cause::config_environment_mismatch;
       Suspicion& suspicion = found.emplace_back(configuration_fault(
           suspicious.cause, all || harmless ? suspicious.severity : Severity::warning,
           {Claim::setting_suspicious, suspicious.confidence}));

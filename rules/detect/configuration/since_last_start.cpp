@@ -58,7 +58,7 @@ std::ptrdiff_t least(const std::set<std::string>& numbers) {
 }
 
 struct Meaning {
-  std::string_view cause;
+  Cause cause = Cause::none;
   Severity severity = Severity::info;
   Claim claim = Claim::config_other_since;
   std::string name;  // for people
@@ -70,40 +70,40 @@ std::optional<Meaning> meaning_of(const View& view, const Change& change) {
   if (question == "network used" || question == "network connected") {
     const bool fell_back = any_begins(change.now, "Socket") || change.now.contains("NET/Socket");
     if (fell_back)
-      return Meaning{"config.network_fallback", Severity::warning, Claim::config_lost_since,
+      return Meaning{Cause::config_network_fallback, Severity::warning, Claim::config_lost_since,
                      "the network"};
     const bool was_sockets =
         change.before.contains("Socket") || change.before.contains("NET/Socket");
     if (was_sockets) return std::nullopt;
-    return Meaning{"config.environment_mismatch", Severity::info, Claim::config_other_since,
+    return Meaning{Cause::config_environment_mismatch, Severity::info, Claim::config_other_since,
                    "the network"};
   }
   if (question.starts_with("gdr ")) {
     if (!change.now.contains("off") && !change.now.contains("disabled")) return std::nullopt;
-    return Meaning{"config.gdr_disabled", Severity::warning, Claim::config_lost_since,
+    return Meaning{Cause::config_gdr_disabled, Severity::warning, Claim::config_lost_since,
                    "GPUDirect RDMA"};
   }
   if (question == "transport within") {
     if (any_begins(change.now, "P2P/") || !any_begins(change.before, "P2P/")) return std::nullopt;
-    return Meaning{"config.p2p_disabled", Severity::warning, Claim::config_lost_since,
+    return Meaning{Cause::config_p2p_disabled, Severity::warning, Claim::config_lost_since,
                    "the way between GPUs of one host"};
   }
   if (question == "devices IB") {
     const auto lost = devices_in(change.before) - devices_in(change.now);
     // None at all is a matter of the network.
     if (lost < 0 || devices_in(change.now) == 0) return std::nullopt;
-    return Meaning{"config.environment_mismatch", lost > 0 ? Severity::warning : Severity::info,
-                   lost > 0 ? Claim::config_lost_since : Claim::config_other_since,
-                   "the list of NICs"};
+    return Meaning{
+        Cause::config_environment_mismatch, lost > 0 ? Severity::warning : Severity::info,
+        lost > 0 ? Claim::config_lost_since : Claim::config_other_since, "the list of NICs"};
   }
   if (question == "channels collective") {
     if (least(change.now) >= least(change.before)) return std::nullopt;
-    return Meaning{"config.environment_mismatch", Severity::warning, Claim::config_fewer_since,
+    return Meaning{Cause::config_environment_mismatch, Severity::warning, Claim::config_fewer_since,
                    "the number of channels"};
   }
   if (question == "nvls multicast") {
     if (!change.now.contains("not available")) return std::nullopt;
-    return Meaning{"config.environment_mismatch", Severity::warning, Claim::config_fewer_since,
+    return Meaning{Cause::config_environment_mismatch, Severity::warning, Claim::config_fewer_since,
                    "NVLink multicast"};
   }
   const ComparedSetting* setting = view.catalog.settings.find(question);

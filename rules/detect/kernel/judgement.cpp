@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "model/cause.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
@@ -161,7 +160,7 @@ Fate fate_of(const KernelGroup& group, const KernelSighting& first,
     const bool brief = !outage->lasted_us || *outage->lasted_us < kShortOutageUs;
     // A rank that waits for storage or for its host goes on once it is back; a connection that was
     // given up does not come back.
-    const bool gave_up = first.signature->cause.starts_with("network.") && group.network_failed;
+    const bool gave_up = is_of(first.signature->cause, Family::network) && group.network_failed;
     if (brief || !gave_up) return Fate::brief;
   }
   return outage ? Fate::came_back : Fate::open;
@@ -216,7 +215,7 @@ void add_lines(const View& view, const KernelGroup& group,
 Verdict verdict_of(const MessageSignature& signature) {
   const Severity severity = signature.severity;
   if (severity == Severity::info) return Verdict::healthy;
-  if (is_symptom(signature.cause)) return Verdict::unknown;
+  if (is(signature.cause, Trait::symptom)) return Verdict::unknown;
   return severity == Severity::warning ? Verdict::slow : Verdict::failed;
 }
 
@@ -275,12 +274,13 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   finding.last_seen = ended.wall();
   suspicion.sure = {Claim::signature, signature.confidence};
   suspicion.sure.add(group.part.doubts);
-  if (rebooted_since && finding.cause != "host.down") suspicion.sure.add(Ground::rebooted_since);
+  if (rebooted_since && finding.cause != Cause::host_down)
+    suspicion.sure.add(Ground::rebooted_since);
   finding.part_of_job = group.part.standing != KernelPart::Standing::bystander;
   if (!finding.part_of_job) finding.title += ", which the job does not use";
   // Where no line tells of any rank, the host is all that is looked at.
   suspicion.needs_effect =
-      is_symptom(signature.cause) ||
+      is(signature.cause, Trait::symptom) ||
       (view.workers.all.empty() ? signature.severity < Severity::error
                                 : signature.severity != Severity::critical ||
                                       group.part.standing != KernelPart::Standing::of_the_job);

@@ -22,7 +22,7 @@ bool was_taken_down(const KernelSightings& sightings, const KernelLog& log, std:
   return std::ranges::any_of(sightings.all, [&](const KernelSighting& sighting) {
     return sighting.log == &log && sighting.text->boot == boot &&
            sighting.signature->marks == Marks::maintenance_begins &&
-           sighting.signature->cause == "host.down";
+           sighting.signature->cause == Cause::host_down;
   });
 }
 
@@ -125,7 +125,7 @@ std::vector<Suspicion> find_reboots(const View& view, const KernelSightings& sig
       // Its ranks went with it. Whether the others noticed is not told where they stood already.
       suspicion.needs_effect = then != When::while_it_ran || !somebody_is_behind(view);
       Finding& finding = suspicion.finding;
-      finding.cause = "host.down";
+      finding.cause = Cause::host_down;
       finding.severity = Severity::critical;
       finding.subject = part.subject;
       finding.title = fmt::format("{} started anew without having been shut down", host);

@@ -69,7 +69,7 @@ Suspicion describe(const PartFacts& facts, const Measured& measured, std::string
   suspicion.job_ran_with_it = true;
   suspicion.since = measured.line->time;
   Finding& finding = suspicion.finding;
-  finding.cause = "performance.bandwidth_low";
+  finding.cause = Cause::performance_bandwidth_low;
   finding.severity = Severity::warning;
   suspicion.sure = claim;
   finding.title =

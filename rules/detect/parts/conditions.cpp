@@ -274,11 +274,11 @@ Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const Abou
   return suspicion;
 }
 
-std::map<std::string, std::vector<Hit>> by_finding(const Grounds& grounds, std::vector<Hit> hits) {
+std::map<Cause, std::vector<Hit>> by_finding(const Grounds& grounds, std::vector<Hit> hits) {
   std::ranges::stable_sort(hits, std::greater(), [&](const Hit& hit) {
     return std::make_pair(hit.condition->severity, grounds.log_odds(hit.sure));
   });
-  std::map<std::string, std::vector<Hit>> groups;
+  std::map<Cause, std::vector<Hit>> groups;
   for (Hit& hit : hits) groups[hit.condition->finding].push_back(std::move(hit));
   return groups;
 }
@@ -388,7 +388,7 @@ Suspicions suspect_nvlinks(const PartFacts& facts) {
     suspicion.verdict = Verdict::slow;
     suspicion.since = worst->from->time;
     Finding& finding = suspicion.finding;
-    finding.cause = "gpu.nvlink_error";
+    finding.cause = Cause::gpu_nvlink_error;
     const bool faulty = level_of(*worst) == Level::faulty;
     finding.severity = faulty ? Severity::error : Severity::warning;
     suspicion.sure = faulty ? Claim::reading_faulty : Claim::reading_suspect;

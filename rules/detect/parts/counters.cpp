@@ -61,7 +61,7 @@ class Siblings {
 Level judged(const Siblings& siblings, const Movement& movement) {
   const CounterClass& of = *movement.counter->of;
   // Some words of NVLinks, "RX errors", are those of interfaces, too.
-  if (of.finding.empty() || of.name == "nvlink") return Level::nothing;
+  if (of.finding == Cause::none || of.name == "nvlink") return Level::nothing;
   return movement.counter->siblings > 0 ? siblings.level_of(movement) : level_of(movement);
 }
 
@@ -73,12 +73,12 @@ std::vector<Sign> signs_of(const PartFacts& facts) {
   const Siblings siblings(facts);
   std::vector<Sign> signs;
   for (std::size_t port = 0; port < facts.moved.size(); ++port) {
-    std::map<std::string, Sign> by_finding;
+    std::map<std::pair<Cause, std::string>, Sign> by_finding;
     for (const Movement& movement : facts.moved[port]) {
       const Level level = judged(siblings, movement);
       if (level == Level::nothing) continue;
       const CounterClass* of = movement.counter->of;
-      Sign& sign = by_finding[of->finding + (of->names_no_part ? of->name : "")];
+      Sign& sign = by_finding[{of->finding, of->names_no_part ? of->name : ""}];
       sign.port = port;
       if (sign.of == nullptr || level > sign.level) sign.of = of;
       sign.level = std::max(sign.level, level);
@@ -101,9 +101,9 @@ std::string told(const Sign& sign) {
 
 Sureness sureness_of(const Sign& sign) {
   const Movement& movement = *sign.movements.front();
-  Sureness sure = sign.of->finding == "network.link_down" ? Claim::reading_link_down
-                  : sign.level == Level::faulty           ? Claim::reading_faulty
-                                                          : Claim::reading_suspect;
+  Sureness sure = sign.of->finding == Cause::network_link_down ? Claim::reading_link_down
+                  : sign.level == Level::faulty                ? Claim::reading_faulty
+                                                               : Claim::reading_suspect;
   if (movement.order_unknown) sure.add(Ground::readings_unordered);
   if (!movement.hours) sure.add(Ground::readings_undated);
   if (movement.cleared) sure.add(Ground::counter_cleared);
@@ -125,7 +125,7 @@ bool is_over(const PartFacts& facts, const Sign& sign) {
 // What rises slowly slows a job. It is where a hang comes from only if everybody waits, on that
 // host too.
 bool only_slows(const PartFacts& facts, const Sign& sign, const Finding& finding) {
-  if (sign.level == Level::faulty || sign.of->finding == "network.link_down") return false;
+  if (sign.level == Level::faulty || sign.of->finding == Cause::network_link_down) return false;
   return std::ranges::none_of(finding.subject.hosts, [&](const std::string& host) {
     return crosses_a_stall(facts.view, host);
   });
@@ -137,7 +137,7 @@ Suspicion begun(const PartFacts& facts, const Sign& sign) {
   suspicion.since = sign.movements.front()->from->time;
   Finding& finding = suspicion.finding;
   finding.cause = sign.of->finding;
-  finding.severity = sign.level == Level::faulty || finding.cause == "network.link_down"
+  finding.severity = sign.level == Level::faulty || finding.cause == Cause::network_link_down
                          ? Severity::error
                          : Severity::warning;
   suspicion.sure = sureness_of(sign);
@@ -151,7 +151,7 @@ Suspicion begun(const PartFacts& facts, const Sign& sign) {
 
 bool is_watched(const PartFacts& facts, std::size_t port) {
   return std::ranges::any_of(facts.moved[port], [](const Movement& m) {
-    return m.counter->of->finding == "network.link_errors" && !m.full_before;
+    return m.counter->of->finding == Cause::network_link_errors && !m.full_before;
   });
 }
 
@@ -228,11 +228,11 @@ bool is_told_by_other_end(const PartFacts& facts, const Sign& sign, const Sign* 
 }
 
 void suspect_ports(const PartFacts& facts, const std::vector<Sign>& signs, Suspicions& found) {
-  std::map<std::string, std::vector<const Sign*>> by_finding;
+  std::map<std::pair<Cause, bool>, std::vector<const Sign*>> by_finding;
   for (const Sign& sign : signs) {
     if (sign.of->names_no_part) continue;
     if (!is_told_by_other_end(facts, sign, at_other_end(facts, signs, sign)))
-      by_finding[sign.of->finding + (is_past(sign) ? " past" : "")].push_back(&sign);
+      by_finding[{sign.of->finding, is_past(sign)}].push_back(&sign);
   }
   for (auto& [finding, alike] : by_finding) {
     std::ranges::stable_sort(alike,
@@ -270,7 +270,7 @@ void suspect_no_part(const PartFacts& facts, const std::vector<Sign>& signs, Sus
     if (alike.size() > 1)
       finding.title += fmt::format("; and {} other ports like it", alike.size() - 1);
     finding.count = alike.size();
-    suspicion.job_ran_with_it = first.of->finding != "network.transport_error";
+    suspicion.job_ran_with_it = first.of->finding != Cause::network_transport_error;
     add_actions(first.of->actions, "", finding);
     found.push_back(std::move(suspicion));
   }

@@ -85,7 +85,7 @@ Suspicion describe(const PartFacts& facts, const RocePort& roce, Claim claim, st
   suspicion.needs_effect = got_to_work || claim != Claim::gid_missing;
   suspicion.since = roce.line->time;
   Finding& finding = suspicion.finding;
-  finding.cause = "config.environment_mismatch";
+  finding.cause = Cause::config_environment_mismatch;
   finding.severity = claim != Claim::gid_missing ? Severity::warning : Severity::error;
   suspicion.sure = claim;
   finding.title = std::move(title);

@@ -88,7 +88,7 @@ Suspicion describe(const PartFacts& facts, const std::string& interface, bool us
   suspicion.verdict = used ? Verdict::failed : Verdict::slow;
   suspicion.job_ran_with_it = !used;
   Finding& finding = suspicion.finding;
-  finding.cause = "network.mtu_mismatch";
+  finding.cause = Cause::network_mtu_mismatch;
   finding.severity = used ? Severity::error : Severity::warning;
   suspicion.sure = used ? Claim::mtu_of_the_job : Claim::mtu_elsewhere;
   if (most.empty()) suspicion.sure.add(Ground::no_majority);
@@ -184,7 +184,7 @@ void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
     suspicion.verdict = Verdict::failed;
     suspicion.since = lost->sample->line->time;
     Finding& finding = suspicion.finding;
-    finding.cause = "network.mtu_mismatch";
+    finding.cause = Cause::network_mtu_mismatch;
     finding.severity = Severity::error;
     suspicion.sure = Claim::mtu_black_hole;
     finding.title = fmt::format("Packets of {} bytes from {} to {} are lost, and small ones arrive",

@@ -155,7 +155,7 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
   suspicion.verdict = claim != Claim::port_up_beside ? Verdict::failed : Verdict::slow;
   suspicion.since = state.line->time;
   Finding& finding = suspicion.finding;
-  finding.cause = "network.link_down";
+  finding.cause = Cause::network_link_down;
   finding.severity = claim != Claim::port_up_beside ? Severity::critical : Severity::warning;
   suspicion.sure = claim;
   finding.title =
@@ -227,7 +227,7 @@ Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const L
   suspicion.job_ran_with_it = true;
   suspicion.since = line->time;
   Finding& finding = suspicion.finding;
-  finding.cause = "network.link_errors";
+  finding.cause = Cause::network_link_errors;
   finding.severity = Severity::warning;
   suspicion.sure = claim;
   finding.title = std::move(title);
@@ -440,7 +440,7 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
       suspicion.since = state.line->time;
       suspicion.job_ran_with_it = true;
       Finding& finding = suspicion.finding;
-      finding.cause = "network.link_down";
+      finding.cause = Cause::network_link_down;
       finding.severity = Severity::warning;
       suspicion.sure = Claim::port_interface_down;
       finding.title = fmt::format(
@@ -483,7 +483,7 @@ void suspect_missing(const PartFacts& facts, const std::vector<PortState>& state
     suspicion.job_ran_with_it = true;
     if (line != nullptr) suspicion.since = line->time;
     Finding& finding = suspicion.finding;
-    finding.cause = "network.nic_failure";
+    finding.cause = Cause::network_nic_failure;
     finding.severity = Severity::error;
     suspicion.sure = Claim::port_not_listed;
     finding.title = fmt::format("{} of {} is not listed, though the job's other hosts have it",

@@ -56,7 +56,7 @@ void lay_on_hosts(const View& view, const std::vector<std::string>& hosts, Suspi
 Suspicion wrong_results(const View& view, const PartRecord& record) {
   const std::vector<std::string> hosts = hosts_of(view, record);
   Suspicion suspicion =
-      slow_suspicion(view, record, "corruption.wrong_results", Claim::test_wrong_data);
+      slow_suspicion(view, record, Cause::corruption_wrong_results, Claim::test_wrong_data);
   suspicion.verdict = Verdict::corrupt;
   Finding& finding = suspicion.finding;
   finding.severity = Severity::critical;
@@ -83,7 +83,7 @@ Suspicion wrong_results(const View& view, const PartRecord& record) {
 // Of these hosts, by this run of a test.
 Suspicion low_bandwidth(const View& view, const PartRecord& record,
                         const std::vector<std::string>& hosts, std::string title, Claim claim) {
-  Suspicion suspicion = slow_suspicion(view, record, "performance.bandwidth_low", claim);
+  Suspicion suspicion = slow_suspicion(view, record, Cause::performance_bandwidth_low, claim);
   suspicion.finding.title =
       fmt::format("{}{} {}", test_name(record), where(hosts, record), std::move(title));
   const std::string host = hosts.size() == 1 ? hosts.front() : "";
@@ -223,7 +223,7 @@ void suspect_beside_others(const View& view, std::vector<Suspicion>& found) {
     const auto is_accused = [&](const RunOfHosts& run) {
       return std::any_of(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(before),
                          [&](const Suspicion& suspicion) {
-                           return suspicion.finding.cause == "performance.bandwidth_low" &&
+                           return suspicion.finding.cause == Cause::performance_bandwidth_low &&
                                   suspicion.finding.subject.hosts == run.hosts;
                          });
     };

@@ -43,7 +43,7 @@ std::vector<Suspicion> suspect_late_calls(const View& view) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   Finding& finding = suspicion.finding;
-  finding.cause = "software.straggler";
+  finding.cause = Cause::software_straggler;
   finding.title = fmt::format(
       "{} comes last again and again: {} times all its peers had called on communicator {} and "
       "waited for it, {:.0f} % of the time",

@@ -51,8 +51,7 @@ void lay_on_rank(const View& view, int rank, Finding& finding) {
       finding.subject.hosts.push_back(worker.host);
 }
 
-Suspicion slow_suspicion(const View& view, const PartRecord& record, std::string_view cause,
-                         Claim claim) {
+Suspicion slow_suspicion(const View& view, const PartRecord& record, Cause cause, Claim claim) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;

@@ -36,7 +36,6 @@ int profiled_rank(const View& view, const PartRecord& record);
 void lay_on_rank(const View& view, int rank, Finding& finding);
 
 // A finding about the job's speed, resting on the record's line.
-Suspicion slow_suspicion(const View& view, const PartRecord& record, std::string_view cause,
-                         Claim claim);
+Suspicion slow_suspicion(const View& view, const PartRecord& record, Cause cause, Claim claim);
 
 }  // namespace faultline

@@ -175,7 +175,7 @@ Verdicts judge_steps(const std::vector<Profile>& profiles,
 
 Suspicion describe_late(const View& view, const Profile& profile, bool computes, double share,
                         std::string_view seen_in, Claim claim) {
-  Suspicion suspicion = slow_suspicion(view, *profile.record, "software.straggler", claim);
+  Suspicion suspicion = slow_suspicion(view, *profile.record, Cause::software_straggler, claim);
   Finding& finding = suspicion.finding;
   lay_on_rank(view, profile.rank, finding);
   finding.title = fmt::format(
@@ -248,7 +248,7 @@ void find_exposed(const View& view, const std::vector<Profile>& profiles,
   if (share <= view.catalog.performance.profile.exposed_communication) return;
   const bool alone = profiles.size() == 1;
   const bool some = static_cast<int>(profiles.size()) < view.roll.expected;
-  Suspicion suspicion = slow_suspicion(view, *least->record, "performance.communication_bound",
+  Suspicion suspicion = slow_suspicion(view, *least->record, Cause::performance_communication_bound,
                                        alone  ? Claim::profile_share_of_one
                                        : some ? Claim::profile_share_of_some
                                               : Claim::profile_share);

@@ -21,7 +21,7 @@ struct BarrierTime {
 
 Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::string title,
                     Claim claim) {
-  Suspicion suspicion = slow_suspicion(view, record, "software.straggler", claim);
+  Suspicion suspicion = slow_suspicion(view, record, Cause::software_straggler, claim);
   suspicion.finding.title = std::move(title);
   lay_on_rank(view, rank, suspicion.finding);
   suspicion.finding.actions = {
@@ -168,7 +168,7 @@ std::vector<Suspicion> suspect_idle_gpus(const View& view) {
   std::vector<Suspicion> found;
   for (const Work* work : idle) {
     Suspicion suspicion =
-        slow_suspicion(view, *work->record, "collective.rank_behind", Claim::samples_idle);
+        slow_suspicion(view, *work->record, Cause::collective_rank_behind, Claim::samples_idle);
     suspicion.verdict = Verdict::hang;
     suspicion.stops_job = true;
     suspicion.since = work->idle_since->time;
@@ -198,7 +198,7 @@ std::vector<Suspicion> suspect_dead_processes(const View& view) {
           worker.rank < 0)
         continue;
       Suspicion suspicion =
-          slow_suspicion(view, record, "software.rank_crashed", Claim::samples_zombie);
+          slow_suspicion(view, record, Cause::software_rank_crashed, Claim::samples_zombie);
       suspicion.verdict = Verdict::failed;
       suspicion.job_ran_with_it = false;
       suspicion.needs_effect = true;

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "model/cause.h"
-
 namespace faultline {
 namespace {
 
@@ -26,12 +24,10 @@ void add_lines(const View& view, const SightingList& said, Finding& finding) {
 }
 
 // A symptom's class, or that NCCL reported an error.
-std::string symptom_class(const std::string& cause) {
-  return is_symptom(cause) ? cause : "nccl.error";
-}
+Cause symptom_class(Cause cause) { return is(cause, Trait::symptom) ? cause : Cause::nccl_error; }
 
 std::vector<Suspicion> find_echoes(const View& view, const std::vector<Sighting>& echoes) {
-  std::map<std::string, SightingList> by_class;
+  std::map<Cause, SightingList> by_class;
   for (const Sighting& echo : echoes)
     if (!went_on(view, echo)) by_class[symptom_class(echo.signature->cause)].push_back(&echo);
   std::vector<Suspicion> found;
@@ -110,7 +106,7 @@ Suspicion describe_unknown(const View& view, const SightingList& said, Fate fate
                       : fate == Fate::fell_silent ? Verdict::unknown
                                                   : Verdict::healthy;
   Finding& finding = suspicion.finding;
-  finding.cause = "nccl.error";
+  finding.cause = Cause::nccl_error;
   finding.subject = speakers_of(view, said);
   std::string who = speaker_of(view, *said.front());
   if (finding.subject.ranks.size() > 1)
@@ -162,7 +158,7 @@ std::vector<Suspicion> find_aborted(const View& view) {
       finding.evidence.push_back(view.evidence(*process->endings.aborted));
   }
   if (finding.count == 0) return {};
-  finding.cause = "process.aborted";
+  finding.cause = Cause::process_aborted;
   finding.title = finding.subject.ranks.size() == 1
                       ? fmt::format("Rank {} aborted its communicators", finding.subject.ranks[0])
                       : fmt::format("{} aborted their communicators",

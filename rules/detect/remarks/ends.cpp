@@ -319,7 +319,7 @@ std::vector<EndReports> groups_in(const EndReports& reports) {
 
 std::vector<Suspicion> suspect_ends(const View& view, const SightingList& causes,
                                     const std::vector<Sighting>& told) {
-  std::map<std::string, SightingList> by_class;
+  std::map<Cause, SightingList> by_class;
   for (const Sighting* sighting : causes) by_class[sighting->signature->cause].push_back(sighting);
   std::vector<Suspicion> found;
   for (const auto& [cause, sightings] : by_class) {

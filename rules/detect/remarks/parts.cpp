@@ -34,7 +34,7 @@ std::vector<int> ranks_named(const Sighting& sighting) {
 
 // What is blamed: sightings with the same key are one finding.
 std::string key_of(const View& view, const Sighting& sighting) {
-  const std::string& cause = sighting.signature->cause;
+  const Cause cause = sighting.signature->cause;
   if (const auto ranks = ranks_named(sighting); !ranks.empty())
     return fmt::format("{} ranks {}", cause, fmt::join(ranks, " "));
   switch (sighting.signature->blames) {
@@ -128,7 +128,7 @@ Suspicion describe_all(const View& view, const std::vector<const Group*>& groups
 
 std::vector<Suspicion> suspect_parts(const View& view, const SightingList& causes) {
   const std::vector<Group> groups = grouped(view, causes);
-  std::map<std::string, std::vector<const Group*>> by_class;
+  std::map<Cause, std::vector<const Group*>> by_class;
   for (const Group& group : groups)
     by_class[group.second.front()->signature->cause].push_back(&group);
   std::vector<Suspicion> found;

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <set>
 
-#include "model/cause.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
@@ -151,7 +150,7 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   suspicion.sure = {Claim::signature, signature.confidence};
   if (speakers.size() > 1) suspicion.sure.add(Ground::several_speakers);
   // An error that names no cause is not passed over where nothing else is known.
-  suspicion.stops_job = is_symptom(finding.cause) && finding.severity >= Severity::error;
+  suspicion.stops_job = is(finding.cause, Trait::symptom) && finding.severity >= Severity::error;
   suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;
   suspicion.tells_verdict = true;
   if (finding.severity == Severity::info) suspicion.verdict = Verdict::healthy;

@@ -141,7 +141,7 @@ Suspicion describe(const View& view, const Group& group) {
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
   suspicion.since = any.process.line.time;
-  finding.cause = any.forming ? "launch.rank_missing" : "process.silent";
+  finding.cause = any.forming ? Cause::launch_rank_missing : Cause::process_silent;
   finding.title = title_of(group, people);
   finding.severity = Severity::critical;
   suspicion.sure = any.forming ? Claim::report_never_joined
@@ -204,7 +204,7 @@ std::vector<Suspicion> find_reported_errors(const View& view) {
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::failed;
   suspicion.since = erring.begin()->second.rank->error_line.time;
-  finding.cause = "nccl.error";
+  finding.cause = Cause::nccl_error;
   finding.title = fmt::format("{} reported to ncclras: {}", names_of(people),
                               erring.begin()->second.rank->error);
   finding.severity = Severity::error;

@@ -79,7 +79,7 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
   finding.evidence.push_back(view.evidence(*ends.back().line));
   suspicion.since = early.empty() ? ends.back().line->time : ends.front().line->time;
   if (!early.empty() && early.size() * 2 <= ends.size()) {
-    finding.cause = "process.silent";
+    finding.cause = Cause::process_silent;
     finding.title =
         fmt::format("The records of {} end at {} #{} of communicator {}; its peers completed #{}",
                     names_of(early), operation, ends.front().completed, id, ends.back().completed);
@@ -91,7 +91,7 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
   const bool all_seen = ends.size() == static_cast<std::size_t>(communicator.nranks);
   if (!all_seen || ends.back().completed - ends.front().completed > kNormalSkew)
     return std::nullopt;
-  finding.cause = "collective.stalled";
+  finding.cause = Cause::collective_stalled;
   finding.title = fmt::format(
       "All {} ranks of communicator {} completed {} #{}, and no record tells of a later one",
       ends.size(), id, operation, ends.front().completed);

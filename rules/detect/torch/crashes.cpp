@@ -38,7 +38,7 @@ struct Told {
   int whose = -1;  // by its label, else by where it stands
 
   const TorchSaying& telling() const { return original != nullptr ? *original : *saying; }
-  std::string cause() const { return match ? match->signature->cause : "software.rank_crashed"; }
+  Cause cause() const { return match ? match->signature->cause : Cause::software_rank_crashed; }
   bool is_echo() const { return match && match->signature->weight == Weight::echo; }
 };
 
@@ -218,7 +218,7 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
-  if (finding.cause == "collective.timeout") suspicion.verdict = Verdict::hang;
+  if (finding.cause == Cause::collective_timeout) suspicion.verdict = Verdict::hang;
   finding.title = first.match ? first.match->signature->title : first.saying->text;
   if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
@@ -243,12 +243,12 @@ void order_crashes(const std::vector<Group>& groups, std::vector<Suspicion>& fou
       if (order == Order::cannot_tell) alone = false;
     }
     Finding& finding = found[i].finding;
-    const bool of_machine = finding.cause.starts_with("gpu.") || finding.cause.starts_with("host.");
+    const bool of_machine = is_of(finding.cause, {Family::gpu, Family::host});
     if (of_machine) continue;
     if (later) {
       found[i].sure.add(Ground::later_crash);
       // What a rank raises after another one failed says little.
-      if (finding.cause == "software.rank_crashed") finding.cause = "process.aborted";
+      if (finding.cause == Cause::software_rank_crashed) finding.cause = Cause::process_aborted;
     } else if (!alone) {
       found[i].sure.add(Ground::one_of_several_crashes);
     }
@@ -330,8 +330,7 @@ bool comes_before(const LineRef& a, const LineRef& b) {
 
 // Of a rank that gave up waiting for others: for its peers, the store, the master.
 bool waited_in_vain(const MessageSignature& signature) {
-  return signature.id == "torch.wait_timed_out" || signature.cause == "collective.timeout" ||
-         signature.cause == "launch.rank_missing" || signature.cause == "launch.connect_failed";
+  return signature.id == "torch.wait_timed_out" || is(signature.cause, Trait::waited_in_vain);
 }
 
 bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineRef& line) {
@@ -393,13 +392,13 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   suspicion.since = first.line->line.time;
   suspicion.verdict = Verdict::failed;
   Finding& finding = suspicion.finding;
-  finding.cause = first.for_memory() ? "host.oom_killed" : "software.rank_crashed";
+  finding.cause = first.for_memory() ? Cause::host_oom_killed : Cause::software_rank_crashed;
   finding.subject = crew.subject_of(ranks);
   if (finding.subject.hosts.empty() && !first.exit().host.empty())
     finding.subject.hosts = {first.exit().host};
   // Whoever it was may be a rank that others tell of, or none.
   if (ranks.empty() && !first.for_memory()) {
-    finding.cause = "process.aborted";
+    finding.cause = Cause::process_aborted;
     suspicion.stops_job = true;
   }
   const std::string who = ranks.empty() ? process_of(first.exit()) : crew.people(ranks);
@@ -474,16 +473,17 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
 
 std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew) {
   const SourceSpeakers speakers(view);
-  std::map<std::string, Group> by_cause;
-  std::map<std::string, Group> by_echo;
+  std::map<std::pair<Cause, std::string>, Group> by_cause;
+  std::map<Cause, Group> by_echo;
   for (const TorchRank* rank : crew.ranks()) {
     Story story = story_of(view, crew, speakers, *rank);
     if (story.cause) {
-      std::string key = story.cause->cause();
-      if (!story.cause->match) key += "|" + without_what_varies(story.cause->telling().text);
+      const Cause cause = story.cause->cause();
+      std::string alike;
+      if (!story.cause->match) alike = without_what_varies(story.cause->telling().text);
       // A memory fault of one GPU is not that of another.
-      if (key.starts_with("gpu.")) key += fmt::format("|{}|{}", rank->rank, rank->source);
-      by_cause[key].told.push_back(std::move(*story.cause));
+      if (is_of(cause, Family::gpu)) alike = fmt::format("{}|{}", rank->rank, rank->source);
+      by_cause[{cause, alike}].told.push_back(std::move(*story.cause));
     }
     if (story.echo) by_echo[story.echo->cause()].told.push_back(std::move(*story.echo));
   }
@@ -498,13 +498,13 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   if (why == Why::unknown && (!by_echo.empty() || somebody_waits)) why = Why::follows;
   add_ends(view, crew, why, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
-    if (cause == "collective.timeout" && somebody_waits) continue;  // whole lines tell more
+    if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines tell more
     // Where crashes are not to be told apart from what they led to, nothing follows from them.
-    if (cause == "software.rank_crashed")
+    if (cause == Cause::software_rank_crashed)
       for (Told& told : group.told) told.match.reset();
     found.push_back(describe_echoes(view, crew, group));
-    if (found.back().finding.cause == "software.rank_crashed")
-      found.back().finding.cause = "process.aborted";
+    if (found.back().finding.cause == Cause::software_rank_crashed)
+      found.back().finding.cause = Cause::process_aborted;
   }
   return found;
 }

@@ -42,7 +42,7 @@ std::vector<Suspicion> find_different_calls(const View& view, const TorchCrew& c
   suspicion.verdict = Verdict::failed;
   suspicion.since = lines.front()->line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "software.collective_mismatch";
+  finding.cause = Cause::software_collective_mismatch;
   finding.title = fmt::format("Ranks called different things: {}", fmt::join(texts, "; "));
   finding.severity = Severity::critical;
   suspicion.sure = decided ? Claim::desync_by_majority : Claim::desync_of_two;
@@ -75,7 +75,7 @@ std::vector<Suspicion> find_unused(const View& view, const TorchCrew& crew) {
   suspicion.verdict = Verdict::failed;
   suspicion.since = lines.front()->time;
   Finding& finding = suspicion.finding;
-  finding.cause = "software.unused_parameters";
+  finding.cause = Cause::software_unused_parameters;
   finding.title = fmt::format("On {} parameters get no gradient: {}", crew.people(ranks),
                               fmt::join(some, ", "));
   finding.severity = Severity::error;

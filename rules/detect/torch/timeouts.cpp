@@ -44,7 +44,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   suspicion.verdict = Verdict::hang;
   suspicion.since = first->timeout->line.time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.timeout";
+  finding.cause = Cause::collective_timeout;
   finding.title = fmt::format("{} timed out in {}", crew.people(reporters), stuck.place());
   if (start) {
     const Timestamp began{std::chrono::microseconds(*start)};
@@ -96,7 +96,7 @@ std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
   suspicion.verdict = Verdict::hang;
   suspicion.since = first->signalled->time;
   Finding& finding = suspicion.finding;
-  finding.cause = "collective.timeout";
+  finding.cause = Cause::collective_timeout;
   finding.title = by.empty() ? fmt::format("{} learned of a time-out elsewhere", crew.people(told))
                              : fmt::format("{} timed out in a collective; {} learned of it",
                                            crew.people(by), crew.people(told));
@@ -114,12 +114,12 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
   if (dumps_tell(view, all)) return {describe_timeout(view, crew, all)};
   std::vector<Suspicion> found = find_in(view, table_of_timeouts(view, crew, all));
   const bool decided = std::ranges::any_of(found, [](const Suspicion& suspicion) {
-    return suspicion.finding.cause != "collective.stalled";
+    return suspicion.finding.cause != Cause::collective_stalled;
   });
   if (!decided)
     std::ranges::move(find_in(view, table_of_the_free(view, crew, all)), std::back_inserter(found));
   for (Suspicion& suspicion : found)
-    if (suspicion.finding.cause == "collective.rank_behind") {
+    if (suspicion.finding.cause == Cause::collective_rank_behind) {
       const Subject& subject = suspicion.finding.subject;
       suspicion.finding.actions.push_back(
           {"See where the rank stands: a data loader, a checkpoint, another branch, an exception "

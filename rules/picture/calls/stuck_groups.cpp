@@ -31,7 +31,7 @@ std::set<int> waiting_somewhere(const View& view, const TorchCrew& crew) {
       if (rank->rank < 0 || saying.exception) continue;
       const auto match =
           view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
-      if (match && match->signature->cause == "collective.timeout") ranks.insert(rank->rank);
+      if (match && match->signature->cause == Cause::collective_timeout) ranks.insert(rank->rank);
     }
   return ranks;
 }

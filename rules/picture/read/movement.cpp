@@ -247,7 +247,7 @@ std::vector<Movement> movements_of(const Parts& parts, const CountersCatalog& ca
 
 Level level_of(const Movement& movement) {
   const CounterMeaning& counter = *movement.counter;
-  if (counter.of->finding.empty() || !counter.suspect || movement.growth == 0)
+  if (counter.of->finding == Cause::none || !counter.suspect || movement.growth == 0)
     return Level::nothing;
   const auto growth = static_cast<double>(movement.growth);
   const double hours = std::max(movement.hours.value_or(kHoursIfUnknown), kShortestHours);

@@ -4,8 +4,6 @@
 #include <limits>
 #include <set>
 
-#include "model/cause.h"
-
 namespace faultline {
 namespace {
 
@@ -41,18 +39,7 @@ std::vector<std::size_t> speaking(const View& view, const std::vector<std::size_
   return one.size() == 1 ? one : std::vector<std::size_t>{};
 }
 
-// What peers and launchers complain of when a job is taken down in good order.
-bool comes_with_an_end(std::string_view cause) {
-  return cause == "network.peer_lost" || cause == "launch.connect_failed";
-}
-
-// Faults of hardware and hosts are told by threads of their own, late as well as early.
-bool tells_by_itself(std::string_view cause) {
-  return cause.starts_with("gpu.") || cause.starts_with("pcie.") || cause.starts_with("host.") ||
-         cause == "network.nic_failure" || cause == "network.link_down";
-}
-
-bool may_lead_to(const Catalog& catalog, std::string_view cause, std::string_view effect) {
+bool may_lead_to(const Catalog& catalog, Cause cause, Cause effect) {
   return catalog.explains(cause, effect, Relation::same_rank) ||
          catalog.explains(cause, effect, Relation::same_host);
 }
@@ -65,7 +52,7 @@ bool wraps_another_error(const Sighting& sighting) {
 
 // The same port, up again later.
 bool recovered(const Sighting& lost, const RemarkingProcess& process) {
-  if (lost.signature->cause != "network.link_down") return false;
+  if (lost.signature->cause != Cause::network_link_down) return false;
   const std::string_view device = lost.field("device");
   return std::ranges::any_of(process.said, [&](const SaidRemark& later) {
     return later.last_order > lost.said->last_order &&
@@ -140,7 +127,7 @@ class Sorting {
         found_.excused.push_back(std::move(seen));
       } else {
         if (seen.signature->severity >= Severity::error && first == nullptr &&
-            !is_symptom(seen.signature->cause))
+            !is(seen.signature->cause, Trait::symptom))
           first = seen.signature;
         found_.causes.push_back(std::move(seen));
       }
@@ -157,17 +144,18 @@ class Sorting {
     if (seen.signature->severity < Severity::error) return false;
     if (after_its_abort(process, seen)) return true;
     return first != nullptr && first->cause != seen.signature->cause &&
-           !tells_by_itself(seen.signature->cause) &&
+           !is(seen.signature->cause, Trait::tells_by_itself) &&
            !may_lead_to(view_.catalog, first->cause, seen.signature->cause);
   }
 
   bool excused(const RemarkingProcess& process, const Sighting& seen, bool ended_well) const {
-    const std::string& cause = seen.signature->cause;
+    const Cause cause = seen.signature->cause;
     if (seen.signature->severity < Severity::error) return false;
-    if (all_clean_ || (ended_well && comes_with_an_end(cause))) return true;
+    if (all_clean_ || (ended_well && is(cause, Trait::comes_with_an_end))) return true;
     // A port's trouble alone stops nothing.
-    return cause == "network.link_down" && (recovered(seen, process) || went_on(view_, seen)) &&
-           !failed_after(seen) && !error_after(process, seen);
+    return cause == Cause::network_link_down &&
+           (recovered(seen, process) || went_on(view_, seen)) && !failed_after(seen) &&
+           !error_after(process, seen);
   }
 
   bool error_after(const RemarkingProcess& process, const Sighting& seen) const {

@@ -32,9 +32,9 @@ Version version_in(std::string_view text) {
 
 // While a communicator is set up, errors are returned in all versions.
 bool met_in_transfer(const Sighting& sighting) {
-  if (sighting.signature->cause == "network.transport_error") return true;
+  if (sighting.signature->cause == Cause::network_transport_error) return true;
   const auto& returned = sighting.said->returned;
-  return sighting.signature->cause == "network.peer_lost" && returned &&
+  return sighting.signature->cause == Cause::network_peer_lost && returned &&
          returned->place.find("transport/net.cc") != std::string::npos;
 }
 

@@ -48,24 +48,8 @@ bool continues(const ReadXid& before, const ReadXid& next) {
   return !gap || *gap <= kSilenceUs;
 }
 
-// The lower, the nearer to the root: loss of the GPU, memory, its core, its links, programs.
-int tier_of(const std::string& cause) {
-  constexpr std::array<std::string_view, 9> kTiers{"gpu.off_bus",
-                                                   "gpu.ecc_uncorrectable",
-                                                   "gpu.row_remap",
-                                                   "gpu.hang",
-                                                   "gpu.gsp_timeout",
-                                                   "gpu.nvlink_error",
-                                                   "software.gpu_memory_fault",
-                                                   "gpu.teardown",
-                                                   ""};
-  constexpr std::array<int, 9> kOf{0, 1, 2, 3, 3, 4, 5, 8, 9};
-  const auto found = std::ranges::find(kTiers, cause);
-  return found == kTiers.end() ? 6 : kOf[static_cast<std::size_t>(found - kTiers.begin())];
-}
-
 bool is_consequence(const ReadXid& xid) {
-  return xid.reading.cause.empty() || xid.reading.cause == "gpu.teardown" ||
+  return xid.reading.cause == Cause::none || xid.reading.cause == Cause::gpu_teardown ||
          (xid.incident->caused_by && !xid.inferred);
 }
 
@@ -80,7 +64,7 @@ std::size_t root_of(const std::vector<ReadXid>& xids) {
     const bool ends_a_timeout =
         among(kTimeouts, xids[root].incident->code) && among(kLosses, xids[i].incident->code);
     if ((soon || ends_a_timeout) &&
-        tier_of(xids[i].reading.cause) < tier_of(xids[root].reading.cause))
+        class_of(xids[i].reading.cause).tier < class_of(xids[root].reading.cause).tier)
       root = i;
   }
   return root;
@@ -92,7 +76,7 @@ void conclude(GpuBurst& burst) {
     if (burst.xids[i].incident->code == kStoppedProcessing &&
         std::any_of(burst.xids.begin(), burst.xids.begin() + static_cast<std::ptrdiff_t>(i),
                     [](const ReadXid& x) { return !is_consequence(x); }))
-      burst.xids[i].reading.cause = "gpu.teardown";
+      burst.xids[i].reading.cause = Cause::gpu_teardown;
   burst.root = root_of(burst.xids);
   if (burst.has_root()) {
     burst.since = burst.xids[burst.root].first;

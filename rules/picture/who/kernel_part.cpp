@@ -66,7 +66,7 @@ std::string gpu_lost_with(const View& view, const KernelSighting& sighting) {
   std::set<std::string> lost;
   for (const XidIncident& incident : view.job.hardware().xids()) {
     const XidMeaning* meaning = view.catalog.xid(incident.code);
-    if (meaning == nullptr || meaning->cause != "gpu.off_bus") continue;
+    if (meaning == nullptr || meaning->cause != Cause::gpu_off_bus) continue;
     if (view.job.host_of(incident.spoken_host, incident.source) != sighting.host) continue;
     // Buses are numbered from the root down; what is below a port has a higher number.
     const auto domain_end = bridge.find(':');
@@ -296,7 +296,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
       return named ? nic_part(view, devices, sighting, nic) : host_part(view, sighting.host);
     }
     default:
-      if (sighting.signature->cause == "host.down") return whole_host(view, sighting.host);
+      if (sighting.signature->cause == Cause::host_down) return whole_host(view, sighting.host);
       return process_part(view, sighting);
   }
 }
