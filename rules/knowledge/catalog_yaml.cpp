@@ -10,47 +10,22 @@
 namespace faultline {
 namespace {
 
-std::vector<Cause> classes_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  std::vector<Cause> classes;
-  for (const std::string& text : file.texts(entry, name))
-    classes.push_back(require_class(file.place(entry[name]), text));
-  return classes;
-}
-
-std::string template_text(const YamlFile& file, const YAML::Node& node, std::string_view what) {
-  std::string text = file.text(node, what);
-  if (const std::string_view unknown = unknown_placeholder(text); !unknown.empty())
+void require_placeholders(const YamlFile& file, const YAML::Node& node) {
+  if (const std::string_view unknown = unknown_placeholder(node.Scalar()); !unknown.empty())
     file.place(node).refuse(fmt::format(
         "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}}, {{nic}}, {{port}} or "
         "{{rank}}",
         unknown));
-  return text;
-}
-
-Action action_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "an action", {"do", "where", "command"});
-  Action action{.what = template_text(file, file.field(entry, "do"), "do")};
-  if (entry["where"]) action.where = template_text(file, entry["where"], "where");
-  if (entry["command"]) action.command = template_text(file, entry["command"], "command");
-  return action;
-}
-
-bool truth_of(const YamlFile& file, const YAML::Node& node) {
-  const std::string text = file.text(node, "exclude_host");
-  if (text != "true" && text != "false")
-    file.place(node).refuse(fmt::format("exclude_host \"{}\" is neither true nor false", text));
-  return text == "true";
 }
 
 Advice advice_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "an advice", {"title", "remedy", "exclude_host", "actions"});
-  Advice advice{.title = template_text(file, file.field(entry, "title"), "title")};
-  if (entry["remedy"]) advice.remedy = file.text(entry["remedy"], "remedy");
-  if (entry["exclude_host"]) advice.exclude_host = truth_of(file, entry["exclude_host"]);
-  const YAML::Node actions = file.field(entry, "actions");
-  if (!actions.IsSequence() || actions.size() == 0)
-    file.place(actions).refuse("actions is not a list; write at least one \"- do:\"");
-  for (const auto& action : actions) advice.actions.push_back(action_of(file, action));
+  Advice advice;
+  file.read_fields(entry, "an advice",
+                   {needed("title", advice.title), maybe("remedy", advice.remedy),
+                    maybe("exclude_host", advice.exclude_host), needed("actions", advice.actions)});
+  require_placeholders(file, entry["title"]);
+  for (const auto& action : entry["actions"])
+    for (const auto& text : action) require_placeholders(file, text.second);
   return advice;
 }
 
@@ -76,15 +51,20 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
   std::map<std::pair<Cause, Cause>, std::size_t> lines;
   for (const auto& entry : file.root()) {
     const CatalogPlace place = file.place(entry);
-    file.require_fields(entry, "an entry", {"causes", "effects", "relations", "told_before"});
-    const auto causes = classes_of(file, entry, "causes");
-    const auto effects = classes_of(file, entry, "effects");
-    std::vector<Relation> relations;
-    for (const std::string& word : file.texts(entry, "relations"))
-      relations.push_back(enum_word<Relation>(file.place(entry["relations"]), "relation", word));
-
-    const int told_before = entry["told_before"] ? seconds_of(file, entry["told_before"]) : 0;
-
+    std::vector<Cause> causes;
+    std::vector<Cause> effects;
+    CausalLink link;
+    file.read_fields(entry, "an entry",
+                     {needed("causes", causes), needed("effects", effects),
+                      needed("relations",
+                             [&](const YAML::Node& node) {
+                               for (const std::string& word : file.texts(node, "relations"))
+                                 link.relations.push_back(
+                                     enum_word<Relation>(file.place(node), "relation", word));
+                             }),
+                      maybe("told_before", [&](const YAML::Node& node) {
+                        link.told_before = seconds_of(file, node);
+                      })});
     for (const Cause cause : causes)
       for (const Cause effect : effects) {
         const auto [first, is_new] = lines.emplace(std::pair(cause, effect), place.line);
@@ -92,7 +72,9 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
           place.refuse(
               fmt::format("{} -> {} is listed twice, first in line {}; join their relations", cause,
                           effect, first->second));
-        links.push_back({cause, effect, relations, told_before});
+        link.cause = cause;
+        link.effect = effect;
+        links.push_back(link);
       }
   }
   return links;

@@ -36,56 +36,81 @@ std::string normalised_with(std::string_view text, std::string_view kept) {
   return out;
 }
 
-double number_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  const std::string text = file.text(entry[name], name);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    file.place(entry[name]).refuse(fmt::format("{} \"{}\" is not a number; write one", name, text));
-  return value;
-}
-
-std::uint64_t bits_of(const YamlFile& file, const YAML::Node& entry) {
-  const std::string text = file.text(entry["bits"], "bits");
+std::uint64_t bits_of(const YamlFile& file, const YAML::Node& node) {
+  const std::string text = file.text(node, "bits");
   std::uint64_t value = 0;
   const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
   if (!text.starts_with("0x") || error != std::errc() || end != digits.data() + digits.size())
-    file.place(entry["bits"])
-        .refuse(fmt::format("bits \"{}\" is not like 0xe8; write it so", text));
+    file.place(node).refuse(fmt::format("bits \"{}\" is not like 0xe8; write it so", text));
   return value;
 }
 
-NamePatterns patterns_of(const YamlFile& file, const YAML::Node& entry, const char* name,
-                         std::string_view kept = "/*") {
-  NamePatterns patterns;
-  for (const std::string& text : file.texts(entry, name))
-    patterns.push_back(normalised_with(text, kept));
-  return patterns;
-}
-
-std::vector<std::string> words_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  return entry[name] ? patterns_of(file, entry, name, "") : std::vector<std::string>();
-}
-
-Verdict impact_of(const YamlFile& file, const YAML::Node& entry) {
-  const std::string text = file.text(file.field(entry, "impact"), "impact");
+Verdict impact_of(const YamlFile& file, const YAML::Node& node) {
+  const std::string text = file.text(node, "impact");
   constexpr std::string_view kVerdictWords[] = {"failed", "slow", "none"};
-  require_word(file.place(entry["impact"]), "impact", text, kVerdictWords);
+  require_word(file.place(node), "impact", text, kVerdictWords);
   if (text == "none") return Verdict::healthy;
   return text == "slow" ? Verdict::slow : Verdict::failed;
 }
 
-void read_test(const YamlFile& file, const YAML::Node& entry, PartCondition& condition) {
-  condition.is = words_of(file, entry, "is");
-  condition.is_not = words_of(file, entry, "is_not");
-  condition.contains = words_of(file, entry, "contains");
-  if (entry["above"]) condition.above = number_of(file, entry, "above");
-  if (entry["below"]) condition.below = number_of(file, entry, "below");
-  if (entry["bits"]) condition.bits = bits_of(file, entry);
-  condition.below_max = file.flag(entry, "below_max");
-  if (entry["grows_per_hour"]) condition.grows_per_hour = number_of(file, entry, "grows_per_hour");
+// Takes names as they are compared.
+auto patterns_into(const YamlFile& file, const char* name, NamePatterns& into,
+                   std::string_view kept) {
+  return [&file, &into, name, kept](const YAML::Node& node) {
+    for (const std::string& text : file.texts(node, name))
+      into.push_back(normalised_with(text, kept));
+  };
+}
+
+YamlField patterns(const YamlFile& file, const char* name, NamePatterns& into,
+                   std::string_view kept = "/*") {
+  return needed(name, patterns_into(file, name, into, kept));
+}
+
+YamlField words(const YamlFile& file, const char* name, std::vector<std::string>& into) {
+  return maybe(name, patterns_into(file, name, into, ""));
+}
+
+PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
+  PartCondition condition;
+  const auto read_kind = [&](const YAML::Node& node) {
+    constexpr std::string_view kKinds[] = {"gpu", "nvlink", "port", "netdev", "host", "path"};
+    condition.kind = file.text(node, "kind");
+    require_word(file.place(node), "kind", condition.kind, kKinds);
+  };
+  const auto read_names = [&](const YAML::Node& node) {
+    for (const auto& name : node)
+      condition.named.emplace(file.text(name.first, "a name"), file.text(name.second, "a name"));
+  };
+  file.read_fields(
+      entry, "a condition",
+      {needed("id", condition.id),
+       needed("kind", read_kind),
+       maybe("tools", condition.tools),
+       patterns(file, "fields", condition.fields),
+       words(file, "is", condition.is),
+       words(file, "is_not", condition.is_not),
+       words(file, "contains", condition.contains),
+       maybe("above", condition.above),
+       maybe("below", condition.below),
+       maybe("bits", [&](const YAML::Node& node) { condition.bits = bits_of(file, node); }),
+       maybe("below_max", condition.below_max),
+       maybe("grows_per_hour", condition.grows_per_hour),
+       maybe("named", read_names),
+       maybe("under_load", condition.under_load),
+       maybe("before_start", condition.before_start),
+       maybe("siblings", condition.siblings),
+       needed("finding", condition.finding),
+       needed("severity", condition.severity),
+       needed("confidence",
+              [&](const YAML::Node& node) {
+                condition.confidence = file.probability(node, "confidence");
+              }),
+       needed("impact", [&](const YAML::Node& node) { condition.impact = impact_of(file, node); }),
+       needed("title", condition.title),
+       maybe("actions", condition.actions)});
   int tests = 0;
   for (const char* name :
        {"is", "is_not", "contains", "above", "below", "bits", "below_max", "grows_per_hour"})
@@ -94,77 +119,30 @@ void read_test(const YamlFile& file, const YAML::Node& entry, PartCondition& con
     file.place(entry).refuse(
         "an entry needs one of is, is_not, contains, above, below, bits, below_max and "
         "grows_per_hour");
-}
-
-PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(
-      entry, "a condition",
-      {"id",         "kind",       "tools",        "fields",   "is",        "is_not",
-       "contains",   "above",      "below",        "bits",     "below_max", "grows_per_hour",
-       "named",      "under_load", "before_start", "siblings", "finding",   "severity",
-       "confidence", "impact",     "title",        "actions"});
-  PartCondition condition;
-  condition.id = file.text(file.field(entry, "id"), "id");
-  condition.kind = file.text(file.field(entry, "kind"), "kind");
-  constexpr std::string_view kKinds[] = {"gpu", "nvlink", "port", "netdev", "host", "path"};
-  require_word(file.place(entry["kind"]), "kind", condition.kind, kKinds);
-  if (entry["tools"]) condition.tools = file.texts(entry, "tools");
-  condition.fields = patterns_of(file, entry, "fields");
-  read_test(file, entry, condition);
-  condition.under_load = file.flag(entry, "under_load");
-  condition.before_start = file.flag(entry, "before_start");
-  if (entry["named"])
-    for (const auto& name : entry["named"])
-      condition.named.emplace(file.text(name.first, "a name"), file.text(name.second, "a name"));
-  condition.siblings = file.flag(entry, "siblings");
-  const YAML::Node finding = file.field(entry, "finding");
-  condition.finding = require_class(file.place(finding), file.text(finding, "finding"));
-  condition.severity = enum_word<Severity>(file.place(file.field(entry, "severity")), "severity",
-                                           file.text(entry["severity"], "severity"));
-  file.field(entry, "confidence");
-  condition.confidence = number_of(file, entry, "confidence");
-  if (!(condition.confidence > 0 && condition.confidence < 1))
-    file.place(entry["confidence"]).refuse("confidence is not between 0 and 1; write one that is");
-  condition.impact = impact_of(file, entry);
-  condition.title = file.text(file.field(entry, "title"), "title");
-  if (entry["actions"])
-    for (const auto& node : entry["actions"]) {
-      file.require_fields(node, "an action", {"do", "command"});
-      Action action{.what = file.text(file.field(node, "do"), "do")};
-      if (node["command"]) action.command = file.text(node["command"], "command");
-      condition.actions.push_back(std::move(action));
-    }
   return condition;
 }
 
 PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "ports",
-                      {"state", "physical", "rate", "type", "layer", "could_be", "mtu",
-                       "active_mtu", "words", "virtual", "interface_type", "infiniband", "speed",
-                       "enabled_speeds", "cable_speeds", "speeds"});
   PortWords ports;
-  ports.state = patterns_of(file, entry, "state");
-  ports.physical = patterns_of(file, entry, "physical");
-  ports.rate = patterns_of(file, entry, "rate");
-  ports.type = patterns_of(file, entry, "type");
-  ports.layer = patterns_of(file, entry, "layer");
-  ports.could_be = patterns_of(file, entry, "could_be");
-  ports.mtu = patterns_of(file, entry, "mtu");
-  ports.active_mtu = patterns_of(file, entry, "active_mtu");
-  // Newer than the rest: a file of one's own may not have them.
-  ports.interface_type = words_of(file, entry, "interface_type");
-  ports.speed = words_of(file, entry, "speed");
-  ports.enabled_speeds = words_of(file, entry, "enabled_speeds");
-  ports.cable_speeds = words_of(file, entry, "cable_speeds");
-  ports.speeds = words_of(file, entry, "speeds");
-  for (std::string& type : words_of(file, entry, "infiniband"))
-    ports.infiniband.insert(std::move(type));
-  ports.virtual_interfaces = patterns_of(file, entry, "virtual", "*");
-  const YAML::Node words = file.field(entry, "words");
-  for (const auto& state : words) {
-    const std::string name = file.text(state.first, "a state");
-    for (const auto& word : state.second) ports.words.emplace(file.text(word, "a word"), name);
-  }
+  std::vector<std::string> infiniband;
+  const auto read_words = [&](const YAML::Node& node) {
+    for (const auto& state : node) {
+      const std::string name = file.text(state.first, "a state");
+      for (const auto& word : state.second) ports.words.emplace(file.text(word, "a word"), name);
+    }
+  };
+  // Some are newer than the rest: a file of one's own may not have them.
+  file.read_fields(
+      entry, "ports",
+      {patterns(file, "state", ports.state), patterns(file, "physical", ports.physical),
+       patterns(file, "rate", ports.rate), patterns(file, "type", ports.type),
+       patterns(file, "layer", ports.layer), patterns(file, "could_be", ports.could_be),
+       patterns(file, "mtu", ports.mtu), patterns(file, "active_mtu", ports.active_mtu),
+       needed("words", read_words), patterns(file, "virtual", ports.virtual_interfaces, "*"),
+       words(file, "interface_type", ports.interface_type), words(file, "infiniband", infiniband),
+       words(file, "speed", ports.speed), words(file, "enabled_speeds", ports.enabled_speeds),
+       words(file, "cable_speeds", ports.cable_speeds), words(file, "speeds", ports.speeds)});
+  ports.infiniband.insert(infiniband.begin(), infiniband.end());
   return ports;
 }
 
@@ -193,21 +171,25 @@ bool ConditionsCatalog::says_nothing(std::string_view value) const {
 
 ConditionsCatalog read_conditions(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  file.require_fields(file.root(), "the file", {"unknown", "load", "ports", "conditions"});
   ConditionsCatalog catalog;
-  for (const auto& word : file.field(file.root(), "unknown"))
-    catalog.unknown.insert(normalised_with(word.Scalar(), ""));
-  catalog.load = patterns_of(file, file.root(), "load");
-  catalog.ports = port_words_of(file, file.field(file.root(), "ports"));
   std::map<std::string, std::size_t> lines;
-  for (const auto& entry : file.field(file.root(), "conditions")) {
+  const auto read_condition = [&](const YAML::Node& entry) {
     PartCondition condition = condition_of(file, entry);
     const auto [first, is_new] = lines.emplace(condition.id, file.place(entry).line);
     if (!is_new)
       file.place(entry).refuse(fmt::format("{} is listed twice, first in line {}; rename one",
                                            condition.id, first->second));
     catalog.conditions.push_back(std::move(condition));
-  }
+  };
+  file.read_fields(
+      file.root(), "the file",
+      {each("unknown",
+            [&](const YAML::Node& word) {
+              catalog.unknown.insert(normalised_with(word.Scalar(), ""));
+            }),
+       patterns(file, "load", catalog.load),
+       needed("ports", [&](const YAML::Node& node) { catalog.ports = port_words_of(file, node); }),
+       each("conditions", read_condition)});
   return catalog;
 }
 

@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t kNone = SIZE_MAX;
 
-double number_of(const YamlFile& file, const YAML::Node& node, std::string_view what) {
-  const std::string text = file.text(node, what);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    file.place(node).refuse(fmt::format("{} \"{}\" is not a number; write one from 0", what, text));
-  return value;
-}
-
 CounterWidth width_from(const YamlFile& file, const YAML::Node& node) {
   const std::string text = file.text(node, "a width");
   unsigned bits = 0;
@@ -34,62 +25,47 @@ CounterWidth width_from(const YamlFile& file, const YAML::Node& node) {
   return width;
 }
 
-std::vector<Action> actions_of(const YamlFile& file, const YAML::Node& entry) {
-  std::vector<Action> actions;
-  if (!entry["actions"]) return actions;
-  for (const auto& node : entry["actions"]) {
-    file.require_fields(node, "an action", {"do", "command"});
-    Action action{.what = file.text(file.field(node, "do"), "do")};
-    if (node["command"]) action.command = file.text(node["command"], "command");
-    actions.push_back(std::move(action));
-  }
-  return actions;
-}
-
 CounterClass class_of(const YamlFile& file, const YAML::Node& name, const YAML::Node& entry) {
-  file.require_fields(entry, "a class", {"finding", "names_no_part", "says", "actions"});
-  CounterClass of{.name = file.text(name, "a class"),
-                  .names_no_part = file.flag(entry, "names_no_part"),
-                  .says = file.text(file.field(entry, "says"), "says"),
-                  .actions = actions_of(file, entry)};
-  if (const YAML::Node finding = entry["finding"])
-    of.finding = require_class(file.place(finding), file.text(finding, "finding"));
+  CounterClass of{.name = file.text(name, "a class")};
+  file.read_fields(entry, "a class",
+                   {maybe("finding", of.finding), maybe("names_no_part", of.names_no_part),
+                    needed("says", of.says), maybe("actions", of.actions)});
   return of;
 }
 
-void read_widths(const YamlFile& file, const YAML::Node& entry, CounterMeaning& counter) {
-  counter.width = counter.extended = width_from(file, file.field(entry, "width"));
-  if (entry["extended"]) counter.extended = width_from(file, entry["extended"]);
-  if (!entry["widths"]) return;
-  for (const auto& one : entry["widths"])
-    counter.widths.emplace(file.text(one.first, "a tool"), width_from(file, one.second));
-}
-
 CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
-                          const std::map<std::string, CounterClass, std::less<>>& classes) {
-  file.require_fields(entry, "a counter",
-                      {"name", "also", "class", "width", "extended", "widths", "suspect", "faulty",
-                       "notable", "siblings", "least", "minus", "alone", "gauge", "means"});
+                          const std::map<std::string, CounterClass, std::less<>>& classes,
+                          std::vector<std::string>& also) {
   CounterMeaning counter;
-  counter.name = file.text(file.field(entry, "name"), "name");
-  const std::string of = file.text(file.field(entry, "class"), "class");
-  const auto known = classes.find(of);
-  if (known == classes.end())
-    file.place(entry["class"])
-        .refuse(fmt::format("class \"{}\" is not among classes; add it there", of));
-  counter.of = &known->second;
-  read_widths(file, entry, counter);
-  if (entry["suspect"]) counter.suspect = number_of(file, entry["suspect"], "suspect");
-  if (entry["faulty"]) counter.faulty = number_of(file, entry["faulty"], "faulty");
-  if (entry["notable"]) counter.notable = number_of(file, entry["notable"], "notable");
-  if (entry["least"]) counter.least = number_of(file, entry["least"], "least");
-  if (entry["siblings"]) counter.siblings = number_of(file, entry["siblings"], "siblings");
-  if (entry["minus"])
-    for (const std::string& name : file.texts(entry, "minus"))
+  const auto read_class = [&](const YAML::Node& node) {
+    const auto known = classes.find(file.text(node, "class"));
+    if (known == classes.end())
+      file.place(node).refuse(
+          fmt::format("class \"{}\" is not among classes; add it there", node.Scalar()));
+    counter.of = &known->second;
+  };
+  const auto read_width = [&](const YAML::Node& node) {
+    counter.width = counter.extended = width_from(file, node);
+  };
+  const auto read_widths = [&](const YAML::Node& node) {
+    for (const auto& one : node)
+      counter.widths.emplace(file.text(one.first, "a tool"), width_from(file, one.second));
+  };
+  const auto read_minus = [&](const YAML::Node& node) {
+    for (const std::string& name : file.texts(node, "minus"))
       counter.minus.push_back(CountersCatalog::normalised(name));
-  counter.alone = file.flag(entry, "alone");
-  counter.gauge = file.flag(entry, "gauge");
-  counter.means = file.text(file.field(entry, "means"), "means");
+  };
+  file.read_fields(
+      entry, "a counter",
+      {needed("name", counter.name), maybe("also", also), needed("class", read_class),
+       needed("width", read_width),
+       maybe("extended",
+             [&](const YAML::Node& node) { counter.extended = width_from(file, node); }),
+       maybe("widths", read_widths), maybe("suspect", counter.suspect),
+       maybe("faulty", counter.faulty), maybe("notable", counter.notable),
+       maybe("siblings", counter.siblings), maybe("least", counter.least),
+       maybe("minus", read_minus), maybe("alone", counter.alone), maybe("gauge", counter.gauge),
+       needed("means", counter.means)});
   return counter;
 }
 
@@ -105,9 +81,13 @@ std::string numbers_as_hash(std::string_view text) {
   return out;
 }
 
-void set_from(const YamlFile& file, const char* name, std::set<std::string, std::less<>>& into) {
-  if (!file.root()[name]) return;
-  for (std::string& text : file.texts(file.root(), name)) into.insert(std::move(text));
+// Takes texts as they are, or as spellings are compared.
+template <class Texts>
+auto texts_into(const YamlFile& file, const char* name, Texts& into, bool normalise) {
+  return [&file, &into, name, normalise](const YAML::Node& node) {
+    for (const std::string& text : file.texts(node, name))
+      into.insert(into.end(), normalise ? CountersCatalog::normalised(text) : text);
+  };
 }
 
 }  // namespace
@@ -156,31 +136,21 @@ const std::string* CountersCatalog::clear_age(std::string_view tool) const {
 
 CountersCatalog read_counters(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  file.require_fields(file.root(), "the file",
-                      {"prefixes", "suffixes", "extended_tools", "either_tools", "clear_age",
-                       "over_after", "classes", "counters"});
   CountersCatalog catalog;
-  catalog.over_after_ = number_of(file, file.field(file.root(), "over_after"), "over_after");
-  for (const std::string& one : file.texts(file.root(), "prefixes"))
-    catalog.prefixes_.push_back(CountersCatalog::normalised(one));
-  for (const std::string& one : file.texts(file.root(), "suffixes"))
-    catalog.suffixes_.push_back(CountersCatalog::normalised(one));
-  set_from(file, "extended_tools", catalog.extended_tools_);
-  set_from(file, "either_tools", catalog.either_tools_);
-  for (const auto& one : file.root()["clear_age"])
-    catalog.clear_age_.emplace(file.text(one.first, "a tool"), file.text(one.second, "a name"));
-  for (const auto& one : file.field(file.root(), "classes")) {
-    CounterClass of = class_of(file, one.first, one.second);
-    catalog.classes_.emplace(of.name, of);
-  }
-  const YAML::Node counters = file.field(file.root(), "counters");
-  if (!counters.IsSequence())
-    file.place(counters).refuse("counters is not a list; write its entries as a list");
-  for (const auto& entry : counters) {
-    CounterMeaning counter = counter_of(file, entry, catalog.classes_);
-    std::vector<std::string> spellings{counter.name};
-    if (entry["also"])
-      for (std::string& one : file.texts(entry, "also")) spellings.push_back(std::move(one));
+  const auto read_clear_age = [&](const YAML::Node& tools) {
+    for (const auto& one : tools)
+      catalog.clear_age_.emplace(file.text(one.first, "a tool"), file.text(one.second, "a name"));
+  };
+  const auto read_classes = [&](const YAML::Node& classes) {
+    for (const auto& one : classes) {
+      CounterClass of = class_of(file, one.first, one.second);
+      catalog.classes_.emplace(of.name, of);
+    }
+  };
+  const auto read_counter = [&](const YAML::Node& entry) {
+    std::vector<std::string> spellings;
+    CounterMeaning counter = counter_of(file, entry, catalog.classes_, spellings);
+    spellings.insert(spellings.begin(), counter.name);
     for (const std::string& spelling : spellings)
       if (!catalog.by_spelling_
                .emplace(CountersCatalog::normalised(spelling), catalog.counters_.size())
@@ -188,7 +158,15 @@ CountersCatalog read_counters(std::string_view name, std::string_view text) {
         file.place(entry).refuse(
             fmt::format("\"{}\" is listed already; remove one of the two", spelling));
     catalog.counters_.push_back(std::move(counter));
-  }
+  };
+  file.read_fields(
+      file.root(), "the file",
+      {needed("prefixes", texts_into(file, "prefixes", catalog.prefixes_, true)),
+       needed("suffixes", texts_into(file, "suffixes", catalog.suffixes_, true)),
+       maybe("extended_tools", texts_into(file, "extended_tools", catalog.extended_tools_, false)),
+       maybe("either_tools", texts_into(file, "either_tools", catalog.either_tools_, false)),
+       maybe("clear_age", read_clear_age), needed("over_after", catalog.over_after_),
+       needed("classes", read_classes), each("counters", read_counter)});
   return catalog;
 }
 

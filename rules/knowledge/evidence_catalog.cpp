@@ -4,29 +4,18 @@
 #include <algorithm>
 
 #include "rules/knowledge/catalog_files.h"
-#include "rules/knowledge/catalog_words.h"
 #include "rules/knowledge/yaml_file.h"
 
 namespace faultline {
 namespace {
 
 HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(
-      entry, "a kind of evidence",
-      {"what", "dialects", "network", "asked", "why", "command", "again", "bears_out"});
   HostEvidence evidence;
-  evidence.what = file.text(file.field(entry, "what"), "what");
-  if (entry["dialects"]) evidence.dialects = file.texts(entry, "dialects");
-  evidence.network = file.flag(entry, "network");
-  if (entry["asked"])
-    for (const std::string& word : file.texts(entry, "asked"))
-      evidence.asked.push_back(enum_word<Lacking>(file.place(entry["asked"]), "asked", word));
-  evidence.why = file.text(file.field(entry, "why"), "why");
-  evidence.command = file.text(file.field(entry, "command"), "command");
-  if (entry["again"]) evidence.again = file.text(entry["again"], "again");
-  if (entry["bears_out"])
-    for (const std::string& name : file.texts(entry, "bears_out"))
-      evidence.bears_out.push_back(require_class(file.place(entry["bears_out"]), name));
+  file.read_fields(entry, "a kind of evidence",
+                   {needed("what", evidence.what), maybe("dialects", evidence.dialects),
+                    maybe("network", evidence.network), maybe("asked", evidence.asked),
+                    needed("why", evidence.why), needed("command", evidence.command),
+                    maybe("again", evidence.again), maybe("bears_out", evidence.bears_out)});
   return evidence;
 }
 

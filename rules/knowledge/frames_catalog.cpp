@@ -20,21 +20,22 @@ StackWait wait_of(const YamlFile& file, const YAML::Node& node) {
   return StackWait::gpu;
 }
 
-FrameMeaning meaning_in(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "an entry", {"waits", "does", "functions", "files", "samples"});
+FrameMeaning meaning_in(const YamlFile& file, const YAML::Node& entry,
+                        std::vector<std::string>& samples) {
   FrameMeaning meaning;
-  if (entry["waits"]) meaning.wait = wait_of(file, entry["waits"]);
-  meaning.does = file.text(file.field(entry, "does"), "does");
-  for (const std::string& function : file.texts(entry, "functions"))
-    meaning.functions.push_back(function);
-  if (entry["files"]) meaning.files = file.texts(entry, "files");
+  const auto read_wait = [&](const YAML::Node& node) { meaning.wait = wait_of(file, node); };
+  file.read_fields(entry, "an entry",
+                   {maybe("waits", read_wait), needed("does", meaning.does),
+                    needed("functions", meaning.functions), maybe("files", meaning.files),
+                    needed("samples", samples)});
   return meaning;
 }
 
 // Of the entries, the one that decides must be the sample's own.
-void try_samples(const YamlFile& file, const YAML::Node& entry, const FramesCatalog& catalog,
+void try_samples(const YamlFile& file, const YAML::Node& entry,
+                 const std::vector<std::string>& samples, const FramesCatalog& catalog,
                  std::size_t own) {
-  for (const std::string& sample : file.texts(entry, "samples")) {
+  for (const std::string& sample : samples) {
     const FrameMeaning* known = catalog.meaning_of({sample}).known;
     if (known == &catalog.meanings[own]) continue;
     file.place(entry["samples"])
@@ -96,13 +97,17 @@ StackMeaning FramesCatalog::meaning_of(const std::vector<std::string>& frames) c
 
 FramesCatalog read_frames(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  file.require_fields(file.root(), "the file", {"frames", "libraries"});
   FramesCatalog catalog;
-  const YAML::Node entries = file.field(file.root(), "frames");
-  for (const auto& entry : entries) catalog.meanings.push_back(meaning_in(file, entry));
-  catalog.libraries = file.texts(file.root(), "libraries");
-  for (std::size_t i = 0; i < catalog.meanings.size(); ++i)
-    try_samples(file, entries[i], catalog, i);
+  std::vector<std::vector<std::string>> samples;
+  file.read_fields(
+      file.root(), "the file",
+      {each("frames",
+            [&](const YAML::Node& entry) {
+              catalog.meanings.push_back(meaning_in(file, entry, samples.emplace_back()));
+            }),
+       needed("libraries", catalog.libraries)});
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    try_samples(file, file.root()["frames"][i], samples[i], catalog, i);
   return catalog;
 }
 

@@ -1,7 +1,6 @@
 #include "rules/knowledge/grounds.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <span>
 
@@ -13,48 +12,28 @@
 namespace faultline {
 namespace {
 
-double decimal_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  const std::string text = file.text(file.field(entry, name), name);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    file.place(entry[name]).refuse(fmt::format("{} \"{}\" is not a number; write one", name, text));
-  return value;
-}
-
-std::optional<double> log_odds_in(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  if (!entry[name]) return std::nullopt;
-  const double value = decimal_of(file, entry, name);
-  if (!(value > 0 && value < 1))
-    file.place(entry[name])
-        .refuse(fmt::format("{} is not between 0 and 1; write one that is", name));
-  return log_odds_of(value);
-}
-
-bool flag_in(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  if (!entry[name]) return false;
-  const std::string text = file.text(entry[name], name);
-  if (text != "true" && text != "false")
-    file.place(entry[name]).refuse(fmt::format("{} \"{}\" is neither true nor false", name, text));
-  return text == "true";
-}
-
 Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "a ground", {"weight", "most", "means"});
-  Grounds::Row row{.means = file.text(file.field(entry, "means"), "means"),
-                   .most = log_odds_in(file, entry, "most")};
-  if (entry["weight"]) row.weight = decimal_of(file, entry, "weight");
+  Grounds::Row row;
+  const auto read_most = [&](const YAML::Node& node) {
+    row.most = log_odds_of(file.probability(node, "most"));
+  };
+  file.read_fields(
+      entry, "a ground",
+      {maybe("weight", row.weight), maybe("most", read_most), needed("means", row.means)});
   if (row.weight == 0 && !row.most)
     file.place(entry).refuse("this ground changes nothing; write a weight, or most");
   return row;
 }
 
 Grounds::Row claim_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(entry, "a claim", {"prior", "unseen", "means"});
-  file.field(entry, "prior");
-  return {.means = file.text(file.field(entry, "means"), "means"),
-          .weight = *log_odds_in(file, entry, "prior"),
-          .unseen = flag_in(file, entry, "unseen")};
+  Grounds::Row row;
+  const auto read_prior = [&](const YAML::Node& node) {
+    row.weight = log_odds_of(file.probability(node, "prior"));
+  };
+  file.read_fields(
+      entry, "a claim",
+      {needed("prior", read_prior), maybe("unseen", row.unseen), needed("means", row.means)});
+  return row;
 }
 
 // Rows in the order of their enum. A name that the program does not know would never be used, and
@@ -65,8 +44,8 @@ class Rows {
       : names_(names), rows_(names.size()), there_(names.size()) {}
 
   template <class Read>
-  void read(const YamlFile& file, const char* section, Read read_row) {
-    for (const auto& entry : file.field(file.root(), section)) {
+  void read(const YamlFile& file, const YAML::Node& section, Read read_row) {
+    for (const auto& entry : section) {
       const std::string name = file.text(entry.first, "a name");
       const auto known = std::ranges::find(names_, name);
       if (known == names_.end())
@@ -188,16 +167,23 @@ std::vector<ConfidenceStep> Grounds::steps(const Sureness& sureness) const {
 
 Grounds read_grounds(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  file.require_fields(file.root(), "the file", {"grounds", "company", "claims", "limits"});
   Rows grounds(kGroundNames);
-  grounds.read(file, "grounds", ground_of);
-  grounds.read(file, "company", [](const YamlFile& of, const YAML::Node& entry) {
-    Grounds::Row row = ground_of(of, entry);
-    row.of_company = true;
-    return row;
-  });
   Rows claims(kClaimNames);
-  claims.read(file, "claims", claim_of);
+  file.read_fields(
+      file.root(), "the file",
+      {needed("grounds",
+              [&](const YAML::Node& section) { grounds.read(file, section, ground_of); }),
+       needed("company",
+              [&](const YAML::Node& section) {
+                grounds.read(file, section, [](const YamlFile& of, const YAML::Node& entry) {
+                  Grounds::Row row = ground_of(of, entry);
+                  row.of_company = true;
+                  return row;
+                });
+              }),
+       needed("claims", [&](const YAML::Node& section) { claims.read(file, section, claim_of); }),
+       // Read when the program is made (cmake/grounds.cmake).
+       maybe("limits", [](const YAML::Node&) {})});
   return {grounds.all(file), claims.all(file)};
 }
 

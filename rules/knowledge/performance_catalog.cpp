@@ -13,41 +13,29 @@
 namespace faultline {
 namespace {
 
-double number_of(const YamlFile& file, const YAML::Node& entry, const char* name) {
-  const std::string text = file.text(file.field(entry, name), name);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value > 0))
-    file.place(entry[name])
-        .refuse(fmt::format("{} \"{}\" is not a number above 0; write one", name, text));
-  return value;
-}
-
-struct NumberField {
-  const char* name;
-  double* value;
-};
-
-// A section that holds these numbers, all of them.
-void read_numbers(const YamlFile& file, const char* section,
-                  std::initializer_list<NumberField> fields) {
-  const YAML::Node entry = file.field(file.root(), section);
-  for (const NumberField& field : fields) *field.value = number_of(file, entry, field.name);
+// A number above 0 that must be there.
+YamlField number(const YamlFile& file, const char* name, double& into) {
+  return needed(name, [&file, &into, name](const YAML::Node& node) {
+    const std::string text = file.text(node, name);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
+    if (error != std::errc() || end != text.data() + text.size() || !(into > 0))
+      file.place(node).refuse(
+          fmt::format("{} \"{}\" is not a number above 0; write one", name, text));
+  });
 }
 
 BandwidthReference reference_of(const YamlFile& file, const YAML::Node& entry) {
-  file.require_fields(
-      entry, "a reference",
-      {"id", "gpus", "collective", "nodes", "ranks", "from_size", "expected", "low"});
   BandwidthReference reference;
-  reference.id = file.text(file.field(entry, "id"), "id");
-  for (const std::string& gpu : file.texts(entry, "gpus")) reference.gpus.push_back(gpu);
-  reference.collective = file.text(file.field(entry, "collective"), "collective");
-  reference.nodes = static_cast<int>(number_of(file, entry, "nodes"));
-  reference.ranks = static_cast<int>(number_of(file, entry, "ranks"));
-  reference.from_size = number_of(file, entry, "from_size");
-  reference.expected = number_of(file, entry, "expected");
-  reference.low = number_of(file, entry, "low");
+  double nodes = 0;
+  double ranks = 0;
+  file.read_fields(
+      entry, "a reference",
+      {needed("id", reference.id), needed("gpus", reference.gpus),
+       needed("collective", reference.collective), number(file, "nodes", nodes),
+       number(file, "ranks", ranks), number(file, "from_size", reference.from_size),
+       number(file, "expected", reference.expected), number(file, "low", reference.low)});
+  reference.nodes = static_cast<int>(nodes);
+  reference.ranks = static_cast<int>(ranks);
   if (reference.low > reference.expected)
     file.place(entry["low"]).refuse("low is above expected; exchange them");
   return reference;
@@ -68,44 +56,45 @@ const BandwidthReference* PerformanceCatalog::reference_for(std::string_view gpu
 
 PerformanceCatalog read_performance(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  file.require_fields(file.root(), "the file", {"bandwidth", "profile", "straggler", "idle_gpu"});
-  file.require_fields(file.field(file.root(), "bandwidth"), "bandwidth",
-                      {"falls_short", "from_size", "references"});
-  file.require_fields(file.field(file.root(), "profile"), "profile",
-                      {"least_span_ms", "least_kernels", "exposed_communication", "pipeline"});
-  file.require_fields(file.field(file.root(), "straggler"), "straggler",
-                      {"gap", "accounted", "consistent", "steps", "gap_without_steps",
-                       "barrier_above", "barrier_below", "alike"});
-  file.require_fields(file.field(file.root(), "idle_gpu"), "idle_gpu",
-                      {"idle", "busy", "seconds", "least_memory_mib"});
   PerformanceCatalog catalog;
-  read_numbers(file, "bandwidth",
-               {{"falls_short", &catalog.bandwidth.falls_short},
-                {"from_size", &catalog.bandwidth.from_size}});
-  for (const auto& entry : file.field(file.root()["bandwidth"], "references"))
-    catalog.bandwidth.references.push_back(reference_of(file, entry));
-  auto& profile = catalog.profile;
-  read_numbers(file, "profile",
-               {{"least_span_ms", &profile.least_span_ms},
-                {"least_kernels", &profile.least_kernels},
-                {"exposed_communication", &profile.exposed_communication},
-                {"pipeline", &profile.pipeline}});
-  auto& straggler = catalog.straggler;
-  read_numbers(file, "straggler",
-               {{"gap", &straggler.gap},
-                {"accounted", &straggler.accounted},
-                {"consistent", &straggler.consistent},
-                {"steps", &straggler.steps},
-                {"gap_without_steps", &straggler.gap_without_steps},
-                {"barrier_above", &straggler.barrier_above},
-                {"barrier_below", &straggler.barrier_below},
-                {"alike", &straggler.alike}});
-  auto& idle = catalog.idle_gpu;
-  read_numbers(file, "idle_gpu",
-               {{"idle", &idle.idle},
-                {"busy", &idle.busy},
-                {"seconds", &idle.seconds},
-                {"least_memory_mib", &idle.least_memory_mib}});
+  const auto read_bandwidth = [&](const YAML::Node& entry) {
+    auto& bandwidth = catalog.bandwidth;
+    file.read_fields(entry, "bandwidth",
+                     {number(file, "falls_short", bandwidth.falls_short),
+                      number(file, "from_size", bandwidth.from_size),
+                      each("references", [&](const YAML::Node& one) {
+                        bandwidth.references.push_back(reference_of(file, one));
+                      })});
+  };
+  const auto read_profile = [&](const YAML::Node& entry) {
+    auto& profile = catalog.profile;
+    file.read_fields(entry, "profile",
+                     {number(file, "least_span_ms", profile.least_span_ms),
+                      number(file, "least_kernels", profile.least_kernels),
+                      number(file, "exposed_communication", profile.exposed_communication),
+                      number(file, "pipeline", profile.pipeline)});
+  };
+  const auto read_straggler = [&](const YAML::Node& entry) {
+    auto& straggler = catalog.straggler;
+    file.read_fields(
+        entry, "straggler",
+        {number(file, "gap", straggler.gap), number(file, "accounted", straggler.accounted),
+         number(file, "consistent", straggler.consistent), number(file, "steps", straggler.steps),
+         number(file, "gap_without_steps", straggler.gap_without_steps),
+         number(file, "barrier_above", straggler.barrier_above),
+         number(file, "barrier_below", straggler.barrier_below),
+         number(file, "alike", straggler.alike)});
+  };
+  const auto read_idle = [&](const YAML::Node& entry) {
+    auto& idle = catalog.idle_gpu;
+    file.read_fields(entry, "idle_gpu",
+                     {number(file, "idle", idle.idle), number(file, "busy", idle.busy),
+                      number(file, "seconds", idle.seconds),
+                      number(file, "least_memory_mib", idle.least_memory_mib)});
+  };
+  file.read_fields(file.root(), "the file",
+                   {needed("bandwidth", read_bandwidth), needed("profile", read_profile),
+                    needed("straggler", read_straggler), needed("idle_gpu", read_idle)});
   return catalog;
 }
 

@@ -42,76 +42,46 @@ std::string question_of(const YamlFile& file, const YAML::Node& node) {
   return name.find(' ') == std::string::npos ? "environment " + name : name;
 }
 
-template <class Enum>
-void read_word(const YamlFile& file, const YAML::Node& entry, const char* field, Enum& into) {
-  if (entry[field])
-    into = enum_word<Enum>(file.place(entry[field]), field, file.text(entry[field], field));
-}
-
-void read_text(const YamlFile& file, const YAML::Node& entry, const char* field,
-               std::string& into) {
-  if (entry[field]) into = file.text(entry[field], field);
-}
-
-void read_confidence(const YamlFile& file, const YAML::Node& entry,
-                     std::optional<double>& confidence) {
-  if (!entry["confidence"]) return;
-  double& into = confidence.emplace();
-  const std::string text = file.text(entry["confidence"], "confidence");
-  const auto end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, into);
-  if (read.ec != std::errc() || read.ptr != end || !(into > 0 && into < 1))
-    file.place(entry["confidence"])
-        .refuse(fmt::format("confidence \"{}\" is not between 0 and 1; write one that is", text));
-}
-
-void read_class(const YamlFile& file, const YAML::Node& entry, Cause& into) {
-  if (const YAML::Node named = entry["class"])
-    into = require_class(file.place(named), file.text(named, "class"));
-}
-
-ComparedSetting compared_of(const YamlFile& file, const YAML::Node& entry) {
+// Entries of compare hold the questions that they are about.
+ComparedSetting compared_of(const YamlFile& file, const YAML::Node& entry,
+                            std::vector<std::string>& settings) {
   ComparedSetting setting;
-  file.field(entry, "between");
-  read_word(file, entry, "between", setting.between);
-  read_word(file, entry, "absent", setting.absent);
-  read_word(file, entry, "severity", setting.severity);
-  if (entry["if_not_started"])
-    read_word(file, entry, "if_not_started", setting.if_not_started.emplace());
-  read_class(file, entry, setting.cause);
-  read_confidence(file, entry, setting.confidence);
-  read_text(file, entry, "name", setting.name);
-  read_text(file, entry, "why", setting.why);
+  const auto read_confidence = [&](const YAML::Node& node) {
+    setting.confidence = file.probability(node, "confidence");
+  };
+  file.read_fields(
+      entry, "an entry of compare",
+      {needed("settings", settings), needed("between", setting.between),
+       maybe("absent", setting.absent), maybe("class", setting.cause),
+       maybe("severity", setting.severity), maybe("if_not_started", setting.if_not_started),
+       maybe("confidence", read_confidence), maybe("name", setting.name),
+       maybe("why", setting.why)});
   return setting;
 }
 
 SuspiciousValue suspicious_of(const YamlFile& file, const YAML::Node& entry) {
   SuspiciousValue value;
-  value.setting = question_of(file, file.field(entry, "setting"));
-  value.values = file.texts(entry, "values");
-  if (entry["except"]) value.except = file.texts(entry, "except");
-  if (entry["lacks"]) value.lacks = file.texts(entry, "lacks");
-  if (entry["without"]) value.without = file.text(entry["without"], "without");
-  if (entry["at_least"]) {
-    const std::string number = file.text(entry["at_least"], "at_least");
+  const auto read_setting = [&](const YAML::Node& node) {
+    value.setting = question_of(file, node);
+  };
+  const auto read_least = [&](const YAML::Node& node) {
+    const std::string number = file.text(node, "at_least");
     value.at_least = number_of(number);
     if (!value.at_least)
-      file.place(entry["at_least"])
-          .refuse(fmt::format("at_least \"{}\" is not a whole number; write 100", number));
-  }
-  value.why = file.text(file.field(entry, "why"), "why");
-  read_word(file, entry, "where", value.where);
-  read_word(file, entry, "severity", value.severity);
-  read_class(file, entry, value.cause);
-  read_confidence(file, entry, value.confidence);
+      file.place(node).refuse(
+          fmt::format("at_least \"{}\" is not a whole number; write 100", number));
+  };
+  const auto read_confidence = [&](const YAML::Node& node) {
+    value.confidence = file.probability(node, "confidence");
+  };
+  file.read_fields(
+      entry, "an entry of suspicious",
+      {needed("setting", read_setting), needed("values", value.values),
+       maybe("except", value.except), maybe("at_least", read_least), maybe("lacks", value.lacks),
+       maybe("without", value.without), maybe("where", value.where), maybe("class", value.cause),
+       maybe("severity", value.severity), maybe("confidence", read_confidence),
+       needed("why", value.why)});
   return value;
-}
-
-YAML::Node entries(const YamlFile& file, const char* name) {
-  const YAML::Node list = file.field(file.root(), name);
-  if (!list.IsSequence())
-    file.place(list).refuse(fmt::format("{} is not a list; write its entries as a list", name));
-  return list;
 }
 
 }  // namespace
@@ -140,15 +110,11 @@ const ComparedSetting* SettingsCatalog::find(std::string_view question) const {
 
 SettingsCatalog read_settings(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  file.require_fields(file.root(), "the file", {"compare", "suspicious"});
   SettingsCatalog catalog;
   std::map<std::string, std::size_t> lines;
-  for (const auto& entry : entries(file, "compare")) {
-    file.require_fields(entry, "an entry of compare",
-                        {"settings", "between", "absent", "class", "severity", "if_not_started",
-                         "confidence", "name", "why"});
-    const ComparedSetting compared = compared_of(file, entry);
-    file.texts(entry, "settings");
+  const auto read_compared = [&](const YAML::Node& entry) {
+    std::vector<std::string> settings;
+    const ComparedSetting compared = compared_of(file, entry, settings);
     for (const auto& node : entry["settings"]) {
       const std::string question = question_of(file, node);
       const auto [first, is_new] = lines.emplace(question, file.place(node).line);
@@ -158,13 +124,12 @@ SettingsCatalog read_settings(std::string_view name, std::string_view text) {
                         first->second));
       catalog.compared.emplace(question, compared);
     }
-  }
-  for (const auto& entry : entries(file, "suspicious")) {
-    file.require_fields(entry, "an entry of suspicious",
-                        {"setting", "values", "except", "at_least", "lacks", "without", "where",
-                         "class", "severity", "confidence", "why"});
-    catalog.suspicious.push_back(suspicious_of(file, entry));
-  }
+  };
+  file.read_fields(
+      file.root(), "the file",
+      {each("compare", read_compared), each("suspicious", [&](const YAML::Node& entry) {
+         catalog.suspicious.push_back(suspicious_of(file, entry));
+       })});
   return catalog;
 }
 

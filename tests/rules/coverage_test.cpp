@@ -207,7 +207,7 @@ TEST(EvidenceFile, IsRefusedWithTheLineAndTheMend) {
   EXPECT_THAT(complaint_about(good + "  bears_out: [gpu.slow]\n"),
               testing::StartsWith("evidence.yaml:5: class \"gpu.slow\" is unknown; use "));
   EXPECT_EQ(complaint_about(good + "  network: yes\n"),
-            "evidence.yaml:5: network is true or false");
+            "evidence.yaml:5: network \"yes\" is unknown; use true or false");
   EXPECT_EQ(complaint_about("- what: kernel log\n"),
             "evidence.yaml:1: why is missing; add \"why:\" to this entry");
 }

@@ -122,7 +122,7 @@ TEST(Grounds, AFileThatIsWrongIsRefusedWithItsLine) {
               HasSubstr("\"xid\" is missing"));
   EXPECT_THAT(complaint_about(with("prior: 0.97", "prior: 1.5")), HasSubstr("between 0 and 1"));
   EXPECT_THAT(complaint_about(with("unseen: true", "unseen: maybe")),
-              HasSubstr("neither true nor false"));
+              HasSubstr("use true or false"));
   EXPECT_THAT(complaint_about(with("weight: -1.2", "weight: much")), HasSubstr("is not a number"));
 }
 
