@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/catalog_words.h"
 #include "rules/knowledge/embedded.h"
 
 namespace faultline {
@@ -15,19 +16,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kXids = "xid.csv";
-constexpr std::string_view kXidDetails = "xid_details.csv";
-constexpr std::string_view kSxids = "sxid.csv";
-constexpr std::string_view kSettings = "settings.yaml";
-constexpr std::string_view kCausality = "causality.yaml";
-constexpr std::string_view kAdvice = "advice.yaml";
-constexpr std::string_view kConditions = "conditions.yaml";
-constexpr std::string_view kEvidence = "evidence.yaml";
-constexpr std::string_view kGrounds = "grounds.yaml";
-constexpr std::string_view kPerformance = "performance.yaml";
-constexpr std::string_view kCounters = "counters.yaml";
-constexpr std::string_view kFrames = "frames.yaml";
 constexpr std::string_view kClasses = "classes.yaml";
+
+template <auto Read>
+void check(const CatalogText& file) {
+  Read(file.name, file.text);
+}
+
+// Files that are not signatures.
+struct NamedFile {
+  std::string_view name;
+  void (*check)(const CatalogText& file);
+};
+constexpr NamedFile kFiles[] = {
+    {"advice.yaml", check<read_advice>},
+    {"causality.yaml", check<read_causality>},
+    {"conditions.yaml", check<read_conditions>},
+    {"counters.yaml", check<read_counters>},
+    {"evidence.yaml", check<read_evidence>},
+    {"frames.yaml", check<read_frames>},
+    {"grounds.yaml", check<read_grounds>},
+    {"performance.yaml", check<read_performance>},
+    {"settings.yaml", check<read_settings>},
+    {"sxid.csv", check<read_sxids>},
+    {"xid.csv", check<read_xids>},
+    {"xid_details.csv", check<read_xid_details>},
+};
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
 
@@ -55,11 +69,10 @@ bool is_yaml(const fs::path& path) {
 }
 
 [[noreturn]] void refuse_name(const fs::path& path) {
-  constexpr std::string_view all_but_last[] = {kAdvice,   kCausality, kConditions, kCounters,
-                                               kEvidence, kFrames,    kGrounds,    kPerformance,
-                                               kSettings, kSxids,     kXids};
-  throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {} or {}",
-                                       path.string(), fmt::join(all_but_last, ", "), kXidDetails));
+  std::vector<std::string_view> names;
+  for (const NamedFile& file : kFiles) names.push_back(file.name);
+  throw std::runtime_error(fmt::format("{}: no file of the catalog has this name; use {}",
+                                       path.string(), any_of(names)));
 }
 
 void refuse_classes(const fs::path& path) {
@@ -108,33 +121,10 @@ auto read(const CatalogTexts& texts, std::string_view name, Read read_file) {
 }
 
 // Reads a file that is not signatures; false: it has none of their names.
-bool check_by_name(std::string_view name, const CatalogText& file) {
-  if (name == kXids)
-    read_xids(file.name, file.text);
-  else if (name == kXidDetails)
-    read_xid_details(file.name, file.text);
-  else if (name == kSxids)
-    read_sxids(file.name, file.text);
-  else if (name == kCausality)
-    read_causality(file.name, file.text);
-  else if (name == kAdvice)
-    read_advice(file.name, file.text);
-  else if (name == kSettings)
-    read_settings(file.name, file.text);
-  else if (name == kConditions)
-    read_conditions(file.name, file.text);
-  else if (name == kEvidence)
-    read_evidence(file.name, file.text);
-  else if (name == kGrounds)
-    read_grounds(file.name, file.text);
-  else if (name == kPerformance)
-    read_performance(file.name, file.text);
-  else if (name == kCounters)
-    read_counters(file.name, file.text);
-  else if (name == kFrames)
-    read_frames(file.name, file.text);
-  else
-    return false;
+bool check_by_name(std::string_view name, const CatalogText& text) {
+  const auto* const known = std::ranges::find(kFiles, name, &NamedFile::name);
+  if (known == std::end(kFiles)) return false;
+  known->check(text);
   return true;
 }
 
@@ -167,20 +157,20 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
   std::vector<MessageSignature> signatures;
   if (override_folder) signatures = take_from(*override_folder, texts);
   std::ranges::move(built_in_signatures(), std::back_inserter(signatures));
-  return {
-      .xids = read(texts, kXids, read_xids),
-      .sxids = read(texts, kSxids, read_sxids),
-      .xid_details = read(texts, kXidDetails, read_xid_details),
-      .settings = read(texts, kSettings, read_settings),
-      .conditions = read(texts, kConditions, read_conditions),
-      .performance = read(texts, kPerformance, read_performance),
-      .evidence = read(texts, kEvidence, read_evidence),
-      .grounds = read(texts, kGrounds, read_grounds),
-      .counters = std::make_shared<const CountersCatalog>(read(texts, kCounters, read_counters)),
-      .causality = read(texts, kCausality, read_causality),
-      .advice = read(texts, kAdvice, read_advice),
-      .signatures = std::make_shared<const Signatures>(std::move(signatures)),
-      .frames = read(texts, kFrames, read_frames)};
+  return {.xids = read(texts, "xid.csv", read_xids),
+          .sxids = read(texts, "sxid.csv", read_sxids),
+          .xid_details = read(texts, "xid_details.csv", read_xid_details),
+          .settings = read(texts, "settings.yaml", read_settings),
+          .conditions = read(texts, "conditions.yaml", read_conditions),
+          .performance = read(texts, "performance.yaml", read_performance),
+          .evidence = read(texts, "evidence.yaml", read_evidence),
+          .grounds = read(texts, "grounds.yaml", read_grounds),
+          .counters =
+              std::make_shared<const CountersCatalog>(read(texts, "counters.yaml", read_counters)),
+          .causality = read(texts, "causality.yaml", read_causality),
+          .advice = read(texts, "advice.yaml", read_advice),
+          .signatures = std::make_shared<const Signatures>(std::move(signatures)),
+          .frames = read(texts, "frames.yaml", read_frames)};
 }
 
 CatalogText read_catalog_text(const fs::path& path) {
