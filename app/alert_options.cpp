@@ -270,7 +270,7 @@ std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTabl
   return receivers;
 }
 
-std::string config_of(const ConfigTables& tables) {
+std::string receivers_config(const ConfigTables& tables) {
   std::string text;
   for (const ConfigTable& table : tables) {
     text += "\n[[receiver]]\n";

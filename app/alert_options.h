@@ -31,6 +31,6 @@ std::string external_url(const AlertOptions& options, const std::string& own);
 std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& tables);
 
 // The tables in force, as in such a file; what is secret is not in it, only its file.
-std::string config_of(const ConfigTables& tables);
+std::string receivers_config(const ConfigTables& tables);
 
 }  // namespace faultline

@@ -207,7 +207,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       if (!options->config.empty())
         options->receivers = apply_config_file(*command, options->config);
       if (options->print_config)
-        fmt::print("{}{}", config_of(*command), config_of(options->receivers));
+        fmt::print("{}{}", config_of(*command), receivers_config(options->receivers));
       else
         serve(*options);
       exit_code = 0;

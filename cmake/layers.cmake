@@ -1,10 +1,12 @@
-# add_layer(NAME USES layer... PRECOMPILED layer LIBRARIES target...): one folder, one static library, one include
+# add_layer(NAME [EACH_LINE] USES layer... PRECOMPILED layer LIBRARIES target...): one folder, one static library, one include
 # root of its own, so that an include against the arrow ("http/router.h" from a parser) is not found.
 # Sources are what lies in the folder and below it; main.cpp is the executable's. The layer in
 # rules/state is the target rules_state. PRECOMPILED: whose pch.h is read once for all sources; to
 # write a precompiled header takes g++ longer than to read it four times, so layers share few.
+# EACH_LINE: each line of a log passes through it. Others are optimised less, which saves a fifth of
+# the time that they take to compile.
 function(add_layer folder)
-  cmake_parse_arguments(ARG "" "PRECOMPILED" "USES;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ARG "EACH_LINE" "PRECOMPILED" "USES;LIBRARIES" ${ARGN})
   string(REPLACE / _ name ${folder})
   foreach(lower IN LISTS ARG_USES)
     if(NOT TARGET ${lower})
@@ -25,6 +27,9 @@ function(add_layer folder)
     target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${folder}/pch.h)
   elseif(ARG_PRECOMPILED)
     target_precompile_headers(${name} REUSE_FROM ${ARG_PRECOMPILED})
+  endif()
+  if(NOT ARG_EACH_LINE)
+    target_compile_options(${name} PRIVATE $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O1>)
   endif()
   join_units(${name})
 endfunction()

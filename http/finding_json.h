@@ -7,6 +7,6 @@
 
 namespace faultline {
 
-boost::json::value json_of(const StoredFinding& stored);
+boost::json::value finding_json(const StoredFinding& stored);
 
 }  // namespace faultline

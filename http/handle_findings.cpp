@@ -88,7 +88,7 @@ Response no_such_finding(std::string_view id) {
 
 }  // namespace
 
-json::value json_of(const StoredFinding& stored) {
+json::value finding_json(const StoredFinding& stored) {
   json::value value = to_json(stored.finding);
   json::object& object = value.as_object();
   object["job"] = stored.job;
@@ -113,7 +113,7 @@ Response list_findings(const Request& request, Services& services) {
   services.jobs.reconcile(filter->job);  // what shows only with time may be due since the last line
   const FindingPage page = services.store.findings(*filter);
   json::array rows;
-  for (const StoredFinding& stored : page.findings) rows.push_back(json_of(stored));
+  for (const StoredFinding& stored : page.findings) rows.push_back(finding_json(stored));
   return page_of("findings", std::move(rows), page.next ? std::to_string(*page.next) : "");
 }
 
@@ -122,7 +122,7 @@ Response list_all_findings(const Request& request, Services& services) {
   if (!filter) return problem_response(filter.error());
   const FindingPage page = services.store.findings(*filter);
   json::array rows;
-  for (const StoredFinding& stored : page.findings) rows.push_back(json_of(stored));
+  for (const StoredFinding& stored : page.findings) rows.push_back(finding_json(stored));
   // Where to go on when there is more: at the end of a list that grows there is no next page yet.
   const std::uint64_t last = page.findings.empty() ? filter->after : page.findings.back().change;
   json::object answer{{"findings", std::move(rows)},
@@ -150,7 +150,7 @@ Response review_finding(const Request& request, Services& services) {
   if (!stored) return no_such_finding(id);
   services.jobs.reconcile_anew(stored->job);
   FindingFilter filter{.job = stored->job, .id = id, .limit = 1000};
-  return Response::json(json_of(services.store.findings(filter).findings.back()));
+  return Response::json(finding_json(services.store.findings(filter).findings.back()));
 }
 
 Response show_finding(const Request& request, Services& services) {
@@ -158,7 +158,7 @@ Response show_finding(const Request& request, Services& services) {
   filter.id = request.path_value("id");
   filter.limit = 1;
   const FindingPage page = services.store.findings(filter);
-  if (!page.findings.empty()) return Response::json(json_of(page.findings.front()));
+  if (!page.findings.empty()) return Response::json(finding_json(page.findings.front()));
   return no_such_finding(filter.id);
 }
 

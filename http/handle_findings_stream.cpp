@@ -23,7 +23,7 @@ constexpr std::string_view kHead =
 
 std::string event_of(const StoredFinding& stored) {
   return fmt::format("id: {}\nevent: finding\ndata: {}\n\n", stored.change,
-                     compact(json_of(stored)));
+                     compact(finding_json(stored)));
 }
 
 // The change that the client saw last. A browser says it by the header when it comes back.

@@ -3,21 +3,17 @@
 #include <algorithm>
 
 #include "parsers/scan.h"
+#include "parsers/tool/tool_text.h"
 
 namespace faultline {
 namespace {
+
+using tool_text::trimmed;
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 // A clock that was never set stands at 1970, or where its maker left it.
 constexpr std::int64_t kFirstSensibleSecond = 1'262'304'000;  // 2010
 constexpr std::int64_t kLastSensibleSecond = 4'102'444'800;   // 2100
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kBlank);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
-}
 
 bool is_sensible(std::int64_t second) {
   return second >= kFirstSensibleSecond && second <= kLastSensibleSecond;

@@ -1,0 +1,8 @@
+// Precompiled for the layers of rules/ from picture/ up, and for those that hold them: the picture of a
+// job, which every detector reads. model/pch.h says the rules.
+#pragma once
+
+#include "model/pch.h"
+#include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/suspicion.h"
+#include "rules/picture/view.h"
