@@ -25,6 +25,7 @@
 #include "rules/story/link.h"
 #include "rules/story/merge.h"
 #include "rules/story/precedence.h"
+#include "rules/story/ties.h"
 #include "rules/story/verdict.h"
 #include "rules/story/witnesses.h"
 
@@ -269,6 +270,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   std::vector<Candidate> candidates = candidates_of(view);
   correct_clocks(diagnosis.clock_offsets, candidates);
   find_held_up(view, candidates);
+  find_untied(view, candidates);
   link(catalog, candidates);
   call_witnesses(candidates);
   weigh(catalog.grounds, candidates);

@@ -15,8 +15,10 @@ struct Candidate {
   std::string_view detector;
   std::vector<std::string_view> clocks;  // detectors whose lines are among the evidence
   bool symptom = false;
-  bool borne_out = false;  // another detector found the same by other lines
-  double log_odds = 0;     // from which its confidence is stated
+  bool borne_out = false;      // another detector found the same by other lines
+  double log_odds = 0;         // from which its confidence is stated
+  bool untied = false;         // no clock places it, and nothing else ties it to who stopped
+  bool might_explain = false;  // would account for a stop, if it was then
   // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
   std::vector<int> held_up;
   std::vector<std::size_t> effects;  // what it explains
@@ -32,7 +34,8 @@ struct Candidate {
   }
   // What only follows from something, and stops nothing, accuses nobody by itself.
   bool means_nothing_alone() const {
-    if (suspicion.needs_effect && effects.empty() && explained_by.empty()) return true;
+    if (suspicion.needs_effect && !might_explain && effects.empty() && explained_by.empty())
+      return true;
     return symptom && !suspicion.stops_job && explained_by.empty();
   }
 };

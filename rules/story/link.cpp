@@ -34,7 +34,7 @@ bool share(const Numbers& a, const Numbers& b) {
 }
 
 // What a finding is about, as numbers: whoever compares many findings compares no texts.
-struct Parts {
+struct Numbered {
   Cause cause = Cause::none;
   Numbers gpus, hosts, ranks, communicators, held_up;
 
@@ -64,7 +64,7 @@ class Numbering {
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
-bool related(const Parts& cause, const Parts& effect, Relation relation) {
+bool related(const Numbered& cause, const Numbered& effect, Relation relation) {
   if (relation == Relation::same_job) return true;
   if (share(cause.of(relation), effect.of(relation))) return true;
   return relation == Relation::same_communicator && share(cause.held_up, effect.ranks);
@@ -132,14 +132,24 @@ bool is_firm_enough(const Candidate& cause, const Candidate& effect) {
 }
 
 // What no clock places, and nothing but the host ties to the job, does not account for what gives a
-// reason of its own, unless one clock tells of both.
+// reason of its own, unless one clock tells that the one came shortly before the other.
 bool is_unplaced(const Possibility& possible, const Candidate& cause, const Candidate& effect,
                  bool same_host) {
-  if (same_host && microseconds_between(cause.suspicion.since, effect.suspicion.since))
+  constexpr std::int64_t kLongestUs = 3600'000'000;
+  if (cause.suspicion.phase != Phase::cannot_tell || asks_for_a_reason(effect)) return false;
+  if (possible.relation == Relation::same_gpu || possible.relation == Relation::same_rank)
     return false;
-  return cause.suspicion.phase == Phase::cannot_tell && !asks_for_a_reason(effect) &&
-         possible.order == Order::cannot_tell && possible.relation != Relation::same_gpu &&
-         possible.relation != Relation::same_rank;
+  const auto passed = microseconds_between(cause.suspicion.since, effect.suspicion.since);
+  return same_host && passed ? *passed > kLongestUs : possible.order == Order::cannot_tell;
+}
+
+constexpr std::string_view kUntied =
+    "no clock tells whether it was then, and who stopped does not single it out";
+
+// What collectives do when anything fails, and what leaves open why it failed.
+bool is_a_stop(const Candidate& candidate) {
+  return (candidate.symptom && candidate.suspicion.stops_job) ||
+         leaves_open_why(candidate.finding().cause);
 }
 
 // Why the one does not account for the other, though their classes and parts would allow it.
@@ -152,6 +162,7 @@ std::string objection(const Possibility& possible, const Candidate& cause, const
   if (!effect.symptom && effect.suspicion.names_its_reason && is_wide(possible.relation))
     return "its own lines say why";
   if (is_unplaced(possible, cause, effect, same_host)) return "no clock tells whether it was then";
+  if (cause.untied && is_a_stop(effect)) return std::string(kUntied);
   if (!is_firm_enough(cause, effect)) return "it is not firm enough to account for this";
   return {};
 }
@@ -249,6 +260,7 @@ class Linker {
         possible->rejected = "each could explain the other, and the other one began";
     }
     note(c, e, *possible);
+    candidates_[c].might_explain |= possible->rejected == kUntied;
     if (!possible->rejected.empty()) return;
     candidates_[c].effects.push_back(e);
     candidates_[e].explained_by.push_back(c);
@@ -278,7 +290,7 @@ class Linker {
 
   const Causality causality_;
   std::vector<Candidate>& candidates_;
-  std::vector<Parts> parts_;
+  std::vector<Numbered> parts_;
   std::map<Cause, std::vector<std::size_t>> of_class_;  // candidates in question
   // By relation and class of the effect, then by part.
   std::unordered_map<std::size_t, std::unordered_map<std::uint32_t, std::vector<std::size_t>>>
@@ -343,27 +355,6 @@ std::vector<std::size_t> depths_of(const Chain& chain) {
 }
 
 }  // namespace
-
-void find_held_up(const View& view, std::vector<Candidate>& candidates) {
-  for (Candidate& candidate : candidates) {
-    const Subject& subject = candidate.finding().subject;
-    if (!is_of(candidate.finding().cause, Family::network)) continue;
-    if (subject.hosts.size() < 2 || subject.ranks.size() < 2) continue;
-    std::size_t smallest = SIZE_MAX;
-    for (const Communicator& communicator : view.communicators) {
-      std::vector<int> members;
-      for (const std::size_t member : communicator.members)
-        members.push_back(view.worker_of(member).rank);
-      const bool meet = std::ranges::all_of(subject.ranks, [&](int rank) {
-        return std::ranges::find(members, rank) != members.end();
-      });
-      if (!meet || members.size() > smallest) continue;
-      if (members.size() < smallest) candidate.held_up.clear();
-      smallest = members.size();
-      candidate.held_up.insert(candidate.held_up.end(), members.begin(), members.end());
-    }
-  }
-}
 
 void link(const Catalog& catalog, std::vector<Candidate>& candidates) {
   Linker(catalog, candidates).link_all();

@@ -6,13 +6,9 @@
 #include <vector>
 
 #include "rules/knowledge/catalog.h"
-#include "rules/picture/view.h"
 #include "rules/story/candidate.h"
 
 namespace faultline {
-
-// Fills in held_up.
-void find_held_up(const View& view, std::vector<Candidate>& candidates);
 
 // Fills in effects, explained_by and possible_causes, and what each finding explains.
 void link(const Catalog& catalog, std::vector<Candidate>& candidates);

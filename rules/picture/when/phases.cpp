@@ -114,6 +114,10 @@ void Phases::learn_calls(const View& view) {
   }
   for (const ProcessSeen& seen : view.job.processes().all())
     if (view.in_attempt(seen.process)) began_at(seen.first.time, seen.host);
+  // NCCL may date its warnings where no other line has a date.
+  for (const RemarkingProcess& process : view.job.remarks().processes())
+    for (const SaidRemark& said : process.said)
+      if (said.warns() && view.in_attempt(process.process)) keep_earliest(sign_, said.first.time);
 }
 
 void Phases::learn_torch(const View& view) {

@@ -1,0 +1,164 @@
+#include "rules/story/ties.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "model/cause.h"
+#include "rules/knowledge/causality.h"
+#include "rules/knowledge/ground_names.h"
+#include "rules/picture/who/owner.h"
+
+namespace faultline {
+namespace {
+
+// How the job stopped, as far as findings of its own lines tell.
+class Stop {
+ public:
+  Stop(const View& view, const std::vector<Candidate>& candidates)
+      : view_(view), causality_(view.catalog.causality) {
+    for (const Candidate& candidate : candidates)
+      if (candidate.in_question()) learn(candidate.finding());
+  }
+
+  bool is_tied_to(const Suspicion& fault) const {
+    if (breaks_connections(fault)) return true;
+    const bool for_good = went_down_for_good(fault.finding);
+    const std::vector<std::string>& hosts = fault.finding.subject.hosts;
+    return !hosts.empty() && std::ranges::all_of(hosts, [&](const std::string& host) {
+      return stopped_whole(host) || is_end_by(fault, host) || (for_good && is_waited_for(host)) ||
+             (fault.sure.has(Ground::process_unknown) && counts_for_itself(host));
+    });
+  }
+
+ private:
+  void learn(const Finding& finding) {
+    const Cause cause = finding.cause;
+    const Subject& subject = finding.subject;
+    if (is_one_of(cause, {Cause::collective_rank_behind, Cause::process_silent,
+                          Cause::launch_rank_missing}))
+      waited_for_.insert(subject.ranks.begin(), subject.ranks.end());
+    connection_broke_ |=
+        is_one_of(cause, {Cause::network_transport_error, Cause::network_peer_lost});
+    if (is(cause, Trait::leaves_open_why) && subject.hosts.size() == 1)
+      ends_.emplace(subject.hosts.front(), cause);
+    if (cause == Cause::collective_stalled) learn_where_it_stands(subject);
+  }
+
+  // A communicator of one host that does not finish its call.
+  void learn_where_it_stands(const Subject& subject) {
+    for (const Communicator& communicator : view_.communicators) {
+      if (std::ranges::find(subject.communicators, communicator.id) == subject.communicators.end())
+        continue;
+      std::set<std::string> hosts;
+      std::set<int> ranks;
+      for (const std::size_t member : communicator.members) {
+        hosts.insert(view_.worker_of(member).host);
+        ranks.insert(view_.worker_of(member).rank);
+      }
+      if (hosts.size() == 1) standing_.merge(ranks);
+    }
+  }
+
+  bool waits_for(const Worker& worker) const { return waited_for_.contains(worker.rank); }
+
+  template <class Is>
+  bool any_on(const std::string& host, Is is) const {
+    return std::ranges::any_of(workers_of_host(view_, host),
+                               [&](std::size_t index) { return is(view_.workers.all[index]); });
+  }
+
+  bool is_waited_for(const std::string& host) const {
+    return any_on(host, [&](const Worker& worker) { return waits_for(worker); });
+  }
+
+  // All ranks of the host are waited for, or stand in a call of their own, and others do not: then
+  // it is the host that stopped, and not one of its ranks, nor the whole job.
+  bool stopped_whole(const std::string& host) const {
+    const auto stands = [&](const Worker& worker) {
+      return waits_for(worker) || standing_.contains(worker.rank);
+    };
+    const auto goes_on = [&](const Worker& worker) { return !stands(worker); };
+    return any_on(host, stands) && !any_on(host, goes_on) &&
+           std::ranges::any_of(view_.workers.all, goes_on);
+  }
+
+  // In a container a process has another number than its kernel gives it: it may be the rank of
+  // this host that is waited for.
+  bool counts_for_itself(const std::string& host) const {
+    return any_on(host, [&](const Worker& worker) {
+      return worker.pid != 0 && !is_counted_by_host(worker.pid) && waits_for(worker);
+    });
+  }
+
+  // What failed between hosts, and leaves open why, has this one as its end; and such a fault is a
+  // reason for it.
+  bool is_end_by(const Suspicion& fault, const std::string& host) const {
+    if (fault.sure.has(Ground::use_unknown)) return false;
+    const auto [begin, end] = ends_.equal_range(host);
+    return std::any_of(begin, end, [&](const auto& failed) {
+      return causality_.between(fault.finding.cause, failed.second) != nullptr;
+    });
+  }
+
+  // A connection broke, and this is a NIC that the job's ranks use.
+  bool breaks_connections(const Suspicion& fault) const {
+    return connection_broke_ && !fault.finding.subject.nics.empty() &&
+           !fault.sure.has(Ground::use_unknown);
+  }
+
+  // The log tells of a start of the host, and of none after this: no rank has run there since.
+  bool went_down_for_good(const Finding& fault) const {
+    if (fault.cause != Cause::host_down || fault.evidence.empty()) return false;
+    const Evidence& line = fault.evidence.front();
+    return std::ranges::any_of(view_.job.kernel_lines().logs(), [&](const KernelLog& log) {
+      return view_.job.sources().at(log.source).source.name == line.source && !log.boots.empty() &&
+             log.boots.back().line.line <= line.line;
+    });
+  }
+
+  const View& view_;
+  const Causality causality_;
+  std::set<int> waited_for_;
+  std::set<int> standing_;  // in a call that only ranks of their host belong to
+  bool connection_broke_ = false;
+  std::multimap<std::string, Cause> ends_;  // host, and what failed there
+};
+
+}  // namespace
+
+void find_held_up(const View& view, std::vector<Candidate>& candidates) {
+  for (Candidate& candidate : candidates) {
+    const Subject& subject = candidate.finding().subject;
+    if (!is_of(candidate.finding().cause, Family::network)) continue;
+    if (subject.hosts.size() < 2 || subject.ranks.size() < 2) continue;
+    std::size_t smallest = SIZE_MAX;
+    for (const Communicator& communicator : view.communicators) {
+      std::vector<int> members;
+      for (const std::size_t member : communicator.members)
+        members.push_back(view.worker_of(member).rank);
+      const bool meet = std::ranges::all_of(subject.ranks, [&](int rank) {
+        return std::ranges::find(members, rank) != members.end();
+      });
+      if (!meet || members.size() > smallest) continue;
+      if (members.size() < smallest) candidate.held_up.clear();
+      smallest = members.size();
+      candidate.held_up.insert(candidate.held_up.end(), members.begin(), members.end());
+    }
+  }
+}
+
+void find_untied(const View& view, std::vector<Candidate>& candidates) {
+  const auto is_open = [](const Candidate& candidate) {
+    return !candidate.symptom && candidate.in_question() &&
+           candidate.suspicion.sure.has(Ground::time_open);
+  };
+  if (std::ranges::none_of(candidates, is_open)) return;
+  const Stop stop(view, candidates);
+  for (Candidate& candidate : candidates)
+    if (is_open(candidate)) candidate.untied = !stop.is_tied_to(candidate.suspicion);
+}
+
+}  // namespace faultline
