@@ -58,6 +58,13 @@ TEST(Stalls, OfNumberedOperationsTheFirstCounts) {
   EXPECT_THAT(stalls_of(table)[0].who, ElementsAre(1));
 }
 
+TEST(Stalls, OfOperationsThatTheSameRankIsMissedInTheFirstOfTheTableTellsIt) {
+  ProgressTable table;
+  table.rows = {row({1}, {0}), row({1}, {0, 2, 3})};
+  ASSERT_THAT(stalls_of(table), SizeIs(1));
+  EXPECT_THAT(stalls_of(table)[0].rows, ElementsAre(&table.rows[0], &table.rows[1]));
+}
+
 void tell(Job& job, int rank, Fact fact, const std::string& text) {
   static const Timestamp kStart = *parse_rfc3339("2026-03-05T02:40:00Z");
   job.say({"j", "all.log", "", -1}, Speaker{.rank = rank}, std::move(fact), text,

@@ -43,8 +43,7 @@ bool is_ahead(const ProgressRow& row, const std::set<int>& waiting) {
          std::ranges::none_of(missing, [&](int member) { return waiting.contains(member); });
 }
 
-// Rows that tell of the same ranks are one stall; the first has most members. Who is late with
-// others is late.
+// Rows that tell of the same ranks are one stall. Who is late with others is late.
 class Stalls {
  public:
   void add(Stall::Kind kind, std::set<int> who, const ProgressRow& row, bool circular) {
@@ -59,13 +58,7 @@ class Stalls {
     all_.push_back({kind, std::move(who), {&row}, circular});
   }
 
-  std::vector<Stall> take() {
-    for (Stall& stall : all_)
-      std::ranges::stable_sort(stall.rows, std::greater(), [](const ProgressRow* row) {
-        return row->members.size() + row->unnamed;
-      });
-    return std::move(all_);
-  }
+  std::vector<Stall> take() { return std::move(all_); }
 
  private:
   std::vector<Stall> all_;

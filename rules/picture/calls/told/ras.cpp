@@ -298,6 +298,8 @@ ProgressTable table_of_ras(const View& view, const TorchCrew& /*crew*/) {
   Rows rows(view, *report, *people);
   for (const auto& [id, communicator] : report->communicators)
     if (auto row = rows.row_of(id, communicator)) table.rows.push_back(*std::move(row));
+  std::ranges::stable_sort(table.rows, std::greater(),
+                           [](const ProgressRow& row) { return row.members.size() + row.unnamed; });
   table.names_circles = true;
   table.names = [people](const std::set<int>& who) { return names_of(people->of(who)); };
   table.subject = [people](const std::set<int>& who) { return subject_of(people->of(who)); };
