@@ -149,7 +149,7 @@ constexpr std::string_view kUntied =
 // What collectives do when anything fails, and what leaves open why it failed.
 bool is_a_stop(const Candidate& candidate) {
   return (candidate.symptom && candidate.suspicion.stops_job) ||
-         leaves_open_why(candidate.finding().cause);
+         is(candidate.finding().cause, Trait::leaves_open_why);
 }
 
 // Why the one does not account for the other, though their classes and parts would allow it.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job.h"
+#include "seconds.h"
 
 namespace faultline {
 
@@ -82,10 +83,6 @@ inline Diagnosis look(const Job& job) {
     return shipped;
   }();
   return diagnose(job.state, catalog, job.moment);
-}
-
-inline EventTime at(int second) {
-  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
 }
 
 inline std::string address_of(int host) { return fmt::format("10.0.0.{}", 10 + host); }

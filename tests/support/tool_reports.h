@@ -6,14 +6,12 @@
 #include <vector>
 
 #include "job.h"
+#include "seconds.h"
 
 namespace faultline {
 
 using Named = std::vector<NamedValue>;
 
-inline EventTime at(int second) {
-  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
-}
 inline constexpr int kHour = 3600;
 
 inline PartReport ibstat(const std::string& device, const std::string& lid, const std::string& guid,
