@@ -105,7 +105,7 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
       "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
       "settings.yaml, sxid.csv, "
       "xid.csv or xid_details.csv\n"
-      "bad.yaml:1: class is missing; add \"class:\" to this entry\n"
+      "bad.yaml:1: id \"full\" is not a dotted name; write one such as ours.disk_full\n"
       "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "
       "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, "
       "versions, storm, recovers, lasts, marks, actions, matches, matches_not\n"

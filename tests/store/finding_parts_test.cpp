@@ -140,7 +140,7 @@ TEST(FindingParts, FindingsOfAnOlderSchemaAreTakenIn) {
       database.run(
           "INSERT INTO findings (job, attempt, id, cause, severity, opened, changed, body) "
           "VALUES ('a', 1, ?, ?, 3, 1, 1, ?)",
-          each.id, each.cause, body);
+          each.id, name_of(each.cause), body);
     }
   }
   Store store(folder / "f.db");
