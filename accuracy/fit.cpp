@@ -10,15 +10,19 @@
 
 #include "accuracy/scoreboard.h"
 #include "rules/knowledge/grounds.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline::accuracy {
 namespace {
 
 // As if the value that was set had been seen so often.
 constexpr double kHeldToSet = 3;
+// What is in fewer answers stays as it was set: they are a few kinds of job.
+constexpr double kFewest = 12;
 constexpr int kRounds = 200;
 constexpr double kPace = 0.5;  // of a Newton step: weights share what they explain
 constexpr double kUnseen = 0.89;
+constexpr double kSuspected = 0.79;
 constexpr double kSurest = 0.98;
 constexpr double kLeastSure = 0.02;
 constexpr double kFarthest = 6;
@@ -32,11 +36,14 @@ std::size_t add_parameter(std::vector<Parameter>& all, std::string section, std:
   if (it.field == "weight") {
     it.set = number;
     it.least = number < 0 ? -kFarthest : 0;
-    it.most = number < 0 ? 0 : kFarthest;
+    it.most = number < 0 ? 0 : number;
   } else {
     it.set = logit(number);
     it.least = std::min(it.set, logit(kLeastSure));
-    it.most = std::max(it.set, logit(number < 0.9 ? kUnseen : kSurest));
+    const double line = number < limits::least_to_blame ? kSuspected
+                        : number < 0.9                  ? kUnseen
+                                                        : kSurest;
+    it.most = it.field == "most" ? it.set : std::max(it.set, logit(line));
   }
   it.value = it.set;
   all.push_back(std::move(it));
@@ -184,7 +191,7 @@ void fit(WeightTable& table, const std::vector<FitSample>& samples) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       Parameter& it = all[i];
       it.seen = seen[i];
-      if (seen[i] == 0) continue;
+      if (seen[i] < kFewest) continue;
       const double step = (slope[i] - kHeldToSet * (it.value - it.set)) / (bend[i] + kHeldToSet);
       it.value = std::clamp(it.value + kPace * step, it.least, it.most);
     }

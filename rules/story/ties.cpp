@@ -42,7 +42,8 @@ class Stop {
       waited_for_.insert(subject.ranks.begin(), subject.ranks.end());
     connection_broke_ |=
         is_one_of(cause, {Cause::network_transport_error, Cause::network_peer_lost});
-    if (is(cause, Trait::leaves_open_why) && subject.hosts.size() == 1)
+    if (is(cause, Trait::leaves_open_why) && !is(cause, Trait::absence) &&
+        subject.hosts.size() == 1)
       ends_.emplace(subject.hosts.front(), cause);
     if (cause == Cause::collective_stalled) learn_where_it_stands(subject);
   }

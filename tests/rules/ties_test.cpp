@@ -153,5 +153,29 @@ TEST(Ties, InContainersAKernelsNumberOfAProcessMayBeOfTheRankThatIsWaitedFor) {
   }
 }
 
+TEST(Ties, AHostThatStartedAnewTookTheRankThatIsWaitedFor) {
+  for (const int host : {0, 1}) {
+    Job job = without_rank_3();
+    job.kernel(Job::host_of(8 * host), "mlx5_core 0000:5c:00.0: mlx5_2: registered",
+               up_for(86'400));
+    job.boot(Job::host_of(8 * host), up_for(0));
+    EXPECT_EQ(first_of(job), host == 0 ? "host.down" : "collective.rank_behind");
+  }
+}
+
+TEST(Ties, AHostWhoseOwnCommunicatorStandsStoppedWhole) {
+  Job job;
+  job.join_all(24);
+  for (int host = 0; host < 3; ++host)
+    for (int rank = 0; rank < 8; ++rank)
+      job.join(8 * host + rank, fmt::format("host-{}", host), rank, 8);
+  job.call(ranks(0, 24), all_reduce(), 10);
+  for (int host = 0; host < 3; ++host)
+    job.call(ranks(8 * host, 8 * host + 8), all_gather(), 10, fmt::format("host-{}", host));
+  job.call(ranks(8, 24), all_reduce());
+  job.kernel("node-0", kNfs, up_for(86'400));
+  EXPECT_EQ(first_of(job), "host.storage_stall");
+}
+
 }  // namespace
 }  // namespace faultline
