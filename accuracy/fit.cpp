@@ -36,7 +36,7 @@ std::size_t add_parameter(std::vector<Parameter>& all, std::string section, std:
   if (it.field == "weight") {
     it.set = number;
     it.least = number < 0 ? -kFarthest : 0;
-    it.most = number < 0 ? 0 : number;
+    it.most = number;
   } else {
     it.set = logit(number);
     it.least = std::min(it.set, logit(kLeastSure));

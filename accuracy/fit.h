@@ -3,10 +3,10 @@
 // What an answer is worth is a sum in log-odds: the prior of its claim, or its own, then the
 // weights of its grounds, none leaving it surer than its `most`; then those of its company. The fit
 // moves these numbers only as far as the jobs make it: each is held to the value that a person set
-// as if that had been seen a few times, and what is in few answers does not move. A weight keeps
-// its sign. Simulated jobs are cleaner than life: neither a doubt's `most` nor what makes surer is
-// raised by them, no prior above the line of blame or 0.9, and evidence that no real log has had
-// yet is stated below 0.9 whatever its prior.
+// as if that had been seen a few times, and what is in few answers does not move. Simulated jobs
+// are cleaner than life: they lower weights and limits and raise none, they raise no prior above
+// the line of blame or 0.9, and evidence that no real log has had yet is stated below 0.9 whatever
+// its prior. A weight keeps its sign.
 #pragma once
 
 #include <cstddef>
