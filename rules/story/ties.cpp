@@ -42,8 +42,8 @@ class Stop {
       waited_for_.insert(subject.ranks.begin(), subject.ranks.end());
     connection_broke_ |=
         is_one_of(cause, {Cause::network_transport_error, Cause::network_peer_lost});
-    if (is(cause, Trait::leaves_open_why) && !is(cause, Trait::absence) &&
-        subject.hosts.size() == 1)
+    if (is(cause, Trait::leaves_open_why) && subject.hosts.size() == 1 &&
+        !(is(cause, Trait::absence) && came_in_part(subject.hosts.front())))
       ends_.emplace(subject.hosts.front(), cause);
     if (cause == Cause::collective_stalled) learn_where_it_stands(subject);
   }
@@ -73,6 +73,11 @@ class Stop {
 
   bool is_waited_for(const std::string& host) const {
     return any_on(host, [&](const Worker& worker) { return waits_for(worker); });
+  }
+
+  // Ranks of it came, and others did not: then it was not the whole host that failed.
+  bool came_in_part(const std::string& host) const {
+    return any_on(host, [&](const Worker& worker) { return !waits_for(worker); });
   }
 
   // All ranks of the host are waited for, or stand in a call of their own, and others do not: then
