@@ -174,7 +174,8 @@ TEST_F(HostsTest, APortThatFailedTwoJobsIsToldOf) {
 TEST_F(HostsTest, WhatTheHostItselfFailedOfIsItsOwn) {
   const auto switch_fault = [](const std::string& day) {
     return day +
-           "T02:46:59,120000+00:00 nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal, Link 12 "
+           "T02:46:59,120000+00:00 nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal, Link "
+           "12 "
            "sourcetrack timeout error\n";
   };
   fail("a", switch_fault("2026-03-01"));

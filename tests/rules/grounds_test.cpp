@@ -125,8 +125,7 @@ TEST(Grounds, TheStepsAreTheSumAndNameEachTerm) {
 TEST(Grounds, AFileThatIsWrongIsRefusedWithItsLine) {
   EXPECT_THAT(complaint_about(with("  host_unknown:", "  host_unheard_of:")),
               HasSubstr("nothing asks for \"host_unheard_of\""));
-  EXPECT_THAT(complaint_about(with(row_of("xid"), "")),
-              HasSubstr("\"xid\" is missing"));
+  EXPECT_THAT(complaint_about(with(row_of("xid"), "")), HasSubstr("\"xid\" is missing"));
   EXPECT_THAT(complaint_about(with("prior: 0.", "prior: 3.")), HasSubstr("between 0 and 1"));
   EXPECT_THAT(complaint_about(with("unseen: true", "unseen: maybe")),
               HasSubstr("use true or false"));
