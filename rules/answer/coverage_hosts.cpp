@@ -52,7 +52,7 @@ struct WhoStands {
   std::string why;
 };
 
-std::set<std::string> hosts_of(const View& view, const Finding& finding) {
+std::set<std::string> hosts_told(const View& view, const Finding& finding) {
   const Hosts& hosts = finding.subject.hosts;
   return hosts.empty() ? hosts_heard(view) : std::set<std::string>(hosts.begin(), hosts.end());
 }
@@ -68,9 +68,11 @@ bool is_anybodys(const std::vector<Finding>& unexplained) {
 
 WhoStands standstill_of(const View& view, const Finding& finding) {
   if (finding.cause == Cause::collective_stalled)
-    return {Lacking::stalled, hosts_of(view, finding), "a call does not end and nothing says why"};
+    return {Lacking::stalled, hosts_told(view, finding),
+            "a call does not end and nothing says why"};
   if (finding.cause == Cause::launch_rank_missing)
-    return {Lacking::stopped, hosts_of(view, finding), "a rank did not come and nothing says why"};
+    return {Lacking::stopped, hosts_told(view, finding),
+            "a rank did not come and nothing says why"};
   if (is(finding.cause, Trait::standstill))
     return {Lacking::stopped,
             {finding.subject.hosts.begin(), finding.subject.hosts.end()},

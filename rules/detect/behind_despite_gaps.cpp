@@ -18,7 +18,7 @@ namespace {
 // further on are lost. So two stories are weighed against each other: one rank stopped and all
 // others went on from there, or all stopped at the same call and chance took different lines.
 constexpr double kHealthyJobs = 20;  // for one in which a rank stopped and says nothing
-constexpr std::size_t kMostLines = 2;
+constexpr std::size_t kMostLinesOfWitness = 2;
 constexpr int kRounds = 4;             // of learning where ranks usually stopped
 constexpr double kUnusual = 1.0 / 20;  // that it was somewhere else
 // Half of the ranks left their communicators in good order: the job was over.
@@ -126,7 +126,7 @@ std::optional<Suspect> who_stopped(const ProgramOrder& program) {
   return suspect;
 }
 
-bool is_over(const View& view) {
+bool program_is_over(const View& view) {
   std::size_t left = 0;
   for (const Worker& worker : view.workers.all)
     left += std::ranges::any_of(worker.members, [&](std::size_t index) {
@@ -135,7 +135,7 @@ bool is_over(const View& view) {
   return left * kOverIfOneOf > view.workers.all.size();
 }
 
-Sureness sureness_of(const ProgramOrder& program, const Suspect& suspect) {
+Sureness sureness_of_suspect(const ProgramOrder& program, const Suspect& suspect) {
   Sureness sure = Claim::rank_behind_despite_gaps;
   if (program.loss > 1.0 / 3)
     sure.add(Ground::most_lines_lost);
@@ -150,7 +150,7 @@ Sureness sureness_of(const ProgramOrder& program, const Suspect& suspect) {
   return sure;
 }
 
-Suspicion describe(const View& view, const ProgramOrder& program, const Suspect& suspect) {
+Suspicion describe_suspect(const View& view, const ProgramOrder& program, const Suspect& suspect) {
   const Worker& worker = view.workers.all[program.places[suspect.place].worker];
   const ProgramCall& next = program.calls[suspect.made];
   // Its last line, and the communicator in which it is waited for.
@@ -180,7 +180,7 @@ Suspicion describe(const View& view, const ProgramOrder& program, const Suspect&
       communicator.empty() ? "" : " of communicator ", communicator,
       std::max(1.0, program.loss * 100));
   finding.severity = Severity::critical;
-  suspicion.sure = sureness_of(program, suspect);
+  suspicion.sure = sureness_of_suspect(program, suspect);
   finding.subject = subject_of(view, {last});
   finding.subject.communicators.clear();
   if (!communicator.empty()) finding.subject.communicators = {communicator};
@@ -196,7 +196,7 @@ Suspicion describe(const View& view, const ProgramOrder& program, const Suspect&
     if (const LineRef& line = view.member(index).last_line;
         line.known() && (witness == nullptr || line.line > witness->line))
       witness = &line;
-  if (witness != nullptr && finding.evidence.size() < kMostLines)
+  if (witness != nullptr && finding.evidence.size() < kMostLinesOfWitness)
     finding.evidence.push_back(view.evidence(*witness));
   return suspicion;
 }
@@ -204,7 +204,7 @@ Suspicion describe(const View& view, const ProgramOrder& program, const Suspect&
 }  // namespace
 
 std::vector<Suspicion> find_ranks_behind_despite_gaps(const View& view) {
-  if (is_over(view)) return {};
+  if (program_is_over(view)) return {};
   const auto program = program_order_of(view);
   if (!program) return {};
   const auto suspect = who_stopped(*program);
@@ -213,7 +213,7 @@ std::vector<Suspicion> find_ranks_behind_despite_gaps(const View& view) {
   const Worker& worker = view.workers.all[program->places[suspect->place].worker];
   if (std::ranges::any_of(worker.members, [&](std::size_t m) { return view.is_live(m); }))
     return {};
-  return {describe(view, *program, *suspect)};
+  return {describe_suspect(view, *program, *suspect)};
 }
 
 }  // namespace faultline

@@ -240,8 +240,9 @@ Reading reading_of(const View& view, const Alignment& alignment, const Divergenc
   return reading;
 }
 
-std::string title_of(const View& view, const Alignment& alignment, std::uint64_t position,
-                     const Camps& camps, const Reading& reading) {
+std::string title_of_divergence(const View& view, const Alignment& alignment,
+                                std::uint64_t position, const Camps& camps,
+                                const Reading& reading) {
   const Progress& progress = view.job.progress();
   const std::string odd_call = to_text(progress.signature(camps.odd().call));
   const std::string most_call = to_text(progress.signature(camps.most().call));
@@ -266,8 +267,8 @@ std::string title_of(const View& view, const Alignment& alignment, std::uint64_t
       most_call);
 }
 
-Sureness sureness_of(const View& view, const Alignment& alignment, const Camps& camps,
-                     const Reading& reading) {
+Sureness sureness_of_divergence(const View& view, const Alignment& alignment, const Camps& camps,
+                                const Reading& reading) {
   Sureness sure = Claim::calls_differ;
   if (!view.communicators[alignment.communicator].matched) sure.add(Ground::difference_by_layout);
   if (camps.equal)
@@ -283,7 +284,8 @@ Sureness sureness_of(const View& view, const Alignment& alignment, const Camps& 
   return sure;
 }
 
-Suspicion describe(const View& view, const Alignment& alignment, const Divergence& divergence) {
+Suspicion describe_divergence(const View& view, const Alignment& alignment,
+                              const Divergence& divergence) {
   const Progress& progress = view.job.progress();
   const Camps camps = camps_of(view, alignment, divergence);
   const Reading reading = reading_of(view, alignment, divergence, camps);
@@ -292,7 +294,7 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
-  suspicion.sure = sureness_of(view, alignment, camps, reading);
+  suspicion.sure = sureness_of_divergence(view, alignment, camps, reading);
   suspicion.since = view.member(camps.odd().members.front()).last_line.time;
   Finding& finding = suspicion.finding;
   finding.cause = camps.are_two() && left_out ? Cause::software_collective_skipped
@@ -303,7 +305,7 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
     suspicion.verdict = Verdict::corrupt;
     suspicion.tells_verdict = true;
   }
-  finding.title = title_of(view, alignment, divergence.position, camps, reading);
+  finding.title = title_of_divergence(view, alignment, divergence.position, camps, reading);
   finding.severity = Severity::critical;
   finding.subject = subject_of(view, camps.named());
   finding.subject.communicators = {view.communicators[alignment.communicator].id};
@@ -321,7 +323,8 @@ Suspicion describe(const View& view, const Alignment& alignment, const Divergenc
 std::vector<Suspicion> find_collective_mismatches(const View& view) {
   std::vector<Suspicion> found;
   for (const Alignment& alignment : view.alignments)
-    if (alignment.divergence) found.push_back(describe(view, alignment, *alignment.divergence));
+    if (alignment.divergence)
+      found.push_back(describe_divergence(view, alignment, *alignment.divergence));
   return found;
 }
 

@@ -9,8 +9,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 3;
-
 // A log that shows no end of any call says nothing about the end of this one.
 bool unfinished(const Member& member) {
   return member.done_op_count && *member.done_op_count < member.last_op_count && !member.ending;

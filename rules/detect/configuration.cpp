@@ -7,7 +7,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 6;
+constexpr std::size_t kMostSettingLines = 6;
 constexpr std::size_t kMostTitles = 6;
 
 using Look = std::vector<Suspicion> (*)(const View&, const Crew&);
@@ -25,7 +25,7 @@ void join(const Grounds& grounds, Suspicion& into, Suspicion&& other, std::size_
   if (++titles <= kMostTitles) finding.title += "; " + other.finding.title;
   if (grounds.log_odds(other.sure) > grounds.log_odds(into.sure)) into.sure = other.sure;
   for (Evidence& line : other.finding.evidence)
-    if (finding.evidence.size() < kMostLines &&
+    if (finding.evidence.size() < kMostSettingLines &&
         std::ranges::find(finding.evidence, line) == finding.evidence.end())
       finding.evidence.push_back(std::move(line));
 }

@@ -5,6 +5,7 @@
 // To add one: write it in a file of its own, add it to all_detectors.cpp.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,9 @@
 #include "rules/picture/view.h"
 
 namespace faultline {
+
+inline constexpr std::size_t kMostLines = 4;  // of a kind that a finding shows
+inline constexpr std::size_t kMostAlike = 4;  // findings of one trouble; more are told as one
 
 struct Detector {
   std::string_view name;

@@ -11,15 +11,13 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
-
 // Where a communicator was set up, or used, NCCL did not refuse it.
 bool was_set_up(const Member& member) {
   return member.complete || member.first_op_count || member.ending == CommunicatorEnding::destroyed;
 }
 
-Suspicion describe(const View& view, const Communicator& communicator,
-                   const std::vector<std::size_t>& members) {
+Suspicion describe_duplicate(const View& view, const Communicator& communicator,
+                             const std::vector<std::size_t>& members) {
   const Member& any = view.member(members.front());
   Suspicion suspicion;
   suspicion.verdict = Verdict::failed;
@@ -56,7 +54,7 @@ std::vector<Suspicion> find_duplicate_gpus(const View& view) {
         by_gpu[{member.host, member.sender_host, member.init->gpu}].push_back(index);
     }
     for (const auto& [gpu, members] : by_gpu)
-      if (members.size() > 1) found.push_back(describe(view, communicator, members));
+      if (members.size() > 1) found.push_back(describe_duplicate(view, communicator, members));
   }
   return found;
 }

@@ -19,7 +19,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostRanksNamed = 16;
 constexpr std::size_t kMostSilent = 2;             // more ranks without a dump are a job half sent
 constexpr std::uint32_t kLeastAgreeing = 1;        // of the calls after the odd one
@@ -45,7 +44,7 @@ class Findings {
 
   std::vector<Suspicion> run() {
     if (flight_.dumps().empty()) return {};
-    const FlightAlignment alignment = align(flight_);
+    const FlightAlignment alignment = align_flight(flight_);
     // Who called something else has not called what the others wait in; what comes after the first
     // difference follows from it.
     if (!alignment.mismatches.empty()) differ(alignment.mismatches.front());
@@ -106,7 +105,7 @@ class Findings {
   }
 
   void add_call_place(Finding& finding, const FlightStall& stall) const {
-    if (const std::string place = called_at(flight_, stall); !place.empty())
+    if (const std::string place = place_in_program(flight_, stall); !place.empty())
       finding.actions.push_back(
           {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
                        place),
@@ -128,7 +127,7 @@ class Findings {
     };
     table.names = [&](const std::set<int>& ranks) { return listed(in_order(ranks)); };
     table.subject = [&](const std::set<int>& ranks) { return subject(in_order(ranks)); };
-    return find_in(view_, table);
+    return find_stalls_in(view_, table);
   }
 
   void unfinished(const FlightAlignment& alignment) {

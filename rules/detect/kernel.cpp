@@ -20,7 +20,6 @@ namespace faultline {
 namespace {
 
 // Of one class and fate: more of them are told as one.
-constexpr std::size_t kMostAlike = 4;
 constexpr std::int64_t kTogetherUs = 120'000'000;
 
 // Whose machine it is: by name, or by the source that does not tell.
@@ -130,7 +129,7 @@ void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& grou
 }
 
 // Many parts with the same trouble: the surest is described, the others are named with it.
-std::vector<Suspicion> joined(const Grounds& grounds, std::vector<Suspicion> all) {
+std::vector<Suspicion> joined_alike(const Grounds& grounds, std::vector<Suspicion> all) {
   std::map<std::tuple<Cause, bool, Verdict>, std::vector<Suspicion>> alike;
   for (Suspicion& suspicion : all) {
     const Finding& finding = suspicion.finding;
@@ -172,7 +171,7 @@ std::vector<Suspicion> find_kernel_faults(const View& view) {
   std::ranges::move(find_reboots(view, sightings), std::back_inserter(found));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
-  return joined(view.catalog.grounds, std::move(found));
+  return joined_alike(view.catalog.grounds, std::move(found));
 }
 
 }  // namespace faultline

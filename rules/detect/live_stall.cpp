@@ -12,8 +12,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 3;
-
 // How the log of a rank comes.
 enum class Flow {
   writing,

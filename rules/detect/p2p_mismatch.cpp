@@ -19,7 +19,6 @@ constexpr std::size_t kMostQueued = 16;       // calls on other communicators af
 constexpr std::uint64_t kMostQueuedHere = 3;  // and to the same peer
 
 constexpr std::size_t kMostFindings = 4;
-constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostDisputes =
     10'000;  // of an all-to-all that went wrong, enough to name who
 // NCCL passes on what fits its buffers though nobody receives it yet; this does not fit them.
@@ -51,7 +50,7 @@ const Flow* flow_of(const View& view, std::size_t member, PeerCall call, std::si
   return view.job.traffic().of(member).find(call, view.member(peer).init->rank);
 }
 
-void add_line(const View& view, std::vector<Evidence>& evidence, std::size_t member, PeerCall call,
+void add_call(const View& view, std::vector<Evidence>& evidence, std::size_t member, PeerCall call,
               std::size_t peer) {
   if (evidence.size() >= kMostLines) return;
   if (const Flow* flow = flow_of(view, member, call, peer))
@@ -99,8 +98,8 @@ Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32
   const bool lost = view.loss > 0 || view.is_torn(gap.owing) || view.is_torn(gap.waiting) ||
                     (one_line && shared.contains(view.member(gap.owing).calls_source));
   if (lost) dispute.sure.add(Ground::log_torn);
-  add_line(view, dispute.evidence, gap.waiting, gap.called, gap.owing);
-  add_line(view, dispute.evidence, gap.owing, missing, gap.waiting);
+  add_call(view, dispute.evidence, gap.waiting, gap.called, gap.owing);
+  add_call(view, dispute.evidence, gap.owing, missing, gap.waiting);
   return dispute;
 }
 
@@ -127,8 +126,8 @@ std::optional<Dispute> sizes_differ(const View& view, std::size_t communicator, 
                                size_text(*out), which + 1, who(view, receiver), size_text(*in));
     dispute.sure = Claim::p2p_sizes;
     if (view.is_torn(sender) || view.is_torn(receiver)) dispute.sure.add(Ground::log_torn);
-    add_line(view, dispute.evidence, sender, PeerCall::send, receiver);
-    add_line(view, dispute.evidence, receiver, PeerCall::receive, sender);
+    add_call(view, dispute.evidence, sender, PeerCall::send, receiver);
+    add_call(view, dispute.evidence, receiver, PeerCall::receive, sender);
     return dispute;
   }
   return std::nullopt;
@@ -195,8 +194,8 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
       who(view, one), who(view, other));
   dispute.sure = Claim::p2p_sends_first;
   for (std::size_t member : {one, other}) {
-    add_line(view, dispute.evidence, member, PeerCall::send, member == one ? other : one);
-    add_line(view, dispute.evidence, member, PeerCall::receive, member == one ? other : one);
+    add_call(view, dispute.evidence, member, PeerCall::send, member == one ? other : one);
+    add_call(view, dispute.evidence, member, PeerCall::receive, member == one ? other : one);
   }
   return dispute;
 }
@@ -226,8 +225,8 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
   }
 }
 
-Suspicion suspicion_of(const View& view, Cause cause, Sureness sure, std::string title,
-                       std::size_t communicator, const std::vector<std::size_t>& members) {
+Suspicion suspicion_of_dispute(const View& view, Cause cause, Sureness sure, std::string title,
+                               std::size_t communicator, const std::vector<std::size_t>& members) {
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
@@ -258,7 +257,8 @@ std::vector<std::string> shared_communicators(const View& view, std::size_t one,
 }
 
 // One finding for each rank that many pairs have in common, else for each pair.
-void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspicion>& found) {
+void describe_disputes(const View& view, std::vector<Dispute> disputes,
+                       std::vector<Suspicion>& found) {
   while (!disputes.empty() && found.size() < kMostFindings) {
     std::map<std::size_t, std::size_t> involved;
     for (const Dispute& dispute : disputes)
@@ -281,8 +281,8 @@ void describe(const View& view, std::vector<Dispute> disputes, std::vector<Suspi
                                     view.communicators[first.communicator].id);
     if (pairs.size() > 1)
       title += fmt::format("; {} disagrees with {} ranks", who(view, hub->first), pairs.size());
-    Suspicion suspicion = suspicion_of(view, Cause::software_p2p_mismatch, first.sure,
-                                       std::move(title), first.communicator, members);
+    Suspicion suspicion = suspicion_of_dispute(view, Cause::software_p2p_mismatch, first.sure,
+                                               std::move(title), first.communicator, members);
     // The two hold up whatever both are members of.
     if (!first.sure.has(Ground::log_torn) && first.sure.claim != Claim::p2p_sends_first &&
         members.size() == 2)
@@ -328,11 +328,11 @@ Suspicion circle(const View& view, const Gaps& gaps, bool alone) {
       sends ? "each sends, and none has called the Recv that another waits for"
             : fmt::format("{} waits in {} #{} for {}", who(view, first.waiting),
                           name_of(first.called), first.answered + 1, who(view, first.owing)));
-  Suspicion suspicion = suspicion_of(
+  Suspicion suspicion = suspicion_of_dispute(
       view, Cause::software_p2p_mismatch, gap_sureness(view, Claim::p2p_circle, gaps, alone),
       std::move(title), first.communicator, {members.begin(), members.end()});
   for (const P2pGap* gap : gaps)
-    add_line(view, suspicion.finding.evidence, gap->waiting, gap->called, gap->owing);
+    add_call(view, suspicion.finding.evidence, gap->waiting, gap->called, gap->owing);
   return suspicion;
 }
 
@@ -352,9 +352,9 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
       who(view, first.waiting), view.communicators[first.communicator].id,
       peers.size() == 1 ? "which waits for it"
                         : fmt::format("for which {} peers wait", peers.size()));
-  Suspicion suspicion = suspicion_of(view, Cause::collective_rank_behind,
-                                     gap_sureness(view, Claim::p2p_waited_for, gaps, alone),
-                                     std::move(title), first.communicator, {first.owing});
+  Suspicion suspicion = suspicion_of_dispute(view, Cause::collective_rank_behind,
+                                             gap_sureness(view, Claim::p2p_waited_for, gaps, alone),
+                                             std::move(title), first.communicator, {first.owing});
   Finding& finding = suspicion.finding;
   finding.subject.communicators = {ids.begin(), ids.end()};
   const Member& late = view.member(first.owing);
@@ -362,7 +362,7 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
       view.evidence(late.last_line.known() ? late.last_line : late.init_line));
   for (const P2pGap* gap : gaps)
     if (finding.evidence.size() < kMostLines)
-      add_line(view, finding.evidence, gap->waiting, gap->called, gap->owing);
+      add_call(view, finding.evidence, gap->waiting, gap->called, gap->owing);
   return suspicion;
 }
 
@@ -403,7 +403,7 @@ std::vector<Suspicion> find_p2p_mismatches(const View& view) {
   for (std::size_t which = 0; which < view.communicators.size(); ++which)
     add_disputes_of_pairs(view, which, named, disputes);
   std::vector<Suspicion> found;
-  describe(view, std::move(disputes), found);
+  describe_disputes(view, std::move(disputes), found);
   add_ends_of_waits(view, gaps, found);
   return found;
 }

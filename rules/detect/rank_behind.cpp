@@ -20,7 +20,6 @@ namespace {
 constexpr std::size_t kFewStop = 5;  // ranks stop alone or with their host; not each fifth of all
 constexpr std::uint64_t kShortQueue =
     5;  // calls by which ranks differ without any of them stopping
-constexpr std::size_t kMostLines = 3;
 
 using WorkerSet = std::set<std::size_t>;
 
@@ -145,7 +144,7 @@ bool calls_are_alike(const View& view, const Alignment& alignment, std::size_t m
 }
 
 // That these are the ranks others wait for.
-Sureness sureness_of(const View& view, const Alignment& alignment, bool circular) {
+Sureness how_surely_behind(const View& view, const Alignment& alignment, bool circular) {
   Sureness sure = Claim::rank_behind;
   if (circular) sure.add(Ground::waits_in_a_circle);
   if (std::ranges::any_of(alignment.behind, [&](std::size_t m) { return view.is_torn(m); }))
@@ -156,9 +155,9 @@ Sureness sureness_of(const View& view, const Alignment& alignment, bool circular
   return sure;
 }
 
-Suspicion describe(const View& view, const Alignment& alignment,
-                   const std::vector<std::size_t>& culprits,
-                   const std::vector<std::string>& communicators, const WaitFor& relation) {
+Suspicion describe_behind(const View& view, const Alignment& alignment,
+                          const std::vector<std::size_t>& culprits,
+                          const std::vector<std::string>& communicators, const WaitFor& relation) {
   const std::size_t peer = first_waiting(alignment);
   const std::string call = alignment.missed
                                ? view.job.progress().signature(*alignment.missed).function
@@ -185,7 +184,7 @@ Suspicion describe(const View& view, const Alignment& alignment,
          "leaves open which one it would be.",
          "", ""});
   finding.severity = Severity::critical;
-  suspicion.sure = sureness_of(view, alignment, relation.circular);
+  suspicion.sure = how_surely_behind(view, alignment, relation.circular);
   finding.subject = subject_of(view, culprits);
   finding.subject.communicators = communicators;
   for (std::size_t member : culprits) {
@@ -419,7 +418,7 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     std::vector<std::string> ids;
     for (const Alignment* alignment : alignments)
       ids.push_back(view.communicators[alignment->communicator].id);
-    found.push_back(describe(view, *telling, culprits, ids, relation));
+    found.push_back(describe_behind(view, *telling, culprits, ids, relation));
     if (workers.size() == 1 && in_step_elsewhere(view, *workers.begin()))
       found.back().sure.add(Ground::in_step_elsewhere);
   }

@@ -18,7 +18,6 @@ namespace {
 // How sure it is that a rank that no line tells of never joined, and is not one whose log was not
 // collected.
 
-constexpr std::size_t kMostLines = 3;
 constexpr std::size_t kMostFindings = 4;
 
 // A communicator that is being set up, as far as lines tell.
@@ -88,8 +87,8 @@ std::optional<Start> start_of(const View& view, std::size_t which) {
   return start;
 }
 
-Suspicion suspicion_of(const View& view, const Start& start, Cause cause, Sureness sure,
-                       std::string title) {
+Suspicion suspicion_of_start(const View& view, const Start& start, Cause cause, Sureness sure,
+                             std::string title) {
   Suspicion suspicion;
   suspicion.stops_job = true;
   suspicion.verdict = Verdict::hang;
@@ -134,11 +133,11 @@ std::optional<Suspicion> stuck(const View& view, const Start& start) {
   if (std::ranges::any_of(start.stuck, [&](std::size_t m) { return view.is_torn(m); }) ||
       (!peers_work && one_file_has_several(view, start.stuck)))
     claim = Claim::join_end_unseen;
-  Suspicion suspicion =
-      suspicion_of(view, start, Cause::launch_rank_missing, claim,
-                   fmt::format("{} began to join communicator {} and never finished, while {} did",
-                               people_of(view, start.stuck), communicator.id,
-                               count_of(start.finished.size(), "peer")));
+  Suspicion suspicion = suspicion_of_start(
+      view, start, Cause::launch_rank_missing, claim,
+      fmt::format("{} began to join communicator {} and never finished, while {} did",
+                  people_of(view, start.stuck), communicator.id,
+                  count_of(start.finished.size(), "peer")));
   Subject subject = subject_of(view, start.stuck);
   subject.communicators = suspicion.finding.subject.communicators;
   suspicion.finding.subject = std::move(subject);
@@ -162,7 +161,7 @@ std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& s
          : others)
         .push_back(member);
   if (culprits.empty()) return std::nullopt;
-  Suspicion suspicion = suspicion_of(
+  Suspicion suspicion = suspicion_of_start(
       view, start, Cause::launch_rank_missing, Claim::start_not_so_far,
       fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
                   "its {}",
@@ -186,8 +185,8 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
                                   communicator.nranks, communicator.id);
   if (starts.size() > 1)
     title += fmt::format("; so it is with {} in all", count_of(starts.size(), "communicator"));
-  Suspicion suspicion =
-      suspicion_of(view, start, Cause::collective_stalled, Claim::nobody_joined, std::move(title));
+  Suspicion suspicion = suspicion_of_start(view, start, Cause::collective_stalled,
+                                           Claim::nobody_joined, std::move(title));
   // A log that ends so may also have been cut there, or the job is still starting.
   suspicion.stops_job = false;
   Finding& finding = suspicion.finding;
@@ -315,7 +314,7 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
           ? fmt::format("{} of communicator {}", ranks_text(start.unseen), communicator.id)
           : ranks_text(absent.ranks);
   if (hosts.size() == 1) subject += fmt::format(" on {}", *hosts.begin());
-  Suspicion suspicion = suspicion_of(
+  Suspicion suspicion = suspicion_of_start(
       view, start, Cause::launch_rank_missing, std::move(sure),
       fmt::format("{} never joined{}, and {} {} for {}", subject,
                   absent.ranks.empty() ? "" : fmt::format(" communicator {}", communicator.id),

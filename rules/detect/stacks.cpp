@@ -13,7 +13,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kFew = 3;  // times as many must wait
 
 using Standings = std::vector<const StandingByStack*>;
@@ -24,14 +23,14 @@ bool waits_for_others(const StandingByStack& standing) {
 
 // Those who wait, and those who do something else. Where a call that waits is made in C, its stack
 // ends at a line of the user's code: most of all stand at the same one then.
-struct Division {
+struct StackDivision {
   Standings waiting;
   Standings elsewhere;
   bool at_one_line = false;
 };
 
-Division divide(const std::vector<StandingByStack>& all) {
-  Division division;
+StackDivision divide_by_stack(const std::vector<StandingByStack>& all) {
+  StackDivision division;
   std::map<std::string_view, Standings> by_frame;
   for (const StandingByStack& standing : all) {
     (waits_for_others(standing) ? division.waiting : division.elsewhere).push_back(&standing);
@@ -51,7 +50,7 @@ Division divide(const std::vector<StandingByStack>& all) {
   return division;
 }
 
-bool is_clear(const Division& division) {
+bool is_clear(const StackDivision& division) {
   return !division.elsewhere.empty() && division.waiting.size() >= 2 &&
          division.waiting.size() >= kFew * division.elsewhere.size() - 1;
 }
@@ -80,7 +79,7 @@ std::string people(const TorchCrew& crew, const Standings& standings, Subject& s
 std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   if (view.job.torch().stacks().empty()) return {};
   const std::vector<StandingByStack> all = standings_by_stack(view);
-  const Division division = divide(all);
+  const StackDivision division = divide_by_stack(all);
   if (!is_clear(division)) return {};
   const StandingByStack& first = *division.elsewhere.front();
   Suspicion suspicion;

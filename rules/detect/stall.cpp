@@ -11,8 +11,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
-
 Cause cause_of(const Stall& stall) {
   switch (stall.kind) {
     case Stall::Kind::ahead:
@@ -27,7 +25,7 @@ Cause cause_of(const Stall& stall) {
   return stall.rows.front()->is_pulse ? Cause::process_silent : Cause::collective_rank_behind;
 }
 
-std::string title_of(const ProgressTable& table, const Stall& stall) {
+std::string title_of_stall(const ProgressTable& table, const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
   const Telling& telling = stall.telling();
   std::string title = telling.words;
@@ -42,7 +40,7 @@ std::string title_of(const ProgressTable& table, const Stall& stall) {
   return title;
 }
 
-void add_line(const View& view, const LineRef* line, Finding& finding) {
+void add_first_line(const View& view, const LineRef* line, Finding& finding) {
   if (line == nullptr || !line->known() || finding.evidence.size() >= kMostLines) return;
   Evidence evidence = view.evidence(*line);
   if (std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
@@ -55,7 +53,7 @@ void add_asides(const View& view, const Stall& stall, Finding& finding) {
     const auto known = stall.rows.front()->members.find(member);
     if (known == stall.rows.front()->members.end() || known->second.aside.empty()) continue;
     finding.title += fmt::format("; {}", known->second.aside);
-    if (!known->second.lines.empty()) add_line(view, known->second.lines.front(), finding);
+    if (!known->second.lines.empty()) add_first_line(view, known->second.lines.front(), finding);
     break;
   }
   if (stall.kind != Stall::Kind::behind || view.job.torch().stacks().empty()) return;
@@ -65,29 +63,29 @@ void add_asides(const View& view, const Stall& stall, Finding& finding) {
         std::ranges::find(ranks, standing.rank) == ranks.end())
       continue;
     finding.title += fmt::format("; it {}", standing.text());
-    add_line(view, &standing.stack->line, finding);
+    add_first_line(view, &standing.stack->line, finding);
     return;
   }
 }
 
 // Theirs, and one of who stands elsewhere.
-void add_lines(const View& view, const Stall& stall, Finding& finding) {
+void add_lines_of_stall(const View& view, const Stall& stall, Finding& finding) {
   const ProgressRow& row = *stall.rows.front();
   const LineRef* other = row.line;
   for (const auto& [member, came] : row.members) {
     if (came.lines.empty()) continue;
     if (stall.who.empty() || stall.who.contains(member)) {
       for (const LineRef* line : came.lines)
-        if (finding.evidence.size() + 1 < kMostLines) add_line(view, line, finding);
+        if (finding.evidence.size() + 1 < kMostLines) add_first_line(view, line, finding);
     } else if (other == nullptr &&
                (came.how_far == HowFar::entered || came.how_far == HowFar::started)) {
       other = came.lines.front();
     }
   }
-  add_line(view, other, finding);
+  add_first_line(view, other, finding);
 }
 
-Suspicion describe(const View& view, const ProgressTable& table, const Stall& stall) {
+Suspicion describe_stall(const View& view, const ProgressTable& table, const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
   Suspicion suspicion;
   suspicion.stops_job = stall.kind != Stall::Kind::differs;
@@ -95,7 +93,7 @@ Suspicion describe(const View& view, const ProgressTable& table, const Stall& st
   suspicion.since = row.since;
   Finding& finding = suspicion.finding;
   finding.cause = cause_of(stall);
-  finding.title = title_of(table, stall);
+  finding.title = title_of_stall(table, stall);
   finding.severity = Severity::critical;
   suspicion.sure = stall.telling().sure;
   if (stall.circular) suspicion.sure.add(Ground::waits_in_a_circle);
@@ -111,7 +109,7 @@ Suspicion describe(const View& view, const ProgressTable& table, const Stall& st
     finding.subject.communicators = {row.group};
   }
   add_asides(view, stall, finding);
-  add_lines(view, stall, finding);
+  add_lines_of_stall(view, stall, finding);
   if (stall.kind == Stall::Kind::behind && !row.called_at.empty())
     finding.actions.push_back(
         {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
@@ -122,13 +120,13 @@ Suspicion describe(const View& view, const ProgressTable& table, const Stall& st
 
 }  // namespace
 
-std::vector<Suspicion> find_in(const View& view, const ProgressTable& table) {
+std::vector<Suspicion> find_stalls_in(const View& view, const ProgressTable& table) {
   std::vector<Suspicion> found;
   std::size_t late = 0;
   const std::vector<Stall> stalls = stalls_of(table);
   for (const Stall& stall : stalls) late += stall.kind == Stall::Kind::behind ? 1 : 0;
   for (const Stall& stall : stalls) {
-    found.push_back(describe(view, table, stall));
+    found.push_back(describe_stall(view, table, stall));
     if (late > 1 && stall.kind == Stall::Kind::behind && !stall.rows.front()->communicator.empty())
       found.back().sure.add(Ground::late_here_and_there);
   }
@@ -140,7 +138,7 @@ std::vector<Suspicion> find_stalls(const View& view) {
   const TorchCrew crew(view);
   for (auto* witness : {table_of_barriers, table_of_desync, table_of_horovod, table_of_jax_barriers,
                         table_of_jax_heartbeats, table_of_ras})
-    std::ranges::move(find_in(view, witness(view, crew)), std::back_inserter(found));
+    std::ranges::move(find_stalls_in(view, witness(view, crew)), std::back_inserter(found));
   return found;
 }
 

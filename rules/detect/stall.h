@@ -7,7 +7,7 @@
 
 namespace faultline {
 
-std::vector<Suspicion> find_in(const View& view, const ProgressTable& table);
+std::vector<Suspicion> find_stalls_in(const View& view, const ProgressTable& table);
 
 // By the witnesses that tell nothing else: barriers, desync reports, Horovod, JAX, NCCL's RAS.
 std::vector<Suspicion> find_stalls(const View& view);

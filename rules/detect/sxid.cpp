@@ -17,7 +17,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostCodes = 6;
 
 constexpr int kThermalStart = 10004;
@@ -40,7 +39,7 @@ struct ReadSxid {
   }
 };
 
-struct Group {
+struct SxidGroup {
   std::string host;
   Cause cause = Cause::none;
   std::vector<ReadSxid> errors;
@@ -81,7 +80,7 @@ Verdict verdict_of(const ReadSxid& error) {
 }
 
 // A fatal error of a port reaches the GPU at its other end as an Xid 74, whose line may come first.
-EventTime since_of(const View& view, const Group& group) {
+EventTime since_of(const View& view, const SxidGroup& group) {
   const ReadSxid* earliest = &group.errors.front();
   for (const ReadSxid& error : group.errors)
     if (order_of(error.first, earliest->first, true) == Order::before) earliest = &error;
@@ -102,7 +101,7 @@ EventTime since_of(const View& view, const Group& group) {
 }
 
 // The switch grew hot, and cooled down again.
-bool is_over(const Group& group) {
+bool sxid_is_over(const SxidGroup& group) {
   const auto code = [&](int wanted) {
     return std::ranges::find(group.errors, wanted,
                              [](const ReadSxid& e) { return e.meaning->code; });
@@ -120,7 +119,7 @@ std::string where_of(const SwitchIncident& incident) {
                      fmt::join(incident.links, ", "));
 }
 
-std::string title_of(const Group& group, const ReadSxid& main) {
+std::string title_of_sxid(const SxidGroup& group, const ReadSxid& main) {
   std::set<int> codes;
   std::set<std::string> switches;
   for (const ReadSxid& error : group.errors) {
@@ -146,7 +145,8 @@ std::string title_of(const Group& group, const ReadSxid& main) {
                                        fmt::join(codes, ", "), where, text);
 }
 
-void add_actions(const View& view, const Group& group, const ReadSxid& main, Finding& finding) {
+void add_actions_of_sxid(const View& view, const SxidGroup& group, const ReadSxid& main,
+                         Finding& finding) {
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   if (main.impact == "hang" && main.incident->printed == "Non-fatal")
     finding.actions.push_back({.what = fmt::format("Do not trust the word Non-fatal of SXid {}: {}",
@@ -169,7 +169,8 @@ void add_actions(const View& view, const Group& group, const ReadSxid& main, Fin
 
 // GPUs that were lost in the minute before: their links go, and every switch says so. No host need
 // be known for that, only the log that tells both.
-std::set<std::string> lost_before(const View& view, const Group& group, const EventTime& since) {
+std::set<std::string> lost_before(const View& view, const SxidGroup& group,
+                                  const EventTime& since) {
   constexpr std::int64_t kMinuteUs = 60'000'000;
   std::set<std::string> gpus;
   for (const XidIncident& xid : view.job.hardware().xids()) {
@@ -200,7 +201,7 @@ std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host)
   return ranks;
 }
 
-Phase phase_of(const View& view, const Group& group, const std::vector<int>& ranks) {
+Phase phase_of(const View& view, const SxidGroup& group, const std::vector<int>& ranks) {
   std::optional<Phase> shared;
   for (const ReadSxid& error : group.errors) {
     const SwitchIncident& incident = *error.incident;
@@ -219,7 +220,7 @@ Phase phase_of(const View& view, const Group& group, const std::vector<int>& ran
 }
 
 // A GPU that somebody reset while every one of these errors was told; empty: none.
-std::string reset_at_the_time(const View& view, const Group& group) {
+std::string reset_at_the_time(const View& view, const SxidGroup& group) {
   std::string gpu;
   for (const ReadSxid& error : group.errors) {
     const SwitchIncident& incident = *error.incident;
@@ -229,12 +230,12 @@ std::string reset_at_the_time(const View& view, const Group& group) {
   return gpu;
 }
 
-Suspicion describe(const View& view, Group group) {
+Suspicion describe_sxid(const View& view, SxidGroup group) {
   std::ranges::stable_sort(group.errors, is_worse);
   const ReadSxid main = group.errors.front();
   Suspicion suspicion;
   suspicion.since = since_of(view, group);
-  suspicion.verdict = is_over(group) ? Verdict::healthy : verdict_of(main);
+  suspicion.verdict = sxid_is_over(group) ? Verdict::healthy : verdict_of(main);
   suspicion.stops_job = main.severity == Severity::critical && main.impact == "hang";
   Finding& finding = suspicion.finding;
   finding.cause = group.cause;
@@ -259,12 +260,12 @@ Suspicion describe(const View& view, Group group) {
   else if (group.host.empty())
     suspicion.sure.add(Ground::host_unknown);
   if (main.impact == "varies") suspicion.sure.add(Ground::driver_decides);
-  finding.title = title_of(group, main);
+  finding.title = title_of_sxid(group, main);
   if (const std::string gpu = reset_at_the_time(view, group); !gpu.empty() && lost.empty()) {
     suspicion.sure.add(Ground::while_reset);
     finding.title += fmt::format(", while GPU {} of the host was reset", gpu);
   }
-  add_actions(view, group, main, finding);
+  add_actions_of_sxid(view, group, main, finding);
   finding.part_of_job = on_host || view.workers.all.empty() || group.host.empty();
   place_in_time(
       view,
@@ -280,8 +281,8 @@ Suspicion describe(const View& view, Group group) {
 
 std::vector<Suspicion> find_sxids(const View& view) {
   using Key = std::tuple<std::string, Cause>;  // host, class
-  std::map<Key, Group> serious;
-  std::map<Key, Group> harmless;
+  std::map<Key, SxidGroup> serious;
+  std::map<Key, SxidGroup> harmless;
   for (const SwitchIncident& incident : view.job.hardware().switch_errors()) {
     const XidMeaning* meaning = meaning_of(view.catalog, incident);
     if (meaning == nullptr) continue;
@@ -289,15 +290,15 @@ std::vector<Suspicion> find_sxids(const View& view) {
     const std::string host = view.job.host_of(incident.spoken_host, incident.source);
     const bool ends_one = meaning->code == kThermalEnd && serious.contains({host, meaning->cause});
     auto& groups = error.harmless() && !ends_one ? harmless : serious;
-    Group& group = groups[{host, meaning->cause}];
+    SxidGroup& group = groups[{host, meaning->cause}];
     group.host = host;
     group.cause = meaning->cause;
     group.errors.push_back(std::move(error));
   }
   std::vector<Suspicion> found;
-  for (const auto& [key, group] : serious) found.push_back(describe(view, group));
+  for (const auto& [key, group] : serious) found.push_back(describe_sxid(view, group));
   for (const auto& [key, group] : harmless)
-    if (!serious.contains(key)) found.push_back(describe(view, group));
+    if (!serious.contains(key)) found.push_back(describe_sxid(view, group));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -83,8 +83,8 @@ bool worth_asking(const Alignment& alignment) {
          alignment.behind.size() * 2 < alignment.members.size();
 }
 
-Suspicion describe(const View& view, const Alignment& alignment, std::size_t member,
-                   const WentPast& past) {
+Suspicion describe_past(const View& view, const Alignment& alignment, std::size_t member,
+                        const WentPast& past) {
   const Communicator& communicator = view.communicators[alignment.communicator];
   const Member& late = view.member(member);
   const Member& other = view.member(past.other_member);
@@ -174,7 +174,7 @@ std::vector<Suspicion> find_skipped_collectives(const View& view) {
     if (!worth_asking(alignment)) continue;
     for (std::size_t member : alignment.behind)
       if (auto past = went_past(view, alignment, member))
-        found.push_back(describe(view, alignment, member, *past));
+        found.push_back(describe_past(view, alignment, member, *past));
   }
   return found;
 }

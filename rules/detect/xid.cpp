@@ -20,7 +20,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostGpusNamed = 16;
 
 constexpr std::size_t kFaultsOfPrograms = 3;  // stretches of them, by different processes
@@ -34,7 +33,7 @@ constexpr std::string_view kRecovered = "None";
 constexpr Cause kTeardown = Cause::gpu_teardown;
 
 // What is said of one GPU (of a host, when it only cleaned up) under one class.
-struct Group {
+struct XidGroup {
   std::string host;
   Cause cause = Cause::none;
   std::set<std::string> gpus;
@@ -61,7 +60,7 @@ bool is_old(const View& view, const GpuBurst& burst) {
       burst.xids, [&](const ReadXid& xid) { return view.phases.is_before(xid.last, burst.host); });
 }
 
-Phase phase_of(const View& view, const Group& group, const std::vector<int>& ranks) {
+Phase phase_of(const View& view, const XidGroup& group, const std::vector<int>& ranks) {
   std::optional<Phase> shared;
   for (const ReadXid* xid : group.xids) {
     const Phase phase = phase_of(view, *xid, group.host, xid->last, ranks);
@@ -76,7 +75,8 @@ Phase phase_of(const View& view, const Group& group, const std::vector<int>& ran
 }
 
 // It names the process of a rank; or it is of the GPU of one that stopped, or names no process.
-bool is_tied(const View& view, const Group& group, const std::vector<GpuMembership>& memberships) {
+bool is_tied(const View& view, const XidGroup& group,
+             const std::vector<GpuMembership>& memberships) {
   std::set<std::int64_t> pids;
   for (const ReadXid* xid : group.xids)
     pids.insert(xid->incident->pids.begin(), xid->incident->pids.end());
@@ -89,7 +89,8 @@ bool is_tied(const View& view, const Group& group, const std::vector<GpuMembersh
 }
 
 // That this GPU failed, and that it matters to the job.
-Sureness sureness_of(const Group& group, const GpuMembership& membership, bool booted_since) {
+Sureness sureness_of_xid(const XidGroup& group, const GpuMembership& membership,
+                         bool booted_since) {
   using Kind = GpuMembership::Kind;
   Sureness sure = is_of(group.cause, Family::software) ? Claim::xid_of_a_program : Claim::xid;
   if (membership.kind == Kind::host_unknown) sure.add(Ground::host_unknown);
@@ -116,7 +117,7 @@ AdviceSubject about(const Finding& finding, const std::string& gpu) {
   return known;
 }
 
-std::string title_of(const Catalog& catalog, const Finding& finding, const Group& group) {
+std::string title_of_xid(const Catalog& catalog, const Finding& finding, const XidGroup& group) {
   AdviceSubject known = about(finding, *group.gpus.begin());
   if (known.host.empty()) known.host = "a host that no line names";
   if (group.gpus.size() > 1)
@@ -132,7 +133,7 @@ std::string title_of(const Catalog& catalog, const Finding& finding, const Group
                : fmt::format("GPU {} on {} reported {}", known.gpu, known.host, finding.cause);
 }
 
-std::string codes_of(const Group& group) {
+std::string codes_of(const XidGroup& group) {
   std::string codes;
   std::set<int> distinct;
   for (const ReadXid* xid : group.xids)
@@ -145,7 +146,7 @@ std::string codes_of(const Group& group) {
 
 // What the driver says of this GPU now comes first, then what is done about the class, then what
 // NVIDIA has published about the codes.
-void add_actions(const View& view, const Group& group, Finding& finding) {
+void add_actions_of_xid(const View& view, const XidGroup& group, Finding& finding) {
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
   const GpuBurst& burst = *group.bursts.back();
   const XidReading& reading = group.main->reading;
@@ -203,7 +204,8 @@ std::set<std::string> programs_of(const Finding& finding,
 
 // A program's fault is the program's. Only where unrelated programs fault on one GPU, and on no
 // other, it may be the GPU's: the same user's bug comes back under many jobs' names.
-void weigh_repeats(const View& view, const Group& group, bool others_fault, Suspicion& suspicion) {
+void weigh_repeats(const View& view, const XidGroup& group, bool others_fault,
+                   Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (finding.cause != kProgram) return;
   const std::string host = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front();
@@ -249,7 +251,7 @@ void weigh_repeats(const View& view, const Group& group, bool others_fault, Susp
 }
 
 // A program that faults ends by itself, and nobody else on its GPU does.
-void name_other_program(const View& view, const Group& group, Suspicion& suspicion) {
+void name_other_program(const View& view, const XidGroup& group, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   if (group.cause != kProgram || finding.subject.ranks.empty()) return;
   std::set<std::int64_t> pids;
@@ -270,7 +272,7 @@ void name_other_program(const View& view, const Group& group, Suspicion& suspici
 }
 
 // Links go down where the GPU at their other end is reset, and the driver asks for nothing then.
-void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
+void name_reset(const View& view, const XidGroup& group, Suspicion& suspicion) {
   if (group.cause != kLinks) return;
   std::string reset;
   for (const ReadXid* xid : group.xids) {
@@ -286,14 +288,14 @@ void name_reset(const View& view, const Group& group, Suspicion& suspicion) {
   suspicion.finding.title += fmt::format(", while GPU {} of the host was reset", reset);
 }
 
-void name_upkeep(const Group& group, Suspicion& suspicion) {
+void name_upkeep(const XidGroup& group, Suspicion& suspicion) {
   if (suspicion.phase != Phase::maintenance) return;
   const bool is_shutdown = group.xids.back()->incident->upkeep == Upkeep::shutdown;
   suspicion.finding.title +=
       is_shutdown ? ", while the host was shut down" : ", while the driver was reloaded";
 }
 
-void gather_evidence(const View& view, const Group& group, Finding& finding) {
+void gather_evidence(const View& view, const XidGroup& group, Finding& finding) {
   const auto add = [&](const LineRef& line) {
     const Evidence evidence = view.evidence(line);
     if (finding.evidence.size() < kMostLines &&
@@ -306,7 +308,7 @@ void gather_evidence(const View& view, const Group& group, Finding& finding) {
     add(group.bursts.back()->recovery_told->last);
 }
 
-Suspicion describe(const View& view, const Group& group, bool others_fault = false) {
+Suspicion describe_xid(const View& view, const XidGroup& group, bool others_fault = false) {
   std::vector<GpuMembership> memberships;
   for (const std::string& gpu : group.gpus)
     memberships.push_back(membership_of(view, group.host, gpu));
@@ -330,7 +332,7 @@ Suspicion describe(const View& view, const Group& group, bool others_fault = fal
     if (auto time = xid->last.wall(); time && time > finding.last_seen) finding.last_seen = time;
   }
   finding.count = std::max<std::uint64_t>(finding.count, 1);
-  suspicion.sure = sureness_of(group, best, booted_since);
+  suspicion.sure = sureness_of_xid(group, best, booted_since);
   gather_evidence(view, group, finding);
 
   std::set<std::string> hosts;
@@ -353,8 +355,8 @@ Suspicion describe(const View& view, const Group& group, bool others_fault = fal
     if (finding.subject.gpus.size() < kMostGpusNamed)
       finding.subject.gpus.push_back(gpu_name(named_host, gpu));
   finding.title =
-      fmt::format("{} (Xid {})", title_of(view.catalog, finding, group), codes_of(group));
-  add_actions(view, group, finding);
+      fmt::format("{} (Xid {})", title_of_xid(view.catalog, finding, group), codes_of(group));
+  add_actions_of_xid(view, group, finding);
   const bool apart = std::ranges::all_of(memberships, [](const GpuMembership& membership) {
     return membership.kind == GpuMembership::Kind::bystander || membership.is_open();
   });
@@ -389,7 +391,7 @@ bool is_worse(const ReadXid& a, const ReadXid& b) {
   return a.reading.severity > b.reading.severity;
 }
 
-void add(Group& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) {
+void add(XidGroup& group, const GpuBurst& burst, const ReadXid& xid, bool is_root) {
   group.gpus.insert(burst.gpu);
   group.xids.push_back(&xid);
   if (group.bursts.empty() || group.bursts.back() != &burst) group.bursts.push_back(&burst);
@@ -406,8 +408,8 @@ std::vector<Suspicion> find_xids(const View& view) {
   // Host, GPU (none for what was only cleaned up there), class.
   using Key = std::tuple<std::string, std::string, Cause>;
   const std::vector<GpuBurst> bursts = gpu_bursts(view);
-  std::map<Key, Group> current;
-  std::map<Key, Group> past;  // before the job began
+  std::map<Key, XidGroup> current;
+  std::map<Key, XidGroup> past;  // before the job began
   for (const GpuBurst& burst : bursts) {
     const bool old = is_old(view, burst);
     for (std::size_t i = 0; i < burst.xids.size(); ++i) {
@@ -415,7 +417,7 @@ std::vector<Suspicion> find_xids(const View& view) {
       const Cause cause = class_in(burst, xid);
       if (cause == Cause::none) continue;
       const bool of_host = cause == kTeardown;
-      Group& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
+      XidGroup& group = (old ? past : current)[{burst.host, of_host ? "" : burst.gpu, cause}];
       group.host = burst.host;
       group.cause = cause;
       add(group, burst, xid, i == burst.root);
@@ -425,10 +427,10 @@ std::vector<Suspicion> find_xids(const View& view) {
   found.reserve(current.size() + past.size());
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
-  for (const auto& [key, group] : current) found.push_back(describe(view, group, programs > 1));
+  for (const auto& [key, group] : current) found.push_back(describe_xid(view, group, programs > 1));
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe(view, group));
+    if (!current.contains(key)) found.push_back(describe_xid(view, group));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

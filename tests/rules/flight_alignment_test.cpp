@@ -46,7 +46,7 @@ class FlightJob : public testing::TestWithParam<int> {
       for (const Event& event : recorder.batch().events)
         flight.apply(static_cast<std::uint32_t>(rank), origin, event);
     }
-    return align(flight);
+    return align_flight(flight);
   }
 
   // Who is waited for and waits for nobody.

@@ -10,7 +10,6 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostNamed = 4;
-constexpr std::size_t kMostLines = 4;
 
 // The communicator's last life under this pointer.
 const CommunicatorSetup* setup_of(const ProcessSetup& process, std::uint64_t pointer) {
@@ -153,7 +152,7 @@ std::string people_of(const View& view, const Crew& crew, const Mates& mates) {
   return text;
 }
 
-void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion) {
+void add_setting_line(const View& view, const Setup::Said* said, Suspicion& suspicion) {
   std::vector<Evidence>& evidence = suspicion.finding.evidence;
   if (said == nullptr || evidence.size() >= kMostLines ||
       !view.in_attempt(view.job.setup().processes()[said->process].process))

@@ -63,7 +63,7 @@ Subject hosts_of(const Crew& crew, const Mates& mates);
 std::string people_of(const View& view, const Crew& crew, const Mates& mates);
 
 // Adds the line, unless there is none or it is of another attempt.
-void add_line(const View& view, const Setup::Said* said, Suspicion& suspicion);
+void add_setting_line(const View& view, const Setup::Said* said, Suspicion& suspicion);
 
 // What is wrong with the configuration slows a job, or stops its start; it is not what a hang in
 // mid-run comes from.

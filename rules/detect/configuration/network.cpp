@@ -72,10 +72,11 @@ void add_network_lines(const View& view, const CrewMate& mate, Suspicion& suspic
   const Setup& setup = view.job.setup();
   const std::string& host = mate.process->host;
   for (const std::string& network : networks_of(view, mate)) {
-    add_line(view, setup.line_of_answer(host, "network used", network), suspicion);
+    add_setting_line(view, setup.line_of_answer(host, "network used", network), suspicion);
     for (Direction direction : {Direction::send, Direction::receive})
       for (bool gdr : {false, true})
-        add_line(view, setup.line_of_link(host, "NET/" + network, direction, gdr), suspicion);
+        add_setting_line(view, setup.line_of_link(host, "NET/" + network, direction, gdr),
+                         suspicion);
   }
 }
 
@@ -105,7 +106,8 @@ Suspicion partial_fallback(const View& view, const Crew& crew, const Mates& on_s
   if (found != nullptr && found->empty()) finding.title += ": no RDMA device was found there";
   add_network_lines(view, odd, suspicion);
   if (found != nullptr)
-    add_line(view, setup.line_of_answer(odd.process->host, "devices IB", *found), suspicion);
+    add_setting_line(view, setup.line_of_answer(odd.process->host, "devices IB", *found),
+                     suspicion);
   add_network_lines(view, peer, suspicion);
   return suspicion;
 }
@@ -124,13 +126,14 @@ Suspicion general_fallback(const View& view, const Crew& crew, const Mates& mean
     finding.title += fmt::format("it found RDMA devices ({})",
                                  view.job.addresses().devices_of(one.process->process).front());
     if (const std::string* found = setup.answer(*one.process, "devices IB"))
-      add_line(view, setup.line_of_answer(one.process->host, "devices IB", *found), suspicion);
+      add_setting_line(view, setup.line_of_answer(one.process->host, "devices IB", *found),
+                       suspicion);
   } else {
     const bool by_hca = setup.answer(*one.process, "environment NCCL_IB_HCA") != nullptr;
     const std::string question = by_hca ? "environment NCCL_IB_HCA" : "environment NCCL_NET";
     const std::string& value = *setup.answer(*one.process, question);
     finding.title += fmt::format("{} is {}", by_hca ? "NCCL_IB_HCA" : "NCCL_NET", value);
-    add_line(view, setup.line_of_answer(one.process->host, question, value), suspicion);
+    add_setting_line(view, setup.line_of_answer(one.process->host, question, value), suspicion);
   }
   add_network_lines(view, one, suspicion);
   return suspicion;
@@ -165,7 +168,7 @@ std::vector<Suspicion> idle_rdma(const View& view, const Crew& crew, const Mates
       "({}{}{})",
       crew.by_host.size(), question.substr(question.find(' ') + 1), value, port.label,
       port.rate.empty() ? "" : ": ", port.rate);
-  add_line(view, setup.line_of_answer(one.process->host, question, value), suspicion);
+  add_setting_line(view, setup.line_of_answer(one.process->host, question, value), suspicion);
   add_line(view, port.line, finding);
   add_network_lines(view, one, suspicion);
   return {std::move(suspicion)};
@@ -201,7 +204,7 @@ void add_staged_line(const View& view, const std::string& host, Direction direct
         const std::string& transport = setup.text(link.transport);
         if (link.direction != direction || link.gdr != gdr || !transport.starts_with("NET/"))
           continue;
-        add_line(view, setup.line_of_link(host, transport, direction, gdr), suspicion);
+        add_setting_line(view, setup.line_of_link(host, transport, direction, gdr), suspicion);
         return;
       }
   }
@@ -243,8 +246,9 @@ std::vector<Suspicion> gdr_refused(const View& view, const Crew& crew) {
   for (std::size_t i : refusing)
     for (const AnswerGiven& answer : crew.mates[i].process->answers)
       if (const std::string& question = setup.text(answer.question); question.starts_with("gdr "))
-        add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, "disabled"),
-                 suspicion);
+        add_setting_line(view,
+                         setup.line_of_answer(crew.mates[i].process->host, question, "disabled"),
+                         suspicion);
   return {suspicion};
 }
 
@@ -381,10 +385,10 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
   else if (differ_in_count)
     finding.title += " that are not equally many";
   for (const std::string& host : finding.subject.hosts)
-    add_line(view, setup.line_of_answer(host, "devices IB", lists[host]), suspicion);
+    add_setting_line(view, setup.line_of_answer(host, "devices IB", lists[host]), suspicion);
   for (const auto& [host, list] : lists)
     if (std::ranges::find(finding.subject.hosts, host) == finding.subject.hosts.end()) {
-      add_line(view, setup.line_of_answer(host, "devices IB", list), suspicion);
+      add_setting_line(view, setup.line_of_answer(host, "devices IB", list), suspicion);
       break;
     }
   return {suspicion};

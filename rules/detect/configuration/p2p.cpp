@@ -62,7 +62,7 @@ void add_link_line(const View& view, const std::string& host, const std::string&
   for (Direction direction : {Direction::both, Direction::send, Direction::receive})
     for (bool gdr : {false, true})
       if (const auto* said = view.job.setup().line_of_link(host, transport, direction, gdr))
-        return add_line(view, said, suspicion);
+        return add_setting_line(view, said, suspicion);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ std::vector<Suspicion> find_misunderstood_variables(const View& view) {
                                           {Claim::setting_suspicious, suspicious.confidence});
           suspicion.finding.title = fmt::format("{} is {}: {}", name, shown(value), suspicious.why);
         }
-        add_line(view, setup.line_of_answer(process.host, question, value), suspicion);
+        add_setting_line(view, setup.line_of_answer(process.host, question, value), suspicion);
       }
     }
   }

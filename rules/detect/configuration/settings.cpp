@@ -140,12 +140,13 @@ Suspicion difference(const View& view, const Crew& crew, std::string_view questi
   for (std::size_t i : division.odd)
     if (const std::string* value = answer_of(setup, crew.mates[i], question))
       if (shown_values.insert(*value).second)
-        add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value),
-                 suspicion);
+        add_setting_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value),
+                         suspicion);
   for (std::size_t i = 0; i < crew.mates.size() && !division.everybody; ++i) {
     const std::string* value = answer_of(setup, crew.mates[i], question);
     if (value == nullptr || *value != division.reference) continue;
-    add_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value), suspicion);
+    add_setting_line(view, setup.line_of_answer(crew.mates[i].process->host, question, *value),
+                     suspicion);
     break;
   }
   return suspicion;
@@ -208,9 +209,9 @@ std::vector<Suspicion> find_suspicious_settings(const View& view, const Crew& cr
       name.remove_prefix(name.find(' ') + 1);
       finding.title = fmt::format("{} is {} on {}: {}", name, shown(example),
                                   all ? "all ranks" : people_of(view, crew, mates), suspicious.why);
-      add_line(view,
-               setup.line_of_answer(crew.mates[mates.front()].process->host, question, example),
-               suspicion);
+      add_setting_line(
+          view, setup.line_of_answer(crew.mates[mates.front()].process->host, question, example),
+          suspicion);
     }
   }
   return found;

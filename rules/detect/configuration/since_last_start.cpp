@@ -113,14 +113,14 @@ std::optional<Meaning> meaning_of(const View& view, const Change& change) {
   return Meaning{setting->cause, Severity::info, Claim::config_other_since, std::move(name)};
 }
 
-void add_lines(const View& view, const Change& change, Suspicion& suspicion) {
+void add_lines_of_change(const View& view, const Change& change, Suspicion& suspicion) {
   const Setup& setup = view.job.setup();
   for (const std::string& host : change.hosts)
     for (const std::string& value : change.now) {
-      add_line(view, setup.line_of_answer(host, change.question, value), suspicion);
+      add_setting_line(view, setup.line_of_answer(host, change.question, value), suspicion);
       for (Direction direction : {Direction::both, Direction::send, Direction::receive})
         for (bool gdr : {false, true})
-          add_line(view, setup.line_of_link(host, value, direction, gdr), suspicion);
+          add_setting_line(view, setup.line_of_link(host, value, direction, gdr), suspicion);
     }
 }
 
@@ -156,7 +156,7 @@ std::vector<Suspicion> find_changes_since_last_start(const View& view) {
     suspicion.finding.title =
         fmt::format("Since the last start: {} is {} on {}, and was {}", meaning->name,
                     listed(change.now), listed(change.hosts), listed(change.before));
-    add_lines(view, change, suspicion);
+    add_lines_of_change(view, change, suspicion);
   }
   return found;
 }

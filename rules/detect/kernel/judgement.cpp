@@ -13,7 +13,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 5;
+constexpr std::size_t kMostKernelLines = 5;
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 // RDMA tries again for about half a minute before it gives up.
@@ -67,7 +67,7 @@ std::string unnamed(std::string_view placeholder) {
   return "?";
 }
 
-std::string title_of(const KernelPart& part, const KernelSighting& sighting) {
+std::string title_of_kernel_group(const KernelPart& part, const KernelSighting& sighting) {
   std::string title;
   take_apart(
       sighting.signature->title, [&](std::string_view plain) { title += plain; },
@@ -194,18 +194,18 @@ void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional
   }
 }
 
-void add_lines(const View& view, const KernelGroup& group,
-               const std::vector<const KernelSighting*>& counting,
-               const std::optional<Outage>& outage, Finding& finding) {
+void add_lines_of_kernel_group(const View& view, const KernelGroup& group,
+                               const std::vector<const KernelSighting*>& counting,
+                               const std::optional<Outage>& outage, Finding& finding) {
   const auto add = [&](const LineRef& line) {
     Evidence evidence = view.evidence(line);
     if (std::ranges::find(finding.evidence, evidence) == finding.evidence.end())
       finding.evidence.push_back(std::move(evidence));
   };
   for (const KernelSighting* sighting : counting)
-    if (finding.evidence.size() < kMostLines) add(sighting->first->line);
+    if (finding.evidence.size() < kMostKernelLines) add(sighting->first->line);
   for (const KernelSighting* echo : group.echoes)
-    if (finding.evidence.size() < kMostLines) add(echo->first->line);
+    if (finding.evidence.size() < kMostKernelLines) add(echo->first->line);
   if (outage) add(outage->end->line);
   if (group.part.tie != nullptr) add(*group.part.tie);
 }
@@ -265,7 +265,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   Finding& finding = suspicion.finding;
   finding.cause = signature.cause;
   finding.severity = signature.severity;
-  finding.title = title_of(group.part, speaker);
+  finding.title = title_of_kernel_group(group.part, speaker);
   if (signature.storm.count > 0)
     finding.title +=
         fmt::format(": up to {} a {}", busiest(group, signature), word_of(signature.storm.within));
@@ -292,7 +292,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
                  .host = speaker.host,
                  .tied = is_tied(view, group.part)},
                 suspicion);
-  add_lines(view, group, counting, outage, finding);
+  add_lines_of_kernel_group(view, group, counting, outage, finding);
   AdviceSubject about;
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();
   about.gpu = group.part.gpu;

@@ -24,8 +24,8 @@ struct Measured {
   double gbits = 0;
 };
 
-std::optional<double> number_in(const PartFacts& facts, const PartRecord& record,
-                                std::string_view name) {
+std::optional<double> measured_number(const PartFacts& facts, const PartRecord& record,
+                                      std::string_view name) {
   const PartSeries* series = facts.parts().find(record, name);
   if (series == nullptr) return std::nullopt;
   double value = 0;
@@ -62,8 +62,8 @@ std::string host_of(const PartFacts& facts, const PartRecord& record) {
   return by_address.empty() ? from : by_address;
 }
 
-Suspicion describe(const PartFacts& facts, const Measured& measured, std::string what, double rate,
-                   Claim claim) {
+Suspicion describe_bandwidth(const PartFacts& facts, const Measured& measured, std::string what,
+                             double rate, Claim claim) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
@@ -86,9 +86,9 @@ Suspicion describe(const PartFacts& facts, const Measured& measured, std::string
 
 // ib_write_bw and its kin. Latencies and small messages tell nothing of the link.
 void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
-  const auto bytes = number_in(facts, record, "#bytes");
-  const auto gbits = number_in(facts, record, "BW average[Gb/sec]");
-  const auto mebi = number_in(facts, record, "BW average[MB/sec]");
+  const auto bytes = measured_number(facts, record, "#bytes");
+  const auto gbits = measured_number(facts, record, "BW average[Gb/sec]");
+  const auto mebi = measured_number(facts, record, "BW average[MB/sec]");
   if (!bytes || *bytes < kSmallMessage || (!gbits && !mebi)) return;
   const Measured measured{.record = &record,
                           .line = record.last.get(),
@@ -98,7 +98,8 @@ void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& 
   if (port == nullptr) return;
   const double rate = rate_of(facts, *port, facts.view.catalog.conditions.ports.rate);
   if (rate <= 0 || measured.gbits <= 0 || measured.gbits >= kFarUnder * rate) return;
-  Suspicion suspicion = describe(facts, measured, port->label(), rate, Claim::perftest_low);
+  Suspicion suspicion =
+      describe_bandwidth(facts, measured, port->label(), rate, Claim::perftest_low);
   lay_on_ports(facts, {port}, suspicion);
   found.push_back(std::move(suspicion));
 }
@@ -114,7 +115,7 @@ double speed_of_host(const PartFacts& facts, const std::string& host) {
 }
 
 std::optional<double> tcp_gbits(const PartFacts& facts, const PartRecord& record) {
-  if (const auto bits = number_in(facts, record, "end / sum_received / bits_per_second"))
+  if (const auto bits = measured_number(facts, record, "end / sum_received / bits_per_second"))
     return *bits / 1e9;
   const PartSeries* text = facts.parts().find(record, "receiver / Bitrate");
   if (text == nullptr) return std::nullopt;
@@ -137,7 +138,7 @@ void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& f
   const Measured measured{
       .record = &record, .line = record.last.get(), .host = host, .gbits = *gbits};
   const std::string what = fmt::format("iperf3 from {} to {}", host, record.name("to"));
-  Suspicion suspicion = describe(facts, measured, what, rate, Claim::perftest_tcp_low);
+  Suspicion suspicion = describe_bandwidth(facts, measured, what, rate, Claim::perftest_tcp_low);
   const Ownership ownership = owner_of_host(facts.view, host);
   add_owner(facts.view, ownership, host, suspicion.finding.subject);
   if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;

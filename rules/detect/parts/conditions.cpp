@@ -17,7 +17,7 @@ constexpr double kAtWork = 10;  // percent
 constexpr double kLeastHours = 1.0 / 6;
 constexpr double kHoursIfUnknown = 24;
 
-std::optional<double> number_in(std::string_view text) {
+std::optional<double> whole_number(std::string_view text) {
   const std::size_t begin = text.find_first_of("0123456789");
   if (begin == std::string_view::npos) return std::nullopt;
   text.remove_prefix(begin > 0 && text[begin - 1] == '-' ? begin - 1 : begin);
@@ -136,7 +136,7 @@ class Conditions {
     if (!condition.is_not.empty()) return !is_one_of(condition.is_not, letters);
     if (!condition.contains.empty()) return contains_any(condition.contains, letters);
     if (condition.bits != 0) return (mask_in(value) & condition.bits) != 0;
-    const auto number = number_in(value);
+    const auto number = whole_number(value);
     if (!number) return false;
     if (condition.below_max) return is_below_max(hit, *number);
     return condition.above ? *number > *condition.above
@@ -151,7 +151,7 @@ class Conditions {
     for (const PartSeries& series : hit.record->values) {
       if (normalised_field(facts_.parts().text(series.name)) != other) continue;
       hit.max = series.last().value;
-      const auto max = number_in(hit.max);
+      const auto max = whole_number(hit.max);
       return max && number > 0 && number < *max;
     }
     return false;
@@ -163,8 +163,8 @@ class Conditions {
     while (first + 2 < samples.size() &&
            facts_.view.phases.is_before(samples[first + 1].line->time))
       ++first;
-    const auto from = number_in(samples[first].value);
-    const auto to = number_in(samples.back().value);
+    const auto from = whole_number(samples[first].value);
+    const auto to = whole_number(samples.back().value);
     if (!from || !to || *to <= *from) return false;
     const EventTime& begin = samples[first].line->time;
     const EventTime& end = samples.back().line->time;
@@ -177,7 +177,7 @@ class Conditions {
   bool works(Hit& hit) const {
     for (const PartSeries& series : hit.record->values) {
       if (!matches_any(catalog_.load, normalised_field(facts_.parts().text(series.name)))) continue;
-      if (const auto percent = number_in(series.last().value)) return *percent > kAtWork;
+      if (const auto percent = whole_number(series.last().value)) return *percent > kAtWork;
     }
     hit.sure.add(Ground::load_unknown);
     return true;
@@ -225,7 +225,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
     text.replace(at, what.size(), by);
 }
 
-std::string title_of(const Hit& hit, const About& about) {
+std::string title_of_hit(const Hit& hit, const About& about) {
   std::string text = hit.condition->title;
   const std::string host = about.host.empty() ? "a host that no line names" : about.host;
   const std::pair<std::string_view, std::string_view> words[] = {
@@ -251,10 +251,10 @@ Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const Abou
   finding.cause = condition.finding;
   finding.severity = condition.severity;
   suspicion.sure = first.sure;
-  finding.title = title_of(first, about);
+  finding.title = title_of_hit(first, about);
   std::set<std::string> others;
   for (const Hit& hit : hits) {
-    if (const std::string title = title_of(hit, about); title != finding.title)
+    if (const std::string title = title_of_hit(hit, about); title != finding.title)
       others.insert(title);
     add_line(facts.view, hit.series->last().line.get(), finding);
   }

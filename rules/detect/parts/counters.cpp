@@ -12,8 +12,7 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostTold = 3;
-constexpr std::size_t kMostAlike = 4;  // ports with one trouble: more of them are told as one
-constexpr std::size_t kMostNamed = 64;
+constexpr std::size_t kMostPortsNamed = 64;
 constexpr std::size_t kLeastSiblings = 3;
 
 // What one port counts that is a sign of one class of fault.
@@ -99,7 +98,7 @@ std::string told(const Sign& sign) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-Sureness sureness_of(const Sign& sign) {
+Sureness sureness_of_sign(const Sign& sign) {
   const Movement& movement = *sign.movements.front();
   Sureness sure = sign.of->finding == Cause::network_link_down ? Claim::reading_link_down
                   : sign.level == Level::faulty                ? Claim::reading_faulty
@@ -140,7 +139,7 @@ Suspicion begun(const PartFacts& facts, const Sign& sign) {
   finding.severity = sign.level == Level::faulty || finding.cause == Cause::network_link_down
                          ? Severity::error
                          : Severity::warning;
-  suspicion.sure = sureness_of(sign);
+  suspicion.sure = sureness_of_sign(sign);
   if (is_over(facts, sign)) finding.state = FindingState::resolved;
   for (const Movement* movement : sign.movements) {
     add_line(facts.view, movement->from, finding);
@@ -163,7 +162,7 @@ std::string of_other_end(const PartFacts& facts, const NetworkPort& port) {
                                       : fmt::format("; the other end is {}", label);
 }
 
-Suspicion describe(const PartFacts& facts, const Sign& sign, const Sign* other_end) {
+Suspicion describe_sign(const PartFacts& facts, const Sign& sign, const Sign* other_end) {
   const NetworkPort& port = facts.ports.all()[sign.port];
   Suspicion suspicion = begun(facts, sign);
   Finding& finding = suspicion.finding;
@@ -200,7 +199,7 @@ Suspicion describe_all(const PartFacts& facts, const std::vector<const Sign*>& a
   Finding& finding = suspicion.finding;
   std::vector<const NetworkPort*> ports;
   for (const Sign* sign : alike)
-    if (ports.size() < kMostNamed) ports.push_back(&facts.ports.all()[sign->port]);
+    if (ports.size() < kMostPortsNamed) ports.push_back(&facts.ports.all()[sign->port]);
   finding.title = fmt::format("{} {}: {}; and {} other ports like it", ports.front()->label(),
                               alike.front()->of->says, told(*alike.front()), alike.size() - 1);
   finding.count = alike.size();
@@ -242,7 +241,7 @@ void suspect_ports(const PartFacts& facts, const std::vector<Sign>& signs, Suspi
       continue;
     }
     for (const Sign* sign : alike)
-      found.push_back(describe(facts, *sign, at_other_end(facts, signs, *sign)));
+      found.push_back(describe_sign(facts, *sign, at_other_end(facts, signs, *sign)));
   }
 }
 

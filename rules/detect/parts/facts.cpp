@@ -6,8 +6,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
-
 // The host that a fault of the port is felt on: its own, or the one at the other end.
 std::string host_served(const PartFacts& facts, const NetworkPort& port) {
   if (!port.host.empty() || port.peer == kNoPort) return port.host;

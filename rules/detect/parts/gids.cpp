@@ -77,7 +77,8 @@ Told told_on(const PartFacts& facts, const NetworkPort& port) {
   return told;
 }
 
-Suspicion describe(const PartFacts& facts, const RocePort& roce, Claim claim, std::string title) {
+Suspicion describe_gids(const PartFacts& facts, const RocePort& roce, Claim claim,
+                        std::string title) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::failed;
   const bool got_to_work = std::ranges::any_of(
@@ -112,19 +113,19 @@ Suspicions suspect_gids(const PartFacts& facts) {
     if (!told.index) {
       if (!roce.has("v2"))
         found.push_back(
-            describe(facts, roce, Claim::gid_old_version,
-                     fmt::format("{} has addresses of RoCE v1 alone, which no router carries",
-                                 port.label())));
+            describe_gids(facts, roce, Claim::gid_old_version,
+                          fmt::format("{} has addresses of RoCE v1 alone, which no router carries",
+                                      port.label())));
       continue;
     }
     const auto gid = roce.versions.find(*told.index);
     if (gid == roce.versions.end())
       found.push_back(
-          describe(facts, roce, Claim::gid_missing,
-                   fmt::format("NCCL_IB_GID_INDEX is {}, and {} has no address of that index",
-                               *told.index, port.label())));
+          describe_gids(facts, roce, Claim::gid_missing,
+                        fmt::format("NCCL_IB_GID_INDEX is {}, and {} has no address of that index",
+                                    *told.index, port.label())));
     else if (gid->second == "v1")
-      found.push_back(describe(
+      found.push_back(describe_gids(
           facts, roce, Claim::gid_old_version,
           fmt::format("NCCL_IB_GID_INDEX is {}, and that address of {} is of RoCE v1{}",
                       *told.index, port.label(), roce.has("v2") ? "; it has others of v2" : "")));

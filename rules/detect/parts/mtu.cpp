@@ -80,9 +80,9 @@ std::string usual(const std::map<std::string, std::vector<const Told*>>& by_mtu,
   return {};
 }
 
-Suspicion describe(const PartFacts& facts, const std::string& interface, bool used,
-                   const std::map<std::string, std::vector<const Told*>>& by_mtu, std::size_t total,
-                   std::string_view of) {
+Suspicion describe_mtu(const PartFacts& facts, const std::string& interface, bool used,
+                       const std::map<std::string, std::vector<const Told*>>& by_mtu,
+                       std::size_t total, std::string_view of) {
   const std::string most = usual(by_mtu, total);
   Suspicion suspicion;
   suspicion.verdict = used ? Verdict::failed : Verdict::slow;
@@ -129,7 +129,7 @@ void compare(const PartFacts& facts, const std::vector<Told>& all, std::string_v
     std::size_t total = 0;
     for (const auto& [mtu, those] : by_mtu) total += those.size();
     if (by_mtu.size() < 2 || hosts[interface].size() < 2) continue;
-    found.push_back(describe(facts, interface, used.contains(interface), by_mtu, total, of));
+    found.push_back(describe_mtu(facts, interface, used.contains(interface), by_mtu, total, of));
   }
 }
 
@@ -142,7 +142,7 @@ struct Probe {
   bool answered = false;
 };
 
-int number_in(const std::string& text) {
+int count_in(const std::string& text) {
   int value = -1;
   std::from_chars(text.data(), text.data() + text.size(), value);
   return value;
@@ -164,7 +164,7 @@ std::vector<Probe> probes_of(const PartFacts& facts, const PartRecord& record) {
     const PartSample* received = beside(facts.parts().find(record, "received"), sample);
     if (received == nullptr || beside(facts.parts().find(record, "error"), sample) != nullptr)
       continue;
-    probes.push_back({&sample, number_in(sample.value), number_in(received->value) > 0});
+    probes.push_back({&sample, count_in(sample.value), count_in(received->value) > 0});
   }
   return probes;
 }

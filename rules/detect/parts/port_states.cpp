@@ -14,7 +14,6 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kLeastSiblings = 3;
-constexpr std::size_t kMostAlike = 4;
 
 // What was said last of one quantity of a port.
 struct Reading {

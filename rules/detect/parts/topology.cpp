@@ -47,8 +47,8 @@ Gpu gpu_of(const PartFacts& facts, const PartRecord& record) {
   return gpu;
 }
 
-Suspicion describe(const PartFacts& facts, const std::string& host, const Gpu& gpu, Cause cause,
-                   Claim claim, std::string what) {
+Suspicion describe_topology(const PartFacts& facts, const std::string& host, const Gpu& gpu,
+                            Cause cause, Claim claim, std::string what) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::slow;
   suspicion.job_ran_with_it = true;
@@ -95,12 +95,12 @@ Suspicions suspect_topology(const PartFacts& facts) {
       // Where all others reach each other: bridges between pairs leave some GPUs out on purpose.
       if (gpu.peers > 0 && gpu.linked == 0 &&
           all_others([&](const Gpu& other) { return other.linked + 2 >= gpus.size(); }))
-        found.push_back(describe(facts, host, gpu, Cause::config_p2p_disabled,
-                                 Claim::gpu_without_links,
-                                 "has no NVLink to any peer, and all others have"));
+        found.push_back(describe_topology(facts, host, gpu, Cause::config_p2p_disabled,
+                                          Claim::gpu_without_links,
+                                          "has no NVLink to any peer, and all others have"));
       if (gpu.nics > 0 && gpu.nearest >= kFar &&
           all_others([](const Gpu& other) { return other.nearest <= kNear; }))
-        found.push_back(describe(
+        found.push_back(describe_topology(
             facts, host, gpu, Cause::config_gdr_disabled, Claim::gpu_far_from_nics,
             fmt::format("has no NIC near it ({}), and all others have one behind their own PCIe "
                         "switch",

@@ -14,7 +14,7 @@
 namespace faultline {
 namespace {
 
-std::vector<std::string> hosts_of(const View& view, const PartRecord& record) {
+std::vector<std::string> hosts_measured(const View& view, const PartRecord& record) {
   std::vector<std::string> hosts;
   std::string_view named = record.name("hosts");
   while (!named.empty()) {
@@ -54,7 +54,7 @@ void lay_on_hosts(const View& view, const std::vector<std::string>& hosts, Suspi
 }
 
 Suspicion wrong_results(const View& view, const PartRecord& record) {
-  const std::vector<std::string> hosts = hosts_of(view, record);
+  const std::vector<std::string> hosts = hosts_measured(view, record);
   Suspicion suspicion =
       slow_suspicion(view, record, Cause::corruption_wrong_results, Claim::test_wrong_data);
   suspicion.verdict = Verdict::corrupt;
@@ -110,7 +110,7 @@ void suspect_by_reference(const View& view, const PartRecord& record, double bus
   if (reference == nullptr || size < reference->from_size || busbw >= reference->low) return;
   const Claim claim = busbw < reference->expected / 2 ? Claim::test_far_low : Claim::test_low;
   found.push_back(
-      low_bandwidth(view, record, hosts_of(view, record),
+      low_bandwidth(view, record, hosts_measured(view, record),
                     fmt::format("reached {:.0f} GB/s of bus bandwidth with {} x {}, "
                                 "which reach {:.0f}",
                                 busbw, reference->ranks, record.name("gpu"), reference->expected),
@@ -134,7 +134,7 @@ void suspect_fall(const View& view, const PartRecord& record, std::string_view q
   if (!latest || *latest <= 0 || *latest >= view.catalog.performance.bandwidth.falls_short * best)
     return;
   found.push_back(
-      low_bandwidth(view, record, hosts_of(view, record),
+      low_bandwidth(view, record, hosts_measured(view, record),
                     fmt::format("reached {:.0f} GB/s, and {:.0f} in an earlier run", *latest, best),
                     Claim::test_fell));
   add_line(view, then, found.back().finding);
@@ -144,7 +144,7 @@ void suspect_fall(const View& view, const PartRecord& record, std::string_view q
 void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   const std::string average = text_in(view, record, "average busbw");
   if (average.find("FAILED") == std::string::npos) return;
-  found.push_back(low_bandwidth(view, record, hosts_of(view, record),
+  found.push_back(low_bandwidth(view, record, hosts_measured(view, record),
                                 fmt::format("reached {:.0f} GB/s on average, less than whoever "
                                             "ran it asked for (NCCL_TESTS_MIN_BW)",
                                             leading_number(average).value_or(0)),
@@ -207,7 +207,8 @@ void suspect_beside_others(const View& view, std::vector<Suspicion>& found) {
   for (const PartRecord& record : view.job.parts().records()) {
     if (record.tool != "nccl-tests" || record.kind != "bandwidth_test") continue;
     const auto busbw = number_in(view, record, "busbw");
-    RunOfHosts run{.record = &record, .hosts = hosts_of(view, record), .busbw = busbw.value_or(0)};
+    RunOfHosts run{
+        .record = &record, .hosts = hosts_measured(view, record), .busbw = busbw.value_or(0)};
     const double nodes = leading_number(record.name("nodes")).value_or(0);
     const double size = leading_number(record.name("largest size")).value_or(0);
     if (run.busbw <= 0 || record.name("gpu").empty() ||

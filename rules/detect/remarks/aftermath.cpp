@@ -9,7 +9,6 @@ namespace faultline {
 namespace {
 
 // That this is what the job died of.
-constexpr std::size_t kMostLines = 4;
 constexpr std::size_t kMostTexts = 4;    // unknown ones that came with a failure
 constexpr std::size_t kMostCurious = 3;  // unknown ones that did no harm
 constexpr std::size_t kMostShown = 120;  // bytes of a text in a title

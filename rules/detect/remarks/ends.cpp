@@ -99,7 +99,7 @@ void name_end(Subject& subject, const EndReports& reports, const std::string& na
   add_to(subject, one);
 }
 
-Suspicion suspicion_of(const View& view, const EndReports& reports) {
+Suspicion suspicion_of_ends(const View& view, const EndReports& reports) {
   Suspicion suspicion = suspicion_of(view, sightings_in(reports));
   suspicion.finding.title = title_of(view, *reports.front().sighting, far_name(reports.front()));
   return suspicion;
@@ -115,7 +115,7 @@ std::string reported_from_one_end(const View& view, const EndReports& reports) {
 
 // One pair of hosts, or a host with itself.
 Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& pair) {
-  Suspicion suspicion = suspicion_of(view, reports);
+  Suspicion suspicion = suspicion_of_ends(view, reports);
   Finding& finding = suspicion.finding;
   finding.subject = speakers_of(view, sightings_in(reports));
   name_end(finding.subject, reports, pair.first);
@@ -135,7 +135,7 @@ Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& 
 
 Suspicion suspect_common_end(const View& view, const EndReports& reports, const std::string& name,
                              std::size_t touching, std::size_t pairs) {
-  Suspicion suspicion = suspicion_of(view, reports);
+  Suspicion suspicion = suspicion_of_ends(view, reports);
   Finding& finding = suspicion.finding;
   finding.subject = speakers_of(view, sightings_in(reported_by(reports, name)));
   name_end(finding.subject, reports, name);
@@ -152,7 +152,7 @@ Suspicion suspect_common_end(const View& view, const EndReports& reports, const 
 }
 
 Suspicion suspect_all(const View& view, const EndReports& reports, std::size_t pairs) {
-  Suspicion suspicion = suspicion_of(view, reports);
+  Suspicion suspicion = suspicion_of_ends(view, reports);
   Finding& finding = suspicion.finding;
   finding.subject = speakers_of(view, sightings_in(reports));
   for (const Report& report : reports) {
@@ -238,7 +238,7 @@ void name_silent_workers(const View& view, const Accused& accused, Finding& find
 }
 
 Suspicion suspect_lost_host(const View& view, const EndReports& reports, const Accused& accused) {
-  Suspicion suspicion = suspicion_of(view, reports);
+  Suspicion suspicion = suspicion_of_ends(view, reports);
   Finding& finding = suspicion.finding;
   for (const Report& report : reports)  // the title is about this one
     if (report.far.name == accused.name) {

@@ -12,7 +12,6 @@ namespace faultline {
 namespace {
 
 // Of one class: more of them are told as one.
-constexpr std::size_t kMostAlike = 4;
 
 std::optional<int> number(std::string_view text) {
   int value = 0;
@@ -75,7 +74,7 @@ Subject subject_of_ranks(const View& view, const SightingList& said,
   return speakers;
 }
 
-Suspicion describe(const View& view, const SightingList& said) {
+Suspicion describe_said(const View& view, const SightingList& said) {
   Suspicion suspicion = suspicion_of(view, said);
   const Sighting& first = *said.front();
   const MessageSignature& signature = *first.signature;
@@ -116,7 +115,7 @@ Suspicion describe_all(const View& view, const std::vector<const Group*>& groups
   Subject subject;
   for (const Group* group : groups) {
     all.insert(all.end(), group->second.begin(), group->second.end());
-    add_to(subject, describe(view, group->second).finding.subject);
+    add_to(subject, describe_said(view, group->second).finding.subject);
   }
   Suspicion suspicion = suspicion_of(view, all);
   suspicion.finding.subject = std::move(subject);
@@ -136,7 +135,7 @@ std::vector<Suspicion> suspect_parts(const View& view, const SightingList& cause
     if (alike.size() > kMostAlike) {
       found.push_back(describe_all(view, alike));
     } else {
-      for (const Group* group : alike) found.push_back(describe(view, group->second));
+      for (const Group* group : alike) found.push_back(describe_said(view, group->second));
     }
   }
   return found;

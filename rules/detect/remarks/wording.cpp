@@ -14,8 +14,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
-
 template <class T>
 void add_all(std::vector<T>& to, const std::vector<T>& from) {
   std::set<T> all(to.begin(), to.end());
@@ -27,7 +25,7 @@ const Worker* only_worker(const View& view, const Sighting& sighting) {
   return sighting.workers.size() == 1 ? &view.workers.all[sighting.workers.front()] : nullptr;
 }
 
-int rank_of(const View& view, const Sighting& sighting) {
+int rank_that_said(const View& view, const Sighting& sighting) {
   const Worker* worker = only_worker(view, sighting);
   return worker != nullptr && worker->rank >= 0 ? worker->rank : sighting.process->launcher_rank;
 }
@@ -35,7 +33,7 @@ int rank_of(const View& view, const Sighting& sighting) {
 AdviceSubject about(const View& view, const Sighting& sighting) {
   AdviceSubject subject{.host = sighting.host, .gpu = {}, .rank = std::nullopt};
   if (const Worker* worker = only_worker(view, sighting)) subject.gpu = worker->gpu;
-  if (const int rank = rank_of(view, sighting); rank >= 0) subject.rank = rank;
+  if (const int rank = rank_that_said(view, sighting); rank >= 0) subject.rank = rank;
   return subject;
 }
 
@@ -81,7 +79,7 @@ std::string title_of(const View& view, const Sighting& sighting, std::string_vie
 }
 
 std::string speaker_of(const View& view, const Sighting& sighting) {
-  const int rank = rank_of(view, sighting);
+  const int rank = rank_that_said(view, sighting);
   const std::int64_t pid = sighting.process->process.pid;
   std::string who = rank >= 0  ? fmt::format("rank {}", rank)
                     : pid != 0 ? fmt::format("process {}", pid)
@@ -94,7 +92,7 @@ Subject speakers_of(const View& view, const SightingList& said) {
   for (const Sighting* sighting : said) {
     Subject one;
     if (!sighting->host.empty()) one.hosts = {sighting->host};
-    if (const int rank = rank_of(view, *sighting); rank >= 0) one.ranks = {rank};
+    if (const int rank = rank_that_said(view, *sighting); rank >= 0) one.ranks = {rank};
     for (std::size_t index : sighting->workers) {
       const Worker& worker = view.workers.all[index];
       if (worker.rank >= 0 && sighting->workers.size() == 1) one.ranks = {worker.rank};

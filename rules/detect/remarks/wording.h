@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/detect/detector.h"
 #include "rules/knowledge/suspicion.h"
 #include "rules/picture/read/remark_sightings.h"
 

@@ -14,7 +14,6 @@ namespace {
 
 // RAS has a network of its own, besides the one that carries the data: a process that is out of
 // its reach is most likely stopped, gone, or on a host that is.
-constexpr std::size_t kMostLines = 3;
 constexpr std::string_view kRemote = "Remote process error";
 
 struct Absent {
@@ -95,11 +94,11 @@ void add_monitored(const View& view, Absentees& absentees, int world) {
 }
 
 // Those of one host to whom the same happened: a host that is gone takes all its ranks along.
-using Group = std::vector<const Absent*>;
+using AlikeAbsent = std::vector<const Absent*>;
 
-std::vector<Group> groups_of(const Absentees& absentees) {
-  std::map<std::tuple<std::string, std::string, std::string>, Group> groups;
-  std::vector<Group> found;
+std::vector<AlikeAbsent> groups_of(const Absentees& absentees) {
+  std::map<std::tuple<std::string, std::string, std::string>, AlikeAbsent> groups;
+  std::vector<AlikeAbsent> found;
   for (const auto& [key, absent] : absentees) {
     const std::string& host = absent.person.host;
     groups[{host.empty() ? key : host, absent.process.state,
@@ -110,7 +109,7 @@ std::vector<Group> groups_of(const Absentees& absentees) {
   return found;
 }
 
-std::string title_of(const Group& group, const std::vector<ReportedPerson>& people) {
+std::string title_of_absent(const AlikeAbsent& group, const std::vector<ReportedPerson>& people) {
   const Absent& any = *group.front();
   std::string who = names_of(people);
   if (people.size() > 1 && !any.person.host.empty()) who += " on " + any.person.host;
@@ -127,7 +126,7 @@ std::string title_of(const Group& group, const std::vector<ReportedPerson>& peop
              : fmt::format("{} did not answer ncclras", who);
 }
 
-Suspicion describe(const View& view, const Group& group) {
+Suspicion describe_absent(const View& view, const AlikeAbsent& group) {
   const Absent& any = *group.front();
   const bool dead = any.process.state == "dead";
   std::vector<ReportedPerson> people;
@@ -142,12 +141,12 @@ Suspicion describe(const View& view, const Group& group) {
   suspicion.verdict = Verdict::hang;
   suspicion.since = any.process.line.time;
   finding.cause = any.forming ? Cause::launch_rank_missing : Cause::process_silent;
-  finding.title = title_of(group, people);
+  finding.title = title_of_absent(group, people);
   finding.severity = Severity::critical;
   suspicion.sure = any.forming ? Claim::report_never_joined
                    : dead      ? Claim::report_dead
                                : Claim::report_unresponsive;
-  finding.subject = subject_of(people);
+  finding.subject = subject_of_people(people);
   return suspicion;
 }
 
@@ -160,7 +159,8 @@ std::vector<Suspicion> find_reported_absent(const View& view) {
   if (const JobReport* report = reports.latest()) absentees = absentees_in(view, *report, world);
   add_monitored(view, absentees, world);
   std::vector<Suspicion> found;
-  for (const Group& group : groups_of(absentees)) found.push_back(describe(view, group));
+  for (const AlikeAbsent& group : groups_of(absentees))
+    found.push_back(describe_absent(view, group));
 
   // Where most are gone, the job has ended or RAS's own network is cut: nobody stands out.
   const std::size_t all = std::max(static_cast<std::size_t>(world), reports.monitored().size());
@@ -209,7 +209,7 @@ std::vector<Suspicion> find_reported_errors(const View& view) {
                               erring.begin()->second.rank->error);
   finding.severity = Severity::error;
   suspicion.sure = own.empty() ? Claim::report_remote_error : Claim::report_own_error;
-  finding.subject = subject_of(people);
+  finding.subject = subject_of_people(people);
   return {std::move(suspicion)};
 }
 

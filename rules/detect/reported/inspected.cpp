@@ -15,9 +15,8 @@ namespace {
 constexpr std::uint64_t kNormalSkew = 1;
 constexpr auto kLate = std::chrono::seconds(10);
 constexpr std::uint64_t kLateWithoutTimes = 64;
-constexpr std::size_t kMostLines = 3;
 
-struct End {
+struct EndOfRank {
   int number = 0;
   const ReportedRank* rank = nullptr;
   std::uint64_t completed = 0;
@@ -25,14 +24,15 @@ struct End {
 };
 
 // Where each rank's records of the operation end, the earliest first.
-std::vector<End> ends_of(const InspectedCommunicator& communicator, const std::string& operation) {
-  std::vector<End> ends;
+std::vector<EndOfRank> ends_of(const InspectedCommunicator& communicator,
+                               const std::string& operation) {
+  std::vector<EndOfRank> ends;
   for (const auto& [number, rank] : communicator.ranks) {
     const auto count = rank.counts.find(operation);
     if (count == rank.counts.end()) continue;
     ends.push_back({number, &rank, count->second.count, &count->second.line});
   }
-  std::ranges::stable_sort(ends, {}, &End::completed);
+  std::ranges::stable_sort(ends, {}, &EndOfRank::completed);
   return ends;
 }
 
@@ -46,14 +46,14 @@ std::string main_operation(const InspectedCommunicator& communicator) {
   return main == most.end() ? std::string() : main->first;
 }
 
-bool is_live(const View& view, const End& end) {
+bool is_live(const View& view, const EndOfRank& end) {
   const SourceState& source = view.job.sources().at(end.line->source);
   return view.moment.live_sources.contains(source.source.name) ||
          (source.end == SourceEnd::open &&
           !view.moment.waiting_sources.contains(source.source.name));
 }
 
-bool ends_early(const End& end, const End& last) {
+bool ends_early(const EndOfRank& end, const EndOfRank& last) {
   if (last.completed - end.completed <= kNormalSkew) return false;
   const auto time = end.line->time.wall();
   const auto last_time = last.line->time.wall();
@@ -64,14 +64,14 @@ bool ends_early(const End& end, const End& last) {
 std::optional<Suspicion> look_at(const View& view, const std::string& id,
                                  const InspectedCommunicator& communicator, int world) {
   const std::string operation = main_operation(communicator);
-  const std::vector<End> ends = ends_of(communicator, operation);
+  const std::vector<EndOfRank> ends = ends_of(communicator, operation);
   if (ends.size() < 2 || told_by_calls(view, id)) return std::nullopt;
-  if (std::ranges::any_of(ends, [&](const End& end) { return is_live(view, end); }))
+  if (std::ranges::any_of(ends, [&](const EndOfRank& end) { return is_live(view, end); }))
     return std::nullopt;
   std::vector<ReportedPerson> early;
   Suspicion suspicion;
   Finding& finding = suspicion.finding;
-  for (const End& end : ends) {
+  for (const EndOfRank& end : ends) {
     if (!ends_early(end, ends.back())) continue;
     early.push_back(person_of(view, id, end.number, communicator.nranks, end.rank->process, world));
     if (finding.evidence.size() < kMostLines) finding.evidence.push_back(view.evidence(*end.line));
@@ -85,7 +85,7 @@ std::optional<Suspicion> look_at(const View& view, const std::string& id,
                     names_of(early), operation, ends.front().completed, id, ends.back().completed);
     finding.severity = Severity::warning;
     suspicion.sure = Claim::records_end_early;
-    finding.subject = subject_of(early);
+    finding.subject = subject_of_people(early);
     return suspicion;
   }
   const bool all_seen = ends.size() == static_cast<std::size_t>(communicator.nranks);

@@ -14,7 +14,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 8;
+constexpr std::size_t kMostCrashLines = 8;
 constexpr std::size_t kMostTitleBytes = 240;
 
 using Fields = std::map<std::string, std::string, std::less<>>;
@@ -88,7 +88,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
 }
 
 // Equal ones of several ranks are one.
-struct Group {
+struct CrashGroup {
   std::vector<Told> told;
 
   const Told& first() const {
@@ -104,15 +104,15 @@ struct Group {
   }
 };
 
-void add_lines(const View& view, const Told& told, Finding& finding) {
+void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
   const auto add = [&](const TorchSaying& saying) {
     if (!saying.exception || saying.exception->lines.empty()) {
-      if (finding.evidence.size() < kMostLines)
+      if (finding.evidence.size() < kMostCrashLines)
         finding.evidence.push_back(view.evidence(saying.line));
       return;
     }
     for (const SourceLine& line : saying.exception->lines) {
-      if (finding.evidence.size() == kMostLines) return;
+      if (finding.evidence.size() == kMostCrashLines) return;
       LineRef ref = saying.line;
       ref.line = line.line;
       ref.offset = line.offset;
@@ -145,7 +145,7 @@ bool is_of_the_host(const PythonException& exception) {
          exception.type.find("BrokenPipe") != std::string::npos;
 }
 
-Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) {
+Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGroup& group) {
   const Told& first = group.first();
   std::set<int> ranks = group.ranks();
   if (ranks == std::set{-1})
@@ -200,12 +200,12 @@ Suspicion describe(const View& view, const TorchCrew& crew, const Group& group) 
     finding.title.resize(kMostTitleBytes);
     finding.title += " ...";
   }
-  add_lines(view, first, finding);
+  add_lines_of_crash(view, first, finding);
   return suspicion;
 }
 
 // Ranks that others took down, by class.
-Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& group) {
+Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGroup& group) {
   const Told& first = group.first();
   const std::set<int> ranks = group.ranks();
   Suspicion suspicion;
@@ -231,7 +231,7 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const Group& 
   return suspicion;
 }
 
-void order_crashes(const std::vector<Group>& groups, std::vector<Suspicion>& found) {
+void order_crashes(const std::vector<CrashGroup>& groups, std::vector<Suspicion>& found) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     bool later = false;
     bool alone = true;
@@ -473,8 +473,8 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
 
 std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew) {
   const SourceSpeakers speakers(view);
-  std::map<std::pair<Cause, std::string>, Group> by_cause;
-  std::map<Cause, Group> by_echo;
+  std::map<std::pair<Cause, std::string>, CrashGroup> by_cause;
+  std::map<Cause, CrashGroup> by_echo;
   for (const TorchRank* rank : crew.ranks()) {
     Story story = story_of(view, crew, speakers, *rank);
     if (story.cause) {
@@ -487,10 +487,10 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
     }
     if (story.echo) by_echo[story.echo->cause()].told.push_back(std::move(*story.echo));
   }
-  std::vector<Group> groups;
+  std::vector<CrashGroup> groups;
   for (auto& [key, group] : by_cause) groups.push_back(std::move(group));
   std::vector<Suspicion> found;
-  for (const Group& group : groups) found.push_back(describe(view, crew, group));
+  for (const CrashGroup& group : groups) found.push_back(describe_crash(view, crew, group));
   order_crashes(groups, found);
   Why why = groups.empty() ? Why::unknown : Why::told;
   const bool somebody_waits = std::ranges::any_of(

@@ -8,8 +8,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
-
 std::string call_of(const CalledCollective& called) {
   std::string text = called.operation;
   if (called.sequence) text += fmt::format("{}#{}", text.empty() ? "" : " ", *called.sequence);

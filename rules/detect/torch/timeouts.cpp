@@ -12,8 +12,6 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLines = 4;
-
 Suspicion describe_timeout(const View& view, const TorchCrew& crew,
                            const std::vector<StuckGroup>& all) {
   const StuckGroup& stuck = first_stuck(all);
@@ -112,12 +110,13 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
   const std::vector<StuckGroup> all = stuck_groups(crew);
   if (all.empty()) return only_told(view, crew);
   if (dumps_tell(view, all)) return {describe_timeout(view, crew, all)};
-  std::vector<Suspicion> found = find_in(view, table_of_timeouts(view, crew, all));
+  std::vector<Suspicion> found = find_stalls_in(view, table_of_timeouts(view, crew, all));
   const bool decided = std::ranges::any_of(found, [](const Suspicion& suspicion) {
     return suspicion.finding.cause != Cause::collective_stalled;
   });
   if (!decided)
-    std::ranges::move(find_in(view, table_of_the_free(view, crew, all)), std::back_inserter(found));
+    std::ranges::move(find_stalls_in(view, table_of_the_free(view, crew, all)),
+                      std::back_inserter(found));
   for (Suspicion& suspicion : found)
     if (suspicion.finding.cause == Cause::collective_rank_behind) {
       const Subject& subject = suspicion.finding.subject;

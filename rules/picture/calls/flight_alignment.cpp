@@ -352,7 +352,7 @@ bool FlightAlignment::stands_in(int rank, const FlightStall& stall) const {
          front->second.collective == stall.sequence;
 }
 
-FlightAlignment align(const Flight& flight) {
+FlightAlignment align_flight(const Flight& flight) {
   const std::multimap<int, std::size_t> latest = flight.latest();
   std::map<int, std::size_t> dump_of_rank;
   for (const auto& [rank, dump] : latest)

@@ -121,6 +121,6 @@ struct FlightAlignment {
   bool stands_in(int rank, const FlightStall& stall) const;
 };
 
-FlightAlignment align(const Flight& flight);
+FlightAlignment align_flight(const Flight& flight);
 
 }  // namespace faultline

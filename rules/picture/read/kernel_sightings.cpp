@@ -69,7 +69,8 @@ void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& 
 }
 
 // What a line is about, by all names that are known of it.
-std::vector<std::string> names_of(const KernelSighting& sighting, const KernelDevices& devices) {
+std::vector<std::string> names_of_device(const KernelSighting& sighting,
+                                         const KernelDevices& devices) {
   std::vector<std::string> names;
   const KernelDevices::Names own{std::string(sighting.field("pci")),
                                  std::string(sighting.field("device")),
@@ -91,8 +92,8 @@ std::vector<std::string> names_of(const KernelSighting& sighting, const KernelDe
 bool of_one_part(const KernelSighting& a, const KernelSighting& b, const KernelDevices& devices) {
   const std::string_view port = a.field("port");
   if (!port.empty() && !b.field("port").empty() && port != b.field("port")) return false;
-  const auto names = names_of(a, devices);
-  const auto others = names_of(b, devices);
+  const auto names = names_of_device(a, devices);
+  const auto others = names_of_device(b, devices);
   if (names.empty() || others.empty()) return names.empty() && others.empty();
   return std::ranges::any_of(names, [&](const std::string& name) {
     return std::ranges::find(others, name) != others.end();

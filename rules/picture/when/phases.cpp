@@ -62,7 +62,7 @@ bool is_long_before(const EventTime& time, const Stamps& stamps, std::int64_t us
   });
 }
 
-EventTime earlier(EventTime time, std::int64_t us) {
+EventTime moved_back(EventTime time, std::int64_t us) {
   if (time.wall_us) *time.wall_us -= us;
   if (time.uptime_us) *time.uptime_us -= us;
   return time;
@@ -207,11 +207,11 @@ Order Phases::order_to_beginning(const EventTime& time, const std::string& host)
 bool Phases::is_before(const EventTime& time, const std::string& host) const {
   if (has_members_) return order_to_beginning(time, host) == Order::before;
   // Of ranks that never came to have a communicator.
-  return order_to(earlier(time, -kLongStartUs), begun_, false) == Order::before;
+  return order_to(moved_back(time, -kLongStartUs), begun_, false) == Order::before;
 }
 
 bool Phases::is_after_end(const EventTime& time) const {
-  return order_to(earlier(time, kEndUs), ended_, false) == Order::after;
+  return order_to(moved_back(time, kEndUs), ended_, false) == Order::after;
 }
 
 bool Phases::is_outlived(const Sighted& sighted) const {
@@ -251,14 +251,14 @@ Phase Phases::of(const Sighted& sighted) const {
       order_to(time, sign_, false) == Order::after)
     return order_to(time, first_call_, false) == Order::before ? Phase::starting : Phase::during;
   // Shortly before the first that is known of the attempt, and no line tells of its beginning.
-  if (order_to(earlier(time, -kLongStartUs), sign_, false) == Order::after) return Phase::during;
+  if (order_to(moved_back(time, -kLongStartUs), sign_, false) == Order::after) return Phase::during;
   // Of a stamp without a zone: hosts of one cluster mostly keep the same one. Where that puts it
   // into the attempt, it is no accident.
   Sighted there = sighted;
   there.time.zone_assumed = !time.zone_assumed;
   const bool in_attempt =
       order_to_beginning(there.time, there.host) == Order::after && !is_after_end(there.time) &&
-      order_to(earlier(there.time, kLongestDelayUs), last_call_, false) != Order::after &&
+      order_to(moved_back(there.time, kLongestDelayUs), last_call_, false) != Order::after &&
       (there.lasts || !is_outlived(there));
   return in_attempt ? Phase::during : Phase::cannot_tell;
 }

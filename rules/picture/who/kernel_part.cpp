@@ -31,7 +31,7 @@ Standing standing_of_host(const View& view, const std::string& host) {
   return unnamed || unseen ? Standing::perhaps : Standing::bystander;
 }
 
-const LineRef* line_of(const View& view, const Worker& worker) {
+const LineRef* line_of_worker(const View& view, const Worker& worker) {
   for (std::size_t index : worker.members) {
     const Member& member = view.member(index);
     if (member.init && member.init->rank == worker.rank && member.init_line.known())
@@ -56,7 +56,7 @@ KernelPart host_part(const View& view, const std::string& host) {
 void add_worker(const View& view, std::size_t index, KernelPart& part) {
   const Worker& worker = view.workers.all[index];
   if (worker.rank >= 0) part.subject.ranks.push_back(worker.rank);
-  part.tie = line_of(view, worker);
+  part.tie = line_of_worker(view, worker);
 }
 
 // The address of a GPU that fell off the bus when its port complained.

@@ -129,7 +129,7 @@ bool told_by_calls(const View& view, const std::string& communicator) {
   });
 }
 
-Subject subject_of(const std::vector<ReportedPerson>& people) {
+Subject subject_of_people(const std::vector<ReportedPerson>& people) {
   std::set<std::string> hosts;
   std::set<int> ranks;
   std::set<std::string> gpus;

@@ -33,7 +33,7 @@ int world_of(const View& view);
 // Whether NCCL's own lines tell where this communicator's ranks stand.
 bool told_by_calls(const View& view, const std::string& communicator);
 
-Subject subject_of(const std::vector<ReportedPerson>& people);
+Subject subject_of_people(const std::vector<ReportedPerson>& people);
 std::string names_of(const std::vector<ReportedPerson>& people);
 
 }  // namespace faultline

@@ -302,7 +302,7 @@ ProgressTable table_of_ras(const View& view, const TorchCrew& /*crew*/) {
                            [](const ProgressRow& row) { return row.members.size() + row.unnamed; });
   table.names_circles = true;
   table.names = [people](const std::set<int>& who) { return names_of(people->of(who)); };
-  table.subject = [people](const std::set<int>& who) { return subject_of(people->of(who)); };
+  table.subject = [people](const std::set<int>& who) { return subject_of_people(people->of(who)); };
   return table;
 }
 

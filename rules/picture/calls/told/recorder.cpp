@@ -39,7 +39,8 @@ std::string place_in_program(std::string_view stack) {
   return {};
 }
 
-const LineRef* line_of(const Flight& flight, const FlightStall::Rank& rank, std::uint32_t group) {
+const LineRef* line_of_call(const Flight& flight, const FlightStall::Rank& rank,
+                            std::uint32_t group) {
   if (rank.dump == SIZE_MAX) return nullptr;
   const FlightDump& dump = flight.dumps()[rank.dump];
   const FlightPosition* position = dump.position(group);
@@ -49,11 +50,11 @@ const LineRef* line_of(const Flight& flight, const FlightStall::Rank& rank, std:
 ProgressRow row_of(const Flight& flight, const FlightStall& stall, bool all_stand_there) {
   ProgressRow row;
   row.group = group_text(flight, stall.group);
-  row.called_at = called_at(flight, stall);
+  row.called_at = place_in_program(flight, stall);
   for (const FlightStall::Rank& rank : stall.ranks) {
     Came& came = row.members[rank.rank];
     came.how_far = how_far(rank.standing);
-    if (const LineRef* line = line_of(flight, rank, stall.group)) came.lines = {line};
+    if (const LineRef* line = line_of_call(flight, rank, stall.group)) came.lines = {line};
   }
   const std::string what =
       fmt::format("{}, #{} of process group {}", call_text(flight.signature(stall.signature)),
@@ -97,7 +98,7 @@ std::string group_text(const Flight& flight, std::uint32_t index) {
              : fmt::format("{} ({})", name, group.description);
 }
 
-std::string called_at(const Flight& flight, const FlightStall& stall) {
+std::string place_in_program(const Flight& flight, const FlightStall& stall) {
   for (const FlightStall::Rank& rank : stall.ranks) {
     if (rank.dump == SIZE_MAX) continue;
     const FlightPosition* position = flight.dumps()[rank.dump].position(stall.group);

@@ -13,6 +13,6 @@ std::string call_text(const FlightSignature& signature);  // nccl:all_reduce, an
 std::string group_text(const Flight& flight, std::uint32_t group);
 
 // Where in the program the stall's operation was called; empty: no stack tells.
-std::string called_at(const Flight& flight, const FlightStall& stall);
+std::string place_in_program(const Flight& flight, const FlightStall& stall);
 
 }  // namespace faultline
