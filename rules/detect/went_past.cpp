@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 #include <vector>
 
 namespace faultline {
@@ -22,11 +23,17 @@ std::optional<std::uint64_t> line_of(const Member& member, std::uint64_t positio
 
 // How many calls the process had made on `other` when it printed `line`.
 std::optional<std::uint64_t> calls_before(const Member& other, std::uint64_t line) {
-  std::uint64_t later = 0;
-  for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > line;) ++later;
-  const bool all_recent_are_later = later == other.recent.size();
-  if (all_recent_are_later && later < other.place.position) return std::nullopt;
+  const auto places = std::views::iota(std::size_t{0}, other.recent.size());
+  const auto after = std::ranges::upper_bound(places, line, {},
+                                              [&](std::size_t i) { return other.recent[i].line; });
+  const auto later = static_cast<std::uint64_t>(places.end() - after);
+  if (after == places.begin() && later < other.place.position) return std::nullopt;
   return other.place.position - later;
+}
+
+// Two communicators of one process; lines of several files tell no order.
+bool comparable(const Member& one, const Member& other) {
+  return one.calls_source == other.calls_source && one.from_start && other.from_start;
 }
 
 // The communicators of one process and one of its peers, side by side.
@@ -35,12 +42,6 @@ struct Pair {
   const Member& my_other;
   const Member& peers;
   const Member& peers_other;
-
-  bool comparable() const {
-    return mine.calls_source == my_other.calls_source &&
-           peers.calls_source == peers_other.calls_source && mine.from_start &&
-           my_other.from_start && peers.from_start && peers_other.from_start;
-  }
 
   // How far each was on the other communicator at its position-th call here.
   std::optional<std::uint64_t> mine_at(std::uint64_t position) const {
@@ -68,7 +69,7 @@ struct Pair {
 };
 
 constexpr std::size_t kNoMember = SIZE_MAX;
-constexpr std::size_t kMostPeers = 32;  // peers tell the same
+constexpr std::size_t kMostPeers = 8;  // peers tell the same
 
 // The worker's member in a communicator.
 std::size_t member_in(const View& view, std::size_t worker, std::size_t communicator) {
@@ -124,20 +125,23 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
 std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
                                   std::size_t member) {
   if (alignment.basis != Basis::counted) return std::nullopt;
-  const Worker& worker = view.worker_of(member);
-  for (std::size_t my_other : worker.members) {
-    if (my_other == member) continue;
+  const Member& mine = view.member(member);
+  std::vector<std::size_t> ahead;  // members
+  for (std::size_t i = 0; i < alignment.members.size(); ++i)
+    if (alignment.positions[i] > alignment.slowest && view.member(alignment.members[i]).from_start)
+      ahead.push_back(alignment.members[i]);
+  if (!mine.from_start || ahead.empty()) return std::nullopt;
+  for (std::size_t my_other : view.worker_of(member).members) {
     const std::size_t shared = view.communicator_of[my_other];
-    if (shared == kNoCommunicator) continue;
+    if (my_other == member || shared == kNoCommunicator) continue;
+    if (!comparable(mine, view.member(my_other))) continue;
     std::size_t asked = 0;
-    for (std::size_t i = 0; i < alignment.members.size() && asked < kMostPeers; ++i) {
-      if (alignment.positions[i] <= alignment.slowest) continue;
-      const std::size_t peers_other =
-          member_in(view, view.workers.of_member[alignment.members[i]], shared);
-      if (peers_other == kNoMember) continue;
-      const Pair pair{view.member(member), view.member(my_other), view.member(alignment.members[i]),
-                      view.member(peers_other)};
-      if (!pair.comparable()) continue;
+    for (const std::size_t peer : ahead) {
+      if (asked == kMostPeers) break;
+      const std::size_t peers_other = member_in(view, view.workers.of_member[peer], shared);
+      if (peers_other == kNoMember || !comparable(view.member(peer), view.member(peers_other)))
+        continue;
+      const Pair pair{mine, view.member(my_other), view.member(peer), view.member(peers_other)};
       ++asked;
       const auto peer_there = pair.peers_at(alignment.slowest);
       if (!peer_there) continue;

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,14 +15,15 @@ namespace {
 // An all-to-all of many ranks has too many to be looked at each.
 constexpr std::size_t kMostFlows = 100'000;
 
+// Small: there are a thousand of each worker.
 struct QueuedCall {
   std::uint64_t line = 0;
-  std::size_t communicator = 0;
+  std::uint64_t number = 0;  // of the collective, or of the Send or Recv to that peer
+  std::uint32_t communicator = 0;
+  std::uint32_t member = 0;
+  std::uint32_t peer = 0;  // member, of a Send or Recv
   bool collective = true;
   bool sends = false;
-  std::size_t member = 0;
-  std::size_t peer = kNoCommunicator;  // member, of a Send or Recv
-  std::uint64_t number = 0;            // of the collective, or of the Send or Recv to that peer
 };
 
 // Sends and Recvs that stand together are taken for one launch.
@@ -146,59 +148,77 @@ class Replay {
   }
 
   bool read(std::size_t worker) {
-    std::uint64_t known_from = 0;
-    std::optional<std::uint32_t> source;
+    const std::optional<std::uint64_t> from = known_from(view_.workers.all[worker]);
+    if (!from) return false;
     std::vector<QueuedCall>& calls = queues_[worker].calls;
+    // What stands before all is known of is taken to have run.
+    const auto add = [&](const QueuedCall& call) {
+      if (call.line < *from)
+        note_as_run(call);
+      else
+        calls.push_back(call);
+    };
     for (const std::size_t index : view_.workers.all[worker].members) {
       const Member& member = view_.member(index);
       if (member.calls == 0) continue;
       const std::size_t which = view_.communicator_of[index];
-      if (which == kNoCommunicator) return false;
-      // Line numbers of several files tell no order.
-      if (source.value_or(member.calls_source) != member.calls_source) return false;
-      source = member.calls_source;
-      const std::uint64_t before = member.place.position - member.recent.size();
-      if (before > 0 && !member.recent.empty())
-        known_from = std::max(known_from, member.recent[0].line);
-      for (std::size_t i = 0; i < member.recent.size(); ++i) {
-        if (!collectives_[which].holds(before + i)) return false;
-        calls.push_back({.line = member.recent[i].line,
-                         .communicator = which,
-                         .member = index,
-                         .number = before + i});
+      QueuedCall call{.communicator = static_cast<std::uint32_t>(which),
+                      .member = static_cast<std::uint32_t>(index)};
+      call.number = member.place.position - member.recent.size();
+      for (std::size_t i = 0; i < member.recent.size(); ++i, ++call.number) {
+        if (!collectives_[which].holds(call.number)) return false;
+        call.line = member.recent[i].line;
+        add(call);
       }
-      for (const PeerCall call : {PeerCall::send, PeerCall::receive})
-        for (const Flow& flow : view_.job.traffic().of(index).flows(call)) {
-          if (++flows_ > kMostFlows || flow.source != *source) return false;
+      call.collective = false;
+      for (const PeerCall kind : {PeerCall::send, PeerCall::receive})
+        for (const Flow& flow : view_.job.traffic().of(index).flows(kind)) {
           const auto peer = by_rank_.find({which, flow.peer});
           if (peer == by_rank_.end()) return false;
-          const std::uint64_t oldest =
-              flow.calls - std::min<std::uint64_t>(flow.calls, Flow::kLines);
-          if (oldest > 0) known_from = std::max(known_from, *flow.line_of(oldest));
-          for (std::uint64_t number = oldest; number < flow.calls; ++number)
-            calls.push_back({.line = *flow.line_of(number),
-                             .communicator = which,
-                             .collective = false,
-                             .sends = call == PeerCall::send,
-                             .member = index,
-                             .peer = peer->second,
-                             .number = number});
+          call.peer = static_cast<std::uint32_t>(peer->second);
+          call.sends = kind == PeerCall::send;
+          for (call.number = oldest_known(flow); call.number < flow.calls; ++call.number) {
+            call.line = *flow.line_of(call.number);
+            add(call);
+          }
         }
     }
     std::ranges::stable_sort(calls, {}, &QueuedCall::line);
-    // What stands before all is known of is taken to have run.
-    const auto known = std::ranges::find_if(
-        calls, [&](const QueuedCall& call) { return call.line >= known_from; });
-    for (auto call = calls.begin(); call != known; ++call) note_as_run(*call);
-    calls.erase(calls.begin(), known);
     return true;
+  }
+
+  static std::uint64_t oldest_known(const Flow& flow) {
+    return flow.calls - std::min<std::uint64_t>(flow.calls, Flow::kLines);
+  }
+
+  // The line from which on all calls of a worker are known; nothing where they have no one order.
+  std::optional<std::uint64_t> known_from(const Worker& worker) {
+    std::uint64_t from = 0;
+    std::optional<std::uint32_t> source;
+    for (const std::size_t index : worker.members) {
+      const Member& member = view_.member(index);
+      if (member.calls == 0) continue;
+      if (view_.communicator_of[index] == kNoCommunicator) return std::nullopt;
+      // Line numbers of several files tell no order.
+      if (source.value_or(member.calls_source) != member.calls_source) return std::nullopt;
+      source = member.calls_source;
+      if (member.place.position > member.recent.size() && !member.recent.empty())
+        from = std::max(from, member.recent[0].line);
+      for (const PeerCall kind : {PeerCall::send, PeerCall::receive})
+        for (const Flow& flow : view_.job.traffic().of(index).flows(kind)) {
+          if (++flows_ > kMostFlows || flow.source != *source) return std::nullopt;
+          const std::uint64_t oldest = oldest_known(flow);
+          if (oldest > 0) from = std::max(from, *flow.line_of(oldest));
+        }
+    }
+    return from;
   }
 
   void note_as_run(const QueuedCall& call) {
     if (call.collective) {
       ++collectives_[call.communicator].at(call.number).arrived;
     } else {
-      std::uint64_t& made = lanes_[{call.member, call.peer, call.sends}].made;
+      std::uint64_t& made = lane_of(call).made;
       made = std::max(made, call.number + 1);
     }
   }
@@ -238,7 +258,7 @@ class Replay {
         wake(worker);
       return;
     }
-    Lane& lane = lanes_[{call.member, call.peer, call.sends}];
+    Lane& lane = lane_of(call);
     std::vector<std::size_t> answered;
     std::erase_if(lane.waiting, [&](const auto& waiting) {
       if (waiting.first >= lane.made) return false;
@@ -253,6 +273,7 @@ class Replay {
     return all.at(call.number).arrived + all.forgotten(call.number) >= all.known_from.size();
   }
 
+  Lane& lane_of(const QueuedCall& call) { return lanes_[{call.member, call.peer, call.sends}]; }
   Lane& answers_to(const QueuedCall& call) { return lanes_[{call.peer, call.member, !call.sends}]; }
 
   bool ends(const QueuedCall& call, std::size_t worker) {
