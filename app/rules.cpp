@@ -71,6 +71,7 @@ void print(const MessageSignature& signature) {
   if (signature.marks != Marks::nothing) say("marks", word(signature.marks));
   say("file", signature.file);
   std::vector<std::string> actions;
+  actions.reserve(signature.actions.size());
   for (const Action& action : signature.actions)
     actions.push_back(action.command.empty()
                           ? action.what

@@ -148,6 +148,7 @@ std::string attempt(int number, std::mt19937_64& random) {
   std::vector<std::uint64_t> ids(kCommunicators);
   for (std::uint64_t& id : ids) id = random();
   std::vector<std::string> texts;
+  texts.reserve(kRanks);
   for (int rank = 0; rank < kRanks; ++rank) texts.push_back(Process(rank, number, random).all(ids));
   std::vector<std::size_t> written(texts.size());
   std::vector<std::size_t> order(texts.size());

@@ -6,6 +6,8 @@
 //
 // The same flags give the same bytes.
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -79,25 +81,27 @@ class Trace {
       const std::uint64_t length = 20'000 + random_() % 200'000;
       complete(
           "cpu_op", "aten::mm", "\"pid\": 21734, \"tid\": 21734", now_, 12'000,
-          "\"External id\": " + id +
-              R"(, "Record function id": 0, "Sequence number": 8812, "Fwd thread id": 0, "Ev Idx": )" +
-              id);
+          fmt::format(
+              R"("External id": {0}, "Record function id": 0, "Sequence number": 8812, "Fwd thread id": 0, "Ev Idx": {0})",
+              id));
       complete("python_function", "torch/nn/modules/module.py(1751): _call_impl",
                "\"pid\": 21734, \"tid\": 21734", now_, 30'000,
-               "\"Python parent id\": " + id + ", \"Python id\": " + id + ", \"Ev Idx\": " + id);
+               fmt::format(R"("Python parent id": {0}, "Python id": {0}, "Ev Idx": {0})", id));
       complete("cuda_runtime", "cudaLaunchKernel", "\"pid\": 21734, \"tid\": 21734", now_, 4'000,
-               "\"External id\": " + id + ", \"cbid\": 211, \"correlation\": " + id);
+               fmt::format(R"("External id": {0}, "cbid": 211, "correlation": {0})", id));
       complete(
           "kernel",
           "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_"
           "nn_align8>(cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x128_32x3_nn_align8::"
           "Params)",
           "\"pid\": 0, \"tid\": 7", now_, length,
-          R"("External id": )" + id +
-              R"(, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": )" + id +
-              R"(, "registers per thread": 230, "shared memory": 98304, "blocks per SM": 1.939394, "warps per SM": 15.515152, "grid": [8, 32, 1], "block": [256, 1, 1], "est. achieved occupancy %": 24)");
-      print("  {\n    \"ph\": \"s\", \"id\": " + id + ", \"pid\": 21734, \"tid\": 21734, \"ts\": " +
-            time(now_) + ",\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  },\n");
+          fmt::format(
+              R"("External id": {0}, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": {0}, "registers per thread": 230, "shared memory": 98304, "blocks per SM": 1.939394, "warps per SM": 15.515152, "grid": [8, 32, 1], "block": [256, 1, 1], "est. achieved occupancy %": 24)",
+              id));
+      print(fmt::format(
+          "  {{\n    \"ph\": \"s\", \"id\": {}, \"pid\": 21734, \"tid\": 21734, \"ts\": {},\n"
+          "    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  }},\n",
+          id, time(now_)));
       if (i % 8 == 0)
         complete(
             "kernel", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)",

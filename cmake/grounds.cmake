@@ -37,10 +37,12 @@ ${claims_names}};
 
 }  // namespace faultline
 " @ONLY)
-  file(CONFIGURE OUTPUT ${root}/rules/knowledge/limits.h CONTENT "${head}namespace faultline::limits {
+  file(CONFIGURE OUTPUT ${root}/rules/knowledge/limits.h CONTENT "${head}// NOLINTBEGIN(readability-identifier-naming): the names are those of grounds.yaml.
+namespace faultline::limits {
 
 ${limits_constants}
 }  // namespace faultline::limits
+// NOLINTEND(readability-identifier-naming)
 " @ONLY)
   target_include_directories(${target} PUBLIC ${root})
 endfunction()

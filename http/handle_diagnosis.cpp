@@ -86,7 +86,7 @@ Response show_diagnosis(const Request& request, Services& services) {
   if (const Problem* problem = std::get_if<Problem>(&explain)) return problem_response(*problem);
   const auto attempt = request.query.number("attempt", 1);
   if (!attempt) return problem_response(attempt.error());
-  const std::string job = request.path_value("job");
+  const std::string& job = request.path_value("job");
   const auto diagnosis = services.jobs.diagnosis(
       job, static_cast<int>(std::min<std::uint64_t>(attempt->value_or(0), 1 << 30)));
   if (!diagnosis) return no_such_job(job);

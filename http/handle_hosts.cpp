@@ -339,7 +339,7 @@ Response show_host(const Request& request, Services& services) {
   const Result<PageRequest> page = page_request(request.query, 100);
   if (!page) return problem_response(page.error());
   const AllHosts all(services);
-  const std::string host(request.path_value("host"));
+  const std::string& host = request.path_value("host");
   const std::vector<HostInJob>* jobs = all.find(host);
   if (jobs == nullptr)
     return problem_response(

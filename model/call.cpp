@@ -43,6 +43,7 @@ std::string_view datatype_name(int datatype) { return name_at(kDatatypes, dataty
 std::string_view operation_name(int operation) { return name_at(kOperations, operation); }
 
 bool Signature::point_to_point() const { return contains(kPointToPoint, function); }
+bool Signature::reduces() const { return contains(kReductions, function); }
 
 std::string to_text(const Signature& signature) {
   const std::string_view function =
@@ -52,7 +53,7 @@ std::string to_text(const Signature& signature) {
       "{}({} {}, {}", function, signature.count_is_size ? "size" : "count", signature.count,
       name_or_number(datatype_name(signature.datatype), "datatype", signature.datatype));
   // Calls that do not reduce print operation 0, which is no sum there; likewise root 0.
-  if (contains(kReductions, signature.function) || signature.operation != 0) {
+  if (signature.reduces() || signature.operation != 0) {
     text += ", ";
     text += name_or_number(operation_name(signature.operation), "operation", signature.operation);
   }

@@ -27,6 +27,7 @@ struct Signature {
   // Send, Recv and the one-sided calls pair two ranks; they have no place in the sequence that all
   // ranks share.
   bool point_to_point() const;
+  bool reduces() const;  // others move bytes, whatever type they are
 
   bool operator==(const Signature&) const = default;
 };

@@ -421,7 +421,8 @@ bool parse_ncclras_event(std::string_view text, std::vector<Reading>& readings) 
   Reading reading;
   if (in.skip("[") && (!in.until(']', stamp) || !in.skip(" "))) return false;
   if (!in.until(':', event) || !is_ncclras_event(event)) return false;
-  if (!stamp.empty() && !(reading.time = parse_rfc3339(stamp))) return false;
+  if (!stamp.empty()) reading.time = parse_rfc3339(stamp);
+  if (!stamp.empty() && !reading.time) return false;
   RankReport report{.tool = std::string(kNcclrasMonitor), .communicator_id = {}};
   report.state = process_state_of(event);
   if (in.skip(" ") && read_process(in, report) && !report.state.empty()) {

@@ -126,7 +126,7 @@ class NcclTestsJson : public JsonReport {
     if (name == "alg_bw") row_.algbw[group] = *number;
     if (name == "bus_bw") row_.busbw[group] = *number;
     if (name == "bus_bw") row_.measured = true;
-    if (name == "nwrong") row_.wrong[group] = *number;
+    if (name == "nwrong") row_.wrong[group] = number;
   }
 
   // Once, however often the key stands there.

@@ -161,7 +161,8 @@ bool may_hang_in(const View& view, std::size_t member, const Flow& sent, const F
   for (std::size_t m : view.worker_of(member).members) {
     const Member& other = view.member(m);
     if (other.calls_source != received.source) continue;
-    for (std::size_t i = other.recent.size(); i-- > 0 && other.recent[i].line > line;) ++queued;
+    for (std::size_t i = other.recent.size(); i > 0 && other.recent[i - 1].line > line; --i)
+      ++queued;
   }
   return queued <= kMostQueued;
 }
@@ -186,8 +187,8 @@ std::optional<Dispute> both_send_first(const View& view, std::size_t communicato
     return std::nullopt;
   // It went well before: then the buffers take it, or somebody else's clock decides.
   if (last > 0 && !out->line_of(last - 1)) return std::nullopt;
-  for (std::uint64_t before = last; before-- > 0 && out->line_of(before);)
-    if (both_first(before) && !was_small(*out, before)) return std::nullopt;
+  for (std::uint64_t next = last; next > 0 && out->line_of(next - 1); --next)
+    if (both_first(next - 1) && !was_small(*out, next - 1)) return std::nullopt;
   Dispute dispute{.communicator = communicator, .one = one, .other = other};
   dispute.what = fmt::format(
       "{} and {} both call Send before Recv, in no common group: each may wait for the other",

@@ -15,6 +15,12 @@ bool came_to_its_end(const View& view) {
   });
 }
 
+// Where there is none, nobody asks whether it was then: the question is what ails the host.
+bool tells_of_a_job(const View& view) {
+  return !view.job.processes().all().empty() || !view.job.torch().empty() ||
+         !view.job.remarks().processes().empty() || view.job.reports().latest() != nullptr;
+}
+
 bool stops(const Suspicion& suspicion) {
   return suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
 }
@@ -41,7 +47,8 @@ void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion)
     only_mention(suspicion);
   }
   if (placed.phase != Phase::cannot_tell || placed.tied) return;
-  suspicion.sure.add(Ground::time_open);
+  suspicion.sure.add(stops(suspicion) && !tells_of_a_job(view) ? Ground::job_unseen
+                                                               : Ground::time_open);
   if (suspicion.verdict == Verdict::healthy || view.standstill.on_host(placed.host)) return;
   finding.title += said_of(placed.phase);
   only_mention(suspicion);

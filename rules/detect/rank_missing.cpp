@@ -123,6 +123,17 @@ bool one_file_has_several(const View& view, const std::vector<std::size_t>& memb
   });
 }
 
+// Its log begins in the middle of the work: it may have been cut at its end as well.
+bool is_of_an_excerpt(const View& view, std::size_t index) {
+  const std::uint32_t source = view.member(index).init_line.source;
+  return std::ranges::any_of(view.workers.all, [&](const Worker& worker) {
+    return std::ranges::any_of(worker.members, [&](std::size_t other) {
+      const Member& member = view.member(other);
+      return member.calls > 0 && !member.from_start && member.calls_source == source;
+    });
+  });
+}
+
 std::optional<Suspicion> stuck(const View& view, const Start& start) {
   const Communicator& communicator = view.communicators[start.communicator];
   Claim claim = start.stuck.size() <= start.finished.size() ? Claim::join_not_finished
@@ -130,7 +141,9 @@ std::optional<Suspicion> stuck(const View& view, const Start& start) {
   // Where peers went on to work, more than the one line of its end is missing.
   const bool peers_work = std::ranges::any_of(
       start.finished, [&](std::size_t m) { return view.member(m).first_op_count.has_value(); });
-  if (std::ranges::any_of(start.stuck, [&](std::size_t m) { return view.is_torn(m); }) ||
+  if (std::ranges::any_of(
+          start.stuck,
+          [&](std::size_t m) { return view.is_torn(m) || is_of_an_excerpt(view, m); }) ||
       (!peers_work && one_file_has_several(view, start.stuck)))
     claim = Claim::join_end_unseen;
   Suspicion suspicion = suspicion_of_start(

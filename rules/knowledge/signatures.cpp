@@ -193,8 +193,9 @@ class Signatures::Impl {
       if (const std::string flaw = flaw_of(signature, *regex); !flaw.empty())
         throw std::runtime_error(fmt::format("{}: {}: {}", signature.file, signature.id, flaw));
       std::vector<std::string> names(static_cast<std::size_t>(regex->NumberOfCapturingGroups()));
+      // No pattern has two groups of one name: name__2 is name in another place.
       for (const auto& [number, name] : regex->CapturingGroupNames())
-        names[static_cast<std::size_t>(number - 1)] = name;
+        names[static_cast<std::size_t>(number - 1)] = name.substr(0, name.find("__"));
       compiled.push_back({std::move(regex), std::move(names)});
     }
     return compiled;

@@ -20,6 +20,7 @@ struct Suspicion {
   bool tells_verdict = false;         // its lines tell how the job ended; what it explains does not
   Sureness sure;                      // finding.confidence is worked out from it
   bool names_its_reason = false;      // its text says why; nothing of the whole host does
+  bool says_not_why = false;          // nor does any line that it was found by
 };
 
 }  // namespace faultline

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/state/sources.h"
+#include "rules/state/traffic.h"
 
 namespace faultline {
 namespace {
@@ -112,10 +113,15 @@ Progress::Current::iterator Progress::written_into_another_line(const MemberKey&
   return first;
 }
 
+// Versions of NCCL print a Broadcast as so many floats or as so many bytes: what only moves data is
+// one call if it moves as much.
 std::uint32_t Progress::symbol_of(const Signature& signature) {
-  std::string key =
-      fmt::format("{} {} {} {} {} {}", signature.function, signature.count, signature.datatype,
-                  signature.operation, signature.root, signature.count_is_size);
+  const auto bytes = signature.reduces() ? std::nullopt : bytes_of(message_of(signature));
+  std::string key = bytes ? fmt::format("{} {} bytes {} {}", signature.function, *bytes,
+                                        signature.operation, signature.root)
+                          : fmt::format("{} {} {} {} {} {}", signature.function, signature.count,
+                                        signature.datatype, signature.operation, signature.root,
+                                        signature.count_is_size);
   auto [known, is_new] =
       symbols_.try_emplace(std::move(key), static_cast<std::uint32_t>(signatures_.size()));
   if (is_new) signatures_.push_back(signature);

@@ -14,6 +14,8 @@ constexpr int kMostDatatype = 255;
 // In the order of ncclDataType_t.
 constexpr std::array<std::uint8_t, 12> kBytesOfDatatype = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
 
+}  // namespace
+
 Payload message_of(const Signature& signature) {
   Payload message;
   message.count = std::min(signature.count, kMostCount) & kMostCount;
@@ -22,8 +24,6 @@ Payload message_of(const Signature& signature) {
       signature.datatype < 0 ? kMostDatatype : std::min(signature.datatype, kMostDatatype));
   return message;
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> bytes_of(const Payload& message) {
   const std::size_t datatype = message.datatype;

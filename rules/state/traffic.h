@@ -29,6 +29,8 @@ struct Payload {
   bool operator==(const Payload&) const = default;
 };
 
+Payload message_of(const Signature& signature);
+
 // nullopt: the datatype or the unit is not known.
 std::optional<std::uint64_t> bytes_of(const Payload& message);
 

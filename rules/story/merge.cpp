@@ -67,7 +67,10 @@ void add_actions(Finding& finding, Finding& again) {
 
 void add_times(Suspicion& known, const Suspicion& again) {
   Finding& finding = known.finding;
-  if (!known.since.known() && !known.since.uptime_us) known.since = again.since;
+  // A stamp with its zone can be compared with those of others.
+  const bool zoned_now = again.since.known() && !again.since.zone_assumed &&
+                         (!known.since.known() || known.since.zone_assumed);
+  if (zoned_now || (!known.since.known() && !known.since.uptime_us)) known.since = again.since;
   if (const auto& first = again.finding.first_seen)
     finding.first_seen = std::min(finding.first_seen.value_or(*first), *first);
   if (const auto& last = again.finding.last_seen)
@@ -104,6 +107,11 @@ void join(Candidate& into, Candidate&& other, bool bears_out) {
   if (!same) {
     add_parts(finding, again);
     add_actions(finding, again);
+  }
+  if (into.suspicion.says_not_why && !other.suspicion.says_not_why) {
+    finding.title = again.title;
+    finding.actions = again.actions;
+    into.suspicion.says_not_why = false;
   }
   finding.count += again.count;
   add_times(into.suspicion, other.suspicion);

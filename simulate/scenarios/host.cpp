@@ -111,7 +111,7 @@ std::optional<Victim> stop_host(Injection& it, const Trouble& trouble) {
   const int host = it.any_host();
   const std::vector<int> ranks = it.ranks_of_host(host);
   const Place place{it.any_step(), 0};
-  const Victim victim = victim_of(it, ranks.front(), place);
+  Victim victim = victim_of(it, ranks.front(), place);
   if (is_twin(it, trouble, victim)) return std::nullopt;
   for (const int rank : ranks) it.stop(rank, place);
   trouble.happens(it, victim);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 namespace faultline {
@@ -36,18 +37,17 @@ TEST(Progress, SaysHowFarARunHasCome) {
 }
 
 TEST(Progress, LeavesOnlyItsMessagesInAFile) {
-  std::FILE* file = std::tmpfile();
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), &std::fclose);
   ASSERT_NE(file, nullptr);
   {
-    ProgressLine progress(file);
+    ProgressLine progress(file.get());
     progress.show({.bytes = 1});
     progress.say("a warning");
     progress.show({.bytes = 2});
   }
-  std::rewind(file);
+  ASSERT_EQ(std::fseek(file.get(), 0, SEEK_SET), 0);
   std::string text(100, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file));
-  std::fclose(file);
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
   EXPECT_EQ(text, "a warning\n");
 }
 

@@ -21,7 +21,7 @@ inline Diagnosis diagnosis_of(const std::filesystem::path& folder) {
   std::atomic<std::uint64_t> bytes = 0;
   for (const InputFile& file : inputs.files)
     read_input(file, {.job = "simulated", .name = "", .host = ""}, asked, bytes,
-               [&](SourceBatch read) {
+               [&](const SourceBatch& read) {
                  job.apply(*read.source, read.batch, read.received);
                  return true;
                });

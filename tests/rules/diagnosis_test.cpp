@@ -491,5 +491,28 @@ TEST(RankBehind, MostRanksThatStayInABroadcastAreHeldUpAndMissNothing) {
   }
 }
 
+// Builds of NCCL print what only moves data in elements of its type, or in bytes.
+TEST(CollectiveMismatch, WhatOnlyMovesDataIsOneCallIfItMovesAsManyBytes) {
+  const Signature in_floats{.function = "Broadcast", .count = 64, .datatype = 7};
+  const Signature in_bytes{.function = "Broadcast", .count = 256, .datatype = 0};
+  const Signature fewer{.function = "Broadcast", .count = 128, .datatype = 0};
+  const auto first = [](const Signature& most, const Signature& odd) {
+    Job job;
+    job.join_all(16);
+    job.call(ranks(0, 8), most);
+    job.call(ranks(8, 16), odd);
+    job.call(ranks(0, 16), all_reduce(), 3);
+    job.call(ranks(1, 16), all_reduce());
+    return std::string(name_of(job.diagnosis().root_causes.at(0).cause));
+  };
+  EXPECT_EQ(first(in_floats, in_bytes), "collective.rank_behind");
+  EXPECT_EQ(first(in_bytes, in_floats), "collective.rank_behind");
+  EXPECT_EQ(first(in_floats, fewer), "software.collective_mismatch");
+  Signature reduced = in_floats;
+  Signature reduced_bytes = in_bytes;
+  reduced.function = reduced_bytes.function = "AllReduce";
+  EXPECT_EQ(first(reduced, reduced_bytes), "software.collective_mismatch");
+}
+
 }  // namespace
 }  // namespace faultline

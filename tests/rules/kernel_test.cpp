@@ -660,5 +660,46 @@ TEST(KernelHosts, AThousandTextsOfOneLogAreBounded) {
   EXPECT_EQ(causes(job.diagnosis().root_causes).size(), 1U);
 }
 
+TEST(Kernel, ABootBringsLinksUpAndDownAndBreaksNone) {
+  EventTime young;
+  young.uptime_us = 131'000'000;
+  const auto verdict_on = [&](const std::string& text) {
+    Job job;
+    job.kernel("node-0", text, young);
+    return job.diagnosis().verdict;
+  };
+  EXPECT_EQ(verdict_on("mlx5_core 0000:5c:00.0 ens3f0np0: Link down"), Verdict::healthy);
+  EXPECT_EQ(verdict_on("mlx5_core 0000:5c:00.0: poll_health:820:(pid 0): device's health "
+                       "compromised - reached miss count"),
+            Verdict::failed);
+}
+
+TEST(Kernel, AWatchdogOfAnInterfaceNamesIt) {
+  Job job;
+  job.kernel("node-0", "NETDEV WATCHDOG: ens7 (ixgbe): transmit queue 3 timed out", at(0));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(diagnosis.root_causes.front().title, testing::HasSubstr("ens7 on node-0 stopped"));
+}
+
+// Nobody asks whether it was in the job's time where no job is: what ails the host?
+TEST(Kernel, WithoutALineOfAJobAFaultIsSurerThanBesideAJobOfAnOpenTime) {
+  const auto sureness = [](bool with_job) {
+    Job job;
+    if (with_job) {
+      job.join_all(16);
+      job.call(ranks(0, 16), all_reduce(), 3);
+    }
+    EventTime up;
+    up.uptime_us = 86'400'000'000;
+    job.kernel("node-0", "nfs: server filer-2 not responding, still trying", up);
+    const Diagnosis diagnosis = job.diagnosis();
+    return diagnosis.root_causes.empty() ? 0.0 : diagnosis.root_causes.front().confidence;
+  };
+  EXPECT_GT(sureness(false), 0.65);
+  EXPECT_LT(sureness(false), 0.8);
+  EXPECT_LT(sureness(true), 0.6);
+}
+
 }  // namespace
 }  // namespace faultline

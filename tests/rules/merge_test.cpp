@@ -187,5 +187,35 @@ TEST(Merge, OneIdIsOneFindingWhoeverFoundItAndSpansTheTimesOfBoth) {
   EXPECT_EQ(all.front().finding().last_seen, Timestamp(std::chrono::hours(3)));
 }
 
+TEST(Merge, AStampWithItsZonePlacesWhatOneWithoutLeavesOpen) {
+  const Subject rank{.hosts = {"n1"}, .ranks = {3}};
+  for (const bool zoned_first : {true, false}) {
+    std::vector<Candidate> all{candidate("kernel", "software.rank_crashed", rank),
+                               candidate("torch", "software.rank_crashed", rank)};
+    const EventTime zoned = EventTime::at(Timestamp(std::chrono::seconds(70)));
+    const EventTime bare = EventTime::at(Timestamp(std::chrono::seconds(75)), {}, true);
+    all[0].suspicion.since = zoned_first ? zoned : bare;
+    all[1].suspicion.since = zoned_first ? bare : zoned;
+    merge_of(all);
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_EQ(all.front().suspicion.since, zoned);
+  }
+}
+
+TEST(Merge, WhoeverSaysWhyGivesTheTitle) {
+  const Subject rank{.hosts = {"n1"}, .ranks = {3}};
+  for (const std::size_t says : {0, 1}) {
+    std::vector<Candidate> all{candidate("kernel", "software.rank_crashed", rank),
+                               candidate("torch", "software.rank_crashed", rank)};
+    all[0].finding().title = all[1].finding().title = "killed, and no line says why";
+    all[1 - says].suspicion.says_not_why = true;
+    all[says].finding().title = "crashed in a library";
+    merge_of(all);
+    ASSERT_THAT(all, SizeIs(1));
+    EXPECT_EQ(all.front().finding().title, "crashed in a library");
+    EXPECT_FALSE(all.front().suspicion.says_not_why);
+  }
+}
+
 }  // namespace
 }  // namespace faultline

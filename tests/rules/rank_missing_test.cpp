@@ -242,5 +242,23 @@ TEST(DuplicateGpu, WhatNcclAcceptedIsNotAccused) {
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
 
+// Where a log begins in the middle of the work, it may have been cut at its end as well.
+TEST(RankMissing, IsLessSureWhereTheLogIsAnExcerpt) {
+  const auto sureness = [](bool excerpt) {
+    Job job;
+    for (int rank = 0; rank < 4; ++rank) job.join(rank, "world", rank, 4);
+    if (excerpt) job.call_as_stranger(3, all_reduce(), 4, 700);
+    for (int rank = 0; rank < 3; ++rank) job.join(rank, "late", rank, 4);
+    for (int rank = 0; rank < 3; ++rank) job.call({rank}, all_reduce(), 1, "late");
+    job.begin_to_join(3, "late", 3, 4);
+    const Diagnosis diagnosis = job.diagnosis();
+    for (const Finding& finding : diagnosis.root_causes)
+      if (finding.cause == Cause::launch_rank_missing) return finding.confidence;
+    return 0.0;
+  };
+  EXPECT_GT(sureness(false), 0.8);
+  EXPECT_LT(sureness(true), 0.7);
+}
+
 }  // namespace
 }  // namespace faultline

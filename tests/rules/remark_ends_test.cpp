@@ -175,5 +175,19 @@ TEST(RemarkCauses, AnXidExplainsTheConnectionsOfItsRank) {
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("network.peer_lost"));
 }
 
+// What one build writes the other reads as something else; then both find nobody where they look.
+TEST(RemarkEnds, RecordsThatDoNotFitTogetherAreWhyPeersFindNobody) {
+  Job job;
+  job.warn(0,
+           "Bootstrap Root : mismatch in info from procs, nranks 16 vs 16, nroots 1 vs 1, iroot 0 "
+           "vs 0, offset 0 vs 871234567");
+  job.warn(9,
+           "socketPollConnect: connect to 10.0.0.11<36141> returned Connection refused, exceeded "
+           "error retry count after 35 attempts");
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_EQ(diagnosis.root_causes.front().cause, Cause::software_version_mismatch);
+}
+
 }  // namespace
 }  // namespace faultline

@@ -17,7 +17,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-ProgressRow row(std::set<int> missing, std::set<int> inside) {
+ProgressRow row(const std::set<int>& missing, const std::set<int>& inside) {
   ProgressRow row;
   for (const int member : missing) row.members[member].how_far = HowFar::not_entered;
   for (const int member : inside) row.members[member].how_far = HowFar::entered;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 // A host that crashed is back by then; one that was started later was started for another reason.
-constexpr std::int64_t kLongestRebootUs = 45 * 60 * kSecondUs;
+constexpr std::int64_t kLongestRebootUs = std::int64_t{45} * 60 * kSecondUs;
 
 bool was_taken_down(const KernelSightings& sightings, const KernelLog& log, std::uint64_t boot) {
   return std::ranges::any_of(sightings.all, [&](const KernelSighting& sighting) {

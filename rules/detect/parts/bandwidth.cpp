@@ -55,7 +55,7 @@ double rate_of(const PartFacts& facts, const NetworkPort& port, const NamePatter
 }
 
 std::string host_of(const PartFacts& facts, const PartRecord& record) {
-  const std::string ran_on = facts.view.job.host_of(record.spoken_host, record.source);
+  std::string ran_on = facts.view.job.host_of(record.spoken_host, record.source);
   if (!ran_on.empty()) return ran_on;
   const std::string from = short_host(record.name("from"));
   const std::string by_address = facts.view.job.addresses().host_of_address(from);

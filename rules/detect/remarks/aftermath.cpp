@@ -63,9 +63,9 @@ Texts by_text(const std::vector<const Sighting*>& unknown) {
   Texts texts;
   std::map<std::string, std::size_t> known;
   for (const Sighting* sighting : unknown) {
-    std::string text = without_what_varies(sighting->said->remark.text);
+    const std::string text = without_what_varies(sighting->said->remark.text);
     const auto [at, is_new] = known.try_emplace(text, texts.size());
-    if (is_new) texts.push_back({std::move(text), {}});
+    if (is_new) texts.push_back({text, {}});
     texts[at->second].second.push_back(sighting);
   }
   return texts;

@@ -101,9 +101,9 @@ std::vector<Group> grouped(const View& view, const SightingList& causes) {
   std::map<std::string, std::size_t> known;
   std::vector<Group> groups;
   for (const Sighting* sighting : causes) {
-    std::string key = key_of(view, *sighting);
+    const std::string key = key_of(view, *sighting);
     const auto [at, is_new] = known.try_emplace(key, groups.size());
-    if (is_new) groups.push_back({std::move(key), {}});
+    if (is_new) groups.push_back({key, {}});
     groups[at->second].second.push_back(sighting);
   }
   return groups;

@@ -405,7 +405,8 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
                                                    first.exit().teller)
                                      : fmt::format("{} {}", who, name_of(first.exit()));
-  if (first.killed() && !first.for_memory()) finding.title += ", and no line says why";
+  suspicion.says_not_why = first.killed() && !first.for_memory();
+  if (suspicion.says_not_why) finding.title += ", and no line says why";
   finding.severity = Severity::critical;
   suspicion.sure = first.for_memory() ? Claim::crash_out_of_memory
                    : first.by_fault() ? Claim::crash_faulted
@@ -415,7 +416,7 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   finding.count = ends.size();
   for (const Ended& end : ends)
     if (finding.evidence.size() < 3) finding.evidence.push_back(view.evidence(end.line->line));
-  if (first.killed() && !first.for_memory())
+  if (suspicion.says_not_why)
     finding.actions.push_back({"See whether the kernel or the cgroup killed it for memory.",
                                finding.subject.hosts.empty() ? "" : finding.subject.hosts.front(),
                                "dmesg -T | grep -E 'oom|Killed process'"});

@@ -15,7 +15,7 @@ namespace faultline {
 namespace {
 
 // One rank's place in one group.
-struct Place {
+struct PlaceOfRank {
   int rank = -1;
   std::size_t dump = SIZE_MAX;
   const FlightPosition* position = nullptr;
@@ -23,9 +23,9 @@ struct Place {
 
 struct Group {
   std::uint32_t index = 0;
-  std::vector<Place> places;    // of the ranks that have a position
-  std::int64_t local_id = -1;   // if all of them count it the same; -1: they do not
-  bool point_to_point = false;  // then its counters count Sends and Recvs, too
+  std::vector<PlaceOfRank> places;  // of the ranks that have a position
+  std::int64_t local_id = -1;       // if all of them count it the same; -1: they do not
+  bool point_to_point = false;      // then its counters count Sends and Recvs, too
 };
 
 bool is_open(const FlightEntry& entry) {
@@ -53,7 +53,7 @@ std::vector<Group> groups_of(const Flight& flight, const std::multimap<int, std:
   }
   for (Group& group : groups) {
     bool same = true;
-    for (const Place& place : group.places) {
+    for (const PlaceOfRank& place : group.places) {
       if (place.position->local_id >= 0) {
         same = same && (group.local_id < 0 || group.local_id == place.position->local_id);
         group.local_id = place.position->local_id;
@@ -72,7 +72,7 @@ const FlightCounters* counters_of(const FlightDump& dump, std::int64_t local_id)
 }
 
 // How a rank stands to a collective of which it has no entry.
-FlightStanding standing_without_entry(const FlightDump& dump, const Place& place,
+FlightStanding standing_without_entry(const FlightDump& dump, const PlaceOfRank& place,
                                       const Group& group, std::uint32_t sequence) {
   const FlightPosition& position = *place.position;
   std::optional<std::int64_t> enqueued = position.last_enqueued;
@@ -113,7 +113,7 @@ std::uint32_t most_frequent(const std::map<std::uint32_t, std::size_t>& counts) 
 std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
                                     const std::map<int, std::size_t>& dump_of_rank) {
   std::optional<std::uint32_t> first;
-  for (const Place& place : group.places)
+  for (const PlaceOfRank& place : group.places)
     for (const FlightEntry& entry : place.position->entries)
       if (is_collective(entry) && is_open(entry) && (!first || entry.sequence < *first))
         first = entry.sequence;
@@ -122,7 +122,7 @@ std::optional<FlightStall> stall_of(const Flight& flight, const Group& group,
   FlightStall stall{.group = group.index, .sequence = *first};
   std::map<std::uint32_t, std::size_t> signatures;
   std::set<int> placed;
-  for (const Place& place : group.places) {
+  for (const PlaceOfRank& place : group.places) {
     FlightStall::Rank& rank = stall.ranks.emplace_back();
     placed.insert(place.rank);
     rank.rank = place.rank;
@@ -218,7 +218,7 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
   const auto compared = [](const FlightEntry& entry) {
     return entry.role == FlightRole::collective && !entry.point_to_point;
   };
-  for (const Place& place : group.places) {
+  for (const PlaceOfRank& place : group.places) {
     for (const FlightEntry& entry : place.position->entries) {
       if (!compared(entry)) continue;
       const std::uint32_t what = comparable(entry.signature);
@@ -232,7 +232,7 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
   if (!sequence) return std::nullopt;
 
   std::map<std::uint32_t, FlightMismatch::Camp> camps;
-  for (const Place& place : group.places) {
+  for (const PlaceOfRank& place : group.places) {
     for (const FlightEntry& entry : place.position->entries) {
       if (!compared(entry) || entry.sequence != *sequence) continue;
       FlightMismatch::Camp& camp = camps[comparable(entry.signature)];
@@ -242,7 +242,7 @@ std::optional<FlightMismatch> mismatch_of(const Group& group, Comparable& compar
     }
   }
   FlightMismatch mismatch{.group = group.index, .sequence = *sequence};
-  for (const Place& place : group.places)
+  for (const PlaceOfRank& place : group.places)
     for (const FlightEntry& entry : place.position->entries)
       if (compared(entry) && entry.sequence == *sequence && entry.created_us > 0 &&
           (mismatch.since_us == 0 || entry.created_us < mismatch.since_us))
@@ -269,7 +269,7 @@ void add_peer_waits(const Flight& flight, const Group& group,
   using Direction = std::tuple<int, int, bool>;  // rank, peer, sends
   std::map<Direction, std::vector<FlightPeerWait>> open;
   std::map<Direction, std::size_t> over;
-  for (const Place& place : group.places) {
+  for (const PlaceOfRank& place : group.places) {
     for (std::uint32_t i = 0; i < place.position->entries.size(); ++i) {
       const FlightEntry& entry = place.position->entries[i];
       if (!entry.point_to_point) continue;
@@ -322,7 +322,7 @@ void ask_like_groups(const Flight& flight, const std::vector<Group>& groups, Com
     if (group.index == mismatch.group || other.description != own.description ||
         other.members.size() != own.members.size())
       continue;
-    for (const Place& place : group.places)
+    for (const PlaceOfRank& place : group.places)
       for (const FlightEntry& entry : place.position->entries) {
         if (entry.role != FlightRole::collective || entry.point_to_point ||
             entry.sequence != mismatch.sequence)

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
 // Links come up and drivers find their devices in a host's first minutes.
+// A boot brings links up and down and resets devices. It breaks none.
 constexpr std::int64_t kBootPhaseUs = 300 * kSecondUs;
 // A driver that was taken down and not put back by then is not coming back.
 constexpr std::int64_t kMaintenanceUs = 600 * kSecondUs;
@@ -61,7 +62,9 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
 void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance,
                       const FirmwareRecords& records) {
   for (const KernelSaying& saying : sighting.text->sayings) {
-    if (!sighting.signature->lasts && while_booting(sighting, saying)) continue;
+    if (!sighting.signature->lasts && sighting.signature->severity < Severity::critical &&
+        while_booting(sighting, saying))
+      continue;
     if (in_maintenance(maintenance, saying) || !records.counts(sighting, saying)) continue;
     if (sighting.first == nullptr) sighting.first = &saying;
     sighting.last = &saying;

@@ -17,7 +17,7 @@ namespace {
 using Count = std::uint64_t;
 
 // Who launched as many.
-struct Place {
+struct PlaceOfCrowd {
   int ranks = 0;
   std::vector<int> named;
   const LineRef* line = nullptr;
@@ -31,10 +31,10 @@ struct Place {
 
 struct Standing {
   std::string operation;  // empty: all kinds together
-  std::map<Count, Place> places;
+  std::map<Count, PlaceOfCrowd> places;
 
-  const Place& last() const { return places.begin()->second; }
-  const Place& first() const { return places.rbegin()->second; }
+  const PlaceOfCrowd& last() const { return places.begin()->second; }
+  const PlaceOfCrowd& first() const { return places.rbegin()->second; }
   Count gap() const { return places.rbegin()->first - places.begin()->first; }
   int ranks() const {
     int all = 0;
@@ -59,7 +59,7 @@ Standing standing_of(const ReportedCommunicator& communicator, const std::string
   Standing standing{.operation = operation, .places = {}};
   for (const auto& crowd : communicator.crowds) {
     if (crowd.operation != operation) continue;
-    Place& at = standing.places[crowd.count];
+    PlaceOfCrowd& at = standing.places[crowd.count];
     at.ranks = std::max(at.ranks, crowd.ranks);
     at.line = &crowd.line;
   }
@@ -177,7 +177,7 @@ class Rows {
     if (!standing || told_by_calls(view_, id)) return std::nullopt;
     const Standing all = report_.names_all ? standing_in_all(communicator) : Standing{};
     const bool mixed = all.places.size() == 1;  // as many calls, of different kinds
-    const Place& last = report_.names_all && !mixed ? all.last() : standing->last();
+    const PlaceOfCrowd& last = report_.names_all && !mixed ? all.last() : standing->last();
     const Count fewest = last.named.empty() ? standing->places.begin()->first
                                             : launched(communicator.ranks.at(last.named.front()),
                                                        standing->operation);
@@ -208,7 +208,7 @@ class Rows {
   }
 
   std::set<int> members_of(const ProgressRow& row, const ReportedCommunicator& communicator,
-                           const Place& place) {
+                           const PlaceOfCrowd& place) {
     std::set<int> members;
     for (const int rank : place.named)
       members.insert(number_of(row.communicator, communicator, rank));
@@ -216,7 +216,7 @@ class Rows {
   }
 
   void add_members(const std::string& id, const ReportedCommunicator& communicator,
-                   const Standing& standing, const Place& last, ProgressRow& row) {
+                   const Standing& standing, const PlaceOfCrowd& last, ProgressRow& row) {
     const std::set<int> late(last.named.begin(), last.named.end());
     // Of a crowd, a few that are named would seem to be all.
     const bool named = static_cast<int>(late.size()) == last.ranks;
@@ -242,7 +242,7 @@ class Rows {
   }
 
   void tell_behind(const ReportedCommunicator& communicator, const Standing& standing,
-                   const Place& last, Count fewest, Motion motion, const std::string& name,
+                   const PlaceOfCrowd& last, Count fewest, Motion motion, const std::string& name,
                    ProgressRow& row) {
     const bool still = motion == Motion::still;
     row.behind.words = fmt::format("launched {} {}{}, {} fewer than {} of its {} ranks{}", fewest,
@@ -256,9 +256,9 @@ class Rows {
   }
 
   // Most are behind, and stay there: the few who are ahead called something the others never will.
-  static void tell_ahead(const Standing& standing, const Place& last, Motion motion,
+  static void tell_ahead(const Standing& standing, const PlaceOfCrowd& last, Motion motion,
                          const std::string& name, ProgressRow& row) {
-    const Place& first = standing.first();
+    const PlaceOfCrowd& first = standing.first();
     if (motion != Motion::still || first.named.empty() ||
         static_cast<int>(first.named.size()) != first.ranks || standing.places.size() != 2)
       return;
@@ -273,7 +273,7 @@ class Rows {
   void tell_mixed(const ReportedCommunicator& communicator, const Standing& standing,
                   const std::string& name, ProgressRow& row) {
     const bool fewer = standing.last().ranks <= standing.first().ranks;
-    const Place& odd = fewer ? standing.last() : standing.first();
+    const PlaceOfCrowd& odd = fewer ? standing.last() : standing.first();
     if (odd.ranks * 2 >= standing.ranks()) return;
     row.odd = members_of(row, communicator, odd);
     row.line = (fewer ? standing.first() : standing.last()).line;
