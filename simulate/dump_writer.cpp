@@ -132,15 +132,15 @@ class JsonWriter {
     out_ += ']';
   }
   void put(const DumpValue::Dictionary& dictionary) {
-    std::vector<const DumpValue::Pair*> members;
+    std::vector<const DumpValue::Member*> members;
     for (const auto& member : dictionary.members) members.push_back(&member);
-    std::ranges::sort(members, {}, [](const auto* member) { return member->first; });
+    std::ranges::sort(members, {}, &DumpValue::Member::name);
     out_ += '{';
     for (const auto* member : members) {
       if (member != members.front()) out_ += ',';
-      put(member->first);
+      put(member->name);
       out_ += ':';
-      put(member->second);
+      put(member->value);
     }
     out_ += '}';
   }

@@ -4,14 +4,13 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
 namespace faultline::simulation {
 
 struct DumpValue {
-  using Pair = std::pair<std::string, DumpValue>;
+  struct Member;
   struct List {
     std::vector<DumpValue> items;
   };
@@ -19,12 +18,17 @@ struct DumpValue {
     std::vector<DumpValue> items;
   };
   struct Dictionary {
-    std::vector<Pair> members;
+    std::vector<Member> members;
   };
   struct None {};
 
   std::variant<None, bool, std::int64_t, double, std::string, List, Tuple, Dictionary> value;
   int shared = -1;  // those with the same number are one object
+};
+
+struct DumpValue::Member {
+  std::string name;
+  DumpValue value;
 };
 
 // What torch::jit::Pickler makes of it: protocol 2, texts once, no more operations than it needs.

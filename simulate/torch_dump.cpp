@@ -44,7 +44,7 @@ class Dump {
 
  private:
   static void add(Value::Dictionary& to, std::string_view name, Value value) {
-    to.members.emplace_back(std::string(name), std::move(value));
+    to.members.push_back({std::string(name), std::move(value)});
   }
 
   Value config() const {

@@ -10,15 +10,15 @@ namespace {
 constexpr std::size_t kMostProcesses = 1 << 17;
 
 template <class T, class... Others>
-constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+constexpr bool kIsOneOf = (std::is_same_v<T, Others> || ...);
 
 bool of_nccl(const Fact& fact) {
   return std::visit(
       [](const auto& f) {
         using T = std::decay_t<decltype(f)>;
         if constexpr (std::is_same_v<T, Remark>) return f.dialect == "nccl";
-        return is_one_of<T, CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting,
-                         PeerConnection, SetupStep, BackTrace>;
+        return kIsOneOf<T, CommunicatorInit, CommunicatorEnd, CommunicatorShape, Setting,
+                        PeerConnection, SetupStep, BackTrace>;
       },
       fact);
 }

@@ -47,8 +47,8 @@ TEST(DumpWriter, PicklesFractionsFlagsAndNothing) {
 
 TEST(DumpWriter, SortsMembersInJson) {
   Value::Dictionary dictionary;
-  dictionary.members.emplace_back("version", text("2.10"));
-  dictionary.members.emplace_back("entries", Value{Value::List{}});
+  dictionary.members.push_back({"version", text("2.10")});
+  dictionary.members.push_back({"entries", Value{Value::List{}}});
   EXPECT_EQ(as_json({std::move(dictionary)}), R"({"entries":[],"version":"2.10"})");
 }
 

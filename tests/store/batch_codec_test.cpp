@@ -30,7 +30,7 @@ Batch training(std::size_t ranks, std::size_t steps) {
     batch.speakers.push_back({"node" + std::to_string(rank / 8), 4000 + rank, 0, -1});
     batch.runs.push_back({.order = rank,
                           .speaker = rank,
-                          .communicator = 0x55d0c0de0000U + rank * 4096U,
+                          .communicator = 0x55d0c0de0000U + rank * std::uint64_t{4096},
                           .nranks = static_cast<int>(ranks),
                           .last_text = std::string(150, static_cast<char>('a' + rank % 26))});
   }
