@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using Hosts = std::vector<std::string>;
 
-const Finding* find(const std::vector<Finding>& findings, std::string_view cause) {
+const Finding* finding_named(const std::vector<Finding>& findings, std::string_view cause) {
   const auto found = std::ranges::find(findings, cause_named(cause), &Finding::cause);
   return found == findings.end() ? nullptr : &*found;
 }
@@ -88,7 +88,7 @@ TEST(Scripts, AreToldWhatAVariableReallyMeansAndHeldAgainstNobody) {
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << told(diagnosis);
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
-  const Finding* finding = find(diagnosis.observations, "config.environment_mismatch");
+  const Finding* finding = finding_named(diagnosis.observations, "config.environment_mismatch");
   ASSERT_NE(finding, nullptr) << told(diagnosis);
   EXPECT_EQ(finding->severity, Severity::info);
   EXPECT_THAT(finding->title, AllOf(HasSubstr("NCCL_TIMEOUT is 3600: NCCL knows no such variable"),
@@ -116,7 +116,8 @@ TEST(Scripts, AreToldOfLinesThatNothingSwitchesOn) {
     write_script(job, "NCCL_DEBUG_SUBSYS", "INIT,NET");
     if (beside) write_script(job, "NCCL_DEBUG", "INFO");
     const Diagnosis diagnosis = job.diagnosis();
-    EXPECT_EQ(find(diagnosis.observations, "config.environment_mismatch") == nullptr, beside)
+    EXPECT_EQ(finding_named(diagnosis.observations, "config.environment_mismatch") == nullptr,
+              beside)
         << told(diagnosis);
   }
 }
@@ -235,7 +236,7 @@ TEST(NetworkFallback, IsSeenBeforeAnythingIsConnected) {
             "Init START");
   }
   const Diagnosis diagnosis = job.diagnosis();
-  const Finding* finding = find(diagnosis.root_causes, "config.network_fallback");
+  const Finding* finding = finding_named(diagnosis.root_causes, "config.network_fallback");
   ASSERT_NE(finding, nullptr) << told(diagnosis);
   EXPECT_EQ(finding->subject.hosts, Hosts{"n3"});
 }
@@ -336,7 +337,8 @@ TEST(NetworkFallback, IsNoCauseWherePortsAreDownOrSlowOrOfOneHost) {
         {port_report("ibstat", "Ethernet", "Active", "25"), 4},
         {port_report("ibstat", "InfiniBand", "Active", "400"), 1}}) {
     const Diagnosis diagnosis = told_to_use_sockets(ports, hosts, "NCCL_IB_DISABLE", "1");
-    EXPECT_EQ(find(diagnosis.root_causes, "config.network_fallback"), nullptr) << told(diagnosis);
+    EXPECT_EQ(finding_named(diagnosis.root_causes, "config.network_fallback"), nullptr)
+        << told(diagnosis);
   }
 }
 
@@ -519,7 +521,7 @@ TEST(EnvironmentMismatch, NamesAnotherInterfaceOfRanksThatNeverStarted) {
             "Init START");
   }
   const Diagnosis diagnosis = job.diagnosis();
-  const Finding* finding = find(diagnosis.root_causes, "config.environment_mismatch");
+  const Finding* finding = finding_named(diagnosis.root_causes, "config.environment_mismatch");
   ASSERT_NE(finding, nullptr) << told(diagnosis);
   EXPECT_EQ(finding->subject.hosts, Hosts{"n3"});
   EXPECT_THAT(finding->title, HasSubstr("docker0"));
@@ -602,7 +604,7 @@ TEST(SinceTheLastStart, AllHostsFellBackToSockets) {
                                                 s.hca = "";
                                                 s.environment.erase("NCCL_IB_HCA");
                                               })));
-  const Finding* finding = find(diagnosis.root_causes, "config.network_fallback");
+  const Finding* finding = finding_named(diagnosis.root_causes, "config.network_fallback");
   ASSERT_NE(finding, nullptr) << told(diagnosis);
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
   EXPECT_EQ(finding->subject.hosts, (Hosts{"node-0", "node-1"}));
@@ -617,8 +619,10 @@ TEST(SinceTheLastStart, AllHostsLostGpuDirectAndPeerAccess) {
                                                 s.within_host = "SHM/direct";
                                                 s.gdr = false;
                                               })));
-  EXPECT_NE(find(diagnosis.root_causes, "config.gdr_disabled"), nullptr) << told(diagnosis);
-  EXPECT_NE(find(diagnosis.root_causes, "config.p2p_disabled"), nullptr) << told(diagnosis);
+  EXPECT_NE(finding_named(diagnosis.root_causes, "config.gdr_disabled"), nullptr)
+      << told(diagnosis);
+  EXPECT_NE(finding_named(diagnosis.root_causes, "config.p2p_disabled"), nullptr)
+      << told(diagnosis);
 }
 
 TEST(SinceTheLastStart, AnUpgradeIsOnlyObserved) {
@@ -627,7 +631,7 @@ TEST(SinceTheLastStart, AnUpgradeIsOnlyObserved) {
                                                 s.environment["NCCL_IB_TIMEOUT"] = "22";
                                               })));
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << told(diagnosis);
-  const Finding* finding = find(diagnosis.observations, "software.version_mismatch");
+  const Finding* finding = finding_named(diagnosis.observations, "software.version_mismatch");
   ASSERT_NE(finding, nullptr) << told(diagnosis);
   EXPECT_THAT(finding->title, HasSubstr("the NCCL version is 2.28.3+cuda12.8 on node-0, node-1"));
 }
@@ -648,7 +652,8 @@ TEST(SinceTheLastStart, WhatGotBetterIsNotHeldAgainstIt) {
 TEST(SinceTheLastStart, AStartThatNeverWorkedIsNoMeasure) {
   const Diagnosis diagnosis =
       diagnosis_after(all_alike(), all_alike(with([](RankStart& s) { s.gdr = false; })), false);
-  EXPECT_EQ(find(findings_of(diagnosis), "config.gdr_disabled"), nullptr) << told(diagnosis);
+  EXPECT_EQ(finding_named(findings_of(diagnosis), "config.gdr_disabled"), nullptr)
+      << told(diagnosis);
 }
 
 // --- Beside a hang ------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 #include "job.h"
 #include "rules/answer/diagnosis_forms.h"
+#include "seconds.h"
 
 namespace faultline {
 namespace {
@@ -15,10 +16,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-EventTime at(int second) {
-  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
-}
 
 // Sixteen ranks on two hosts; rank 11, on node-1, never enters the last call.
 Job hung_job() {

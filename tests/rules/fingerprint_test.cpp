@@ -22,7 +22,7 @@ StartFingerprint started(const RankStarts& starts, int ranks = 16) {
   return fingerprint_of_job(job);
 }
 
-const Change* find(const std::vector<Change>& changes, std::string_view question) {
+const Change* change_named(const std::vector<Change>& changes, std::string_view question) {
   const auto found = std::ranges::find(changes, question, &Change::question);
   return found == changes.end() ? nullptr : &*found;
 }
@@ -127,10 +127,11 @@ TEST(Fingerprint, DoesNotCompareConnectionsOfJobsOfOtherSizes) {
     return start;
   };
   const auto changes = compare(started(other, 24), started(all_alike(), 16));
-  EXPECT_NE(find(changes, "version nccl"), nullptr);
-  EXPECT_EQ(find(changes, "channels collective"), nullptr);
-  EXPECT_EQ(find(changes, "transport within"), nullptr);
-  EXPECT_NE(find(compare(started(other), started(all_alike())), "transport within"), nullptr);
+  EXPECT_NE(change_named(changes, "version nccl"), nullptr);
+  EXPECT_EQ(change_named(changes, "channels collective"), nullptr);
+  EXPECT_EQ(change_named(changes, "transport within"), nullptr);
+  EXPECT_NE(change_named(compare(started(other), started(all_alike())), "transport within"),
+            nullptr);
 }
 
 }  // namespace

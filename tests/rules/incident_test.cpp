@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "seconds.h"
 
 namespace faultline {
 namespace {
@@ -16,10 +17,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-EventTime at(int second) {
-  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
-}
 
 // Rank 11, on node-1, never enters the last call; what its kernel says is up to the test.
 Job hung_job(int hosts = 2) {

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 constexpr int kStart = 1'800'000'000;
 
 // Seconds after the job began, `up` seconds after the host did.
-EventTime at(double second, double up = 86'400) {
+EventTime up_at(double second, double up = 86'400) {
   const auto us = static_cast<std::int64_t>(second * 1e6);
   EventTime time = EventTime::at(Timestamp(std::chrono::microseconds(kStart * 1'000'000LL + us)));
   time.uptime_us = static_cast<std::int64_t>(up * 1e6) + us;
@@ -30,11 +30,11 @@ EventTime without_uptime(EventTime time) {
 
 void record(Job& job, int number, double second, const std::vector<std::string>& lines) {
   for (const std::string& line : lines)
-    job.kernel("node-0", fmt::format("{{{}}}[Hardware Error]: {}", number, line), at(second));
+    job.kernel("node-0", fmt::format("{{{}}}[Hardware Error]: {}", number, line), up_at(second));
 }
 
 TEST(FirmwareRecords, OfMemoryAreOneFindingWithAllTheirLines) {
-  Job job = sixteen_ranks(10, at(0));
+  Job job = sixteen_ranks(10, up_at(0));
   record(job, 1, 50,
          {"Hardware error from APEI Generic Hardware Error Source: 4", "event severity: fatal",
           "  section_type: memory error", "  error_type: 3, multi-bit ECC"});
@@ -45,7 +45,7 @@ TEST(FirmwareRecords, OfMemoryAreOneFindingWithAllTheirLines) {
 }
 
 TEST(FirmwareRecords, OfPcieAreTheDevicesAndNotTheMemorys) {
-  Job job = sixteen_ranks(10, at(0));
+  Job job = sixteen_ranks(10, up_at(0));
   record(job, 4, 50,
          {"event severity: recoverable", "  section_type: PCIe error",
           fmt::format("  device_id: {}", Job::gpu_of(3))});
@@ -55,7 +55,7 @@ TEST(FirmwareRecords, OfPcieAreTheDevicesAndNotTheMemorys) {
 }
 
 TEST(FirmwareRecords, ThatWereCorrectedAreHarmless) {
-  Job job = sixteen_ranks(10, at(0));
+  Job job = sixteen_ranks(10, up_at(0));
   record(job, 7, 50,
          {"event severity: corrected", "  section_type: PCIe error",
           fmt::format("  device_id: {}", Job::gpu_of(3))});
@@ -63,7 +63,7 @@ TEST(FirmwareRecords, ThatWereCorrectedAreHarmless) {
 }
 
 TEST(FirmwareRecords, AreToldApartByTheirNumbers) {
-  Job job = sixteen_ranks(10, at(0));
+  Job job = sixteen_ranks(10, up_at(0));
   record(job, 1, 40,
          {"event severity: corrected", "  section_type: PCIe error",
           fmt::format("  device_id: {}", Job::gpu_of(3))});
@@ -72,8 +72,8 @@ TEST(FirmwareRecords, AreToldApartByTheirNumbers) {
 }
 
 TEST(FirmwareRecords, OfTheBootBeforeAreThePastForAJobThatBeganLater) {
-  Job job = sixteen_ranks(10, without_uptime(at(0)));
-  job.kernel("node-0", "BERT: Error records from previous boot:", at(-600, 603));
+  Job job = sixteen_ranks(10, without_uptime(up_at(0)));
+  job.kernel("node-0", "BERT: Error records from previous boot:", up_at(-600, 603));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
   ASSERT_THAT(causes(diagnosis.observations), ElementsAre("host.down"));
@@ -82,13 +82,13 @@ TEST(FirmwareRecords, OfTheBootBeforeAreThePastForAJobThatBeganLater) {
 
 TEST(FirmwareRecords, OfTheBootInWhichTheJobRanSayWhyItsHostWentDown) {
   Job job;
-  job.clock = without_uptime(at(0));
+  job.clock = without_uptime(up_at(0));
   job.join_all(16);
-  job.clock = without_uptime(at(60));
+  job.clock = without_uptime(up_at(60));
   job.call(ranks(0, 16), all_reduce(), 20);
   job.call(ranks(8, 16), all_reduce());
-  job.boot("node-0", at(400, -400));
-  job.kernel("node-0", "BERT: Error records from previous boot:", at(401, -400));
+  job.boot("node-0", up_at(400, -400));
+  job.kernel("node-0", "BERT: Error records from previous boot:", up_at(401, -400));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_FALSE(diagnosis.root_causes.empty());
   EXPECT_EQ(diagnosis.root_causes.front().cause, "host.down");

@@ -8,6 +8,7 @@
 
 #include "job.h"
 #include "rules/knowledge/catalog_files.h"
+#include "seconds.h"
 
 namespace faultline {
 namespace {
@@ -17,10 +18,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-EventTime at(int second) {
-  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
-}
 
 struct Table {
   std::string collective = "all_reduce";

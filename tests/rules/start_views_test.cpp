@@ -10,7 +10,8 @@ namespace {
 
 using testing::ElementsAre;
 
-const SettingView* find(const JobDetail& detail, std::string_view setting, std::string_view value) {
+const SettingView* setting_named(const JobDetail& detail, std::string_view setting,
+                                 std::string_view value) {
   const auto found = std::ranges::find_if(detail.settings, [&](const SettingView& view) {
     return view.setting == setting && view.value == value;
   });
@@ -30,11 +31,11 @@ TEST(JobDetail, TellsHowTheJobWasSetUp) {
   EXPECT_THAT(detail.network, ElementsAre("IB"));
   EXPECT_THAT(detail.versions.at("nccl"), ElementsAre("2.27.7+cuda12.8"));
   EXPECT_THAT(detail.versions.at("driver"), ElementsAre("12040", "12080"));
-  const SettingView* odd = find(detail, "version driver", "12040");
+  const SettingView* odd = setting_named(detail, "version driver", "12040");
   ASSERT_NE(odd, nullptr);
   EXPECT_EQ(odd->hosts, 1);
   EXPECT_THAT(odd->only_on, ElementsAre("node-1"));
-  const SettingView* common = find(detail, "version driver", "12080");
+  const SettingView* common = setting_named(detail, "version driver", "12080");
   ASSERT_NE(common, nullptr);
   EXPECT_EQ(common->hosts, 2);
   EXPECT_THAT(common->only_on, ElementsAre());

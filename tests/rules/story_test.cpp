@@ -3,15 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "seconds.h"
 
 namespace faultline {
 namespace {
 
 using ::testing::ElementsAre;
-
-EventTime at(int second) {
-  return EventTime::at(Timestamp(std::chrono::seconds(1'800'000'000 + second)));
-}
 
 Finding first_cause(const Diagnosis& diagnosis) {
   return diagnosis.root_causes.empty() ? Finding{} : diagnosis.root_causes.front();

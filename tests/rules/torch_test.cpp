@@ -17,7 +17,7 @@ using ::testing::Not;
 
 const Timestamp kStart{std::chrono::sys_days{std::chrono::year{2026} / 3 / 5} + 2h};
 
-EventTime at(std::chrono::seconds after) { return EventTime::at(kStart + after, 1s, true); }
+EventTime unzoned_at(std::chrono::seconds after) { return EventTime::at(kStart + after, 1s, true); }
 
 // Lines of PyTorch know the rank, and neither host nor pid.
 class TorchJob {
@@ -35,7 +35,7 @@ class TorchJob {
                             .numel_out = numel,
                             .timeout_ms = 600000,
                             .ran_ms = 600050};
-    say(rank, timeout, "Watchdog caught collective operation timeout", at(700s));
+    say(rank, timeout, "Watchdog caught collective operation timeout", unzoned_at(700s));
   }
   void stand(int rank, std::int64_t enqueued, std::int64_t completed,
              std::optional<std::uint64_t> failed = {}) {
@@ -45,11 +45,11 @@ class TorchJob {
                        .failed = failed,
                        .enqueued = enqueued,
                        .completed = completed},
-        "last enqueued work", at(700s));
+        "last enqueued work", unzoned_at(700s));
   }
   void be_told(int rank, int by = -1) {
     say(rank, DumpSignal{.group = group_of(rank), .from = "other", .from_rank = by},
-        "Observed flight recorder dump signal from another rank via TCPStore.", at(701s));
+        "Observed flight recorder dump signal from another rank via TCPStore.", unzoned_at(701s));
   }
   void raise(int rank, const std::string& type, const std::string& message, EventTime time = {},
              bool original = false) {
@@ -110,9 +110,9 @@ TEST(Torch, WhoseParametersGotNoGradientIsToldByWhoSaysIt) {
   job.job.join_all(16);
   job.raise(11, "RuntimeError",
             "Expected to have finished reduction in the prior iteration before starting a new one.",
-            at(30s));
+            unzoned_at(30s));
   job.say(11, UnusedParameters{.rank = 3, .names = {"290", "291"}},
-          "Parameter indices which did not receive grad for rank 3: 290 291", at(30s));
+          "Parameter indices which did not receive grad for rank 3: 290 291", unzoned_at(30s));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.unused_parameters"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(11));
@@ -134,7 +134,7 @@ TEST(Torch, ALineThatWasCutStillSaysThatItsRankWaits) {
   for (int rank : all_but(2, 8)) job.time_out(rank, 7);
   job.warn(2,
            "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLR",
-           at(700s));
+           unzoned_at(700s));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_EQ(finding_of(diagnosis.root_causes, "collective.rank_behind"), nullptr);
   EXPECT_EQ(diagnosis.verdict, Verdict::hang);
@@ -144,7 +144,7 @@ TEST(Torch, ALineThatWasCutIsATimeOutWhereNoWholeOneTellsMore) {
   TorchJob job;
   job.warn(2,
            "[Rank 2] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=7, OpType=ALLR",
-           at(700s));
+           unzoned_at(700s));
   const Diagnosis alone = job.diagnosis();
   EXPECT_EQ(alone.verdict, Verdict::hang);
   EXPECT_EQ(causes(alone.root_causes), std::vector<std::string>{"collective.timeout"});
@@ -308,10 +308,10 @@ TEST(Torch, AKillBeforeTheOthersAbortsIsTheCause) {
             .exit_code = -9,
             .signal = 9,
             .first = true},
-           at(10s));
+           unzoned_at(10s));
   job.exit(
       {.teller = "torchrun", .host = "gpu-7", .ranks = {5}, .pid = 9, .exit_code = -6, .signal = 6},
-      at(12s));
+      unzoned_at(12s));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));

@@ -16,12 +16,15 @@ using ::testing::Not;
 
 const Timestamp kCalled{std::chrono::sys_days{std::chrono::year{2026} / 3 / 5} + 2h};
 
-EventTime at(std::chrono::seconds after) { return EventTime::at(kCalled + after, 1s, true); }
+EventTime after_call(std::chrono::seconds after) {
+  return EventTime::at(kCalled + after, 1s, true);
+}
 
 // Its watchdog, ten minutes after the call.
 void time_out(Job& job, int rank, std::uint64_t sequence = 21) {
   const auto say = [&](Fact fact, const std::string& text) {
-    job.say({"j", "torch.log", "", -1}, Speaker{.rank = rank}, std::move(fact), text, at(600s));
+    job.say({"j", "torch.log", "", -1}, Speaker{.rank = rank}, std::move(fact), text,
+            after_call(600s));
   };
   const TorchGroup group{.id = 0, .name = "0", .description = "default_pg", .rank = rank};
   say(WatchdogTimeout{.group = group,
@@ -51,7 +54,7 @@ Job sixteen_that_time_out(const std::vector<int>& who) {
 TEST(UndatedCalls, AGpuThatWasLostDaysBeforeItsRankMadeACallIsNotBlamed) {
   for (const auto& [when, is_blamed] : {std::pair(-72h, false), {-1h, false}, {0h, true}}) {
     Job job = sixteen_that_time_out(ranks(0, 16));
-    job.xid("node-0", Job::gpu_of(3), 79, at(when + 5s));
+    job.xid("node-0", Job::gpu_of(3), 79, after_call(when + 5s));
     const std::vector<std::string> blamed = causes(job.diagnosis().root_causes);
     EXPECT_EQ(std::ranges::find(blamed, "gpu.off_bus") != blamed.end(), is_blamed) << when.count();
   }
@@ -59,7 +62,7 @@ TEST(UndatedCalls, AGpuThatWasLostDaysBeforeItsRankMadeACallIsNotBlamed) {
 
 TEST(UndatedCalls, AHostThatStartedAnewWhileOthersWaitedForItWentDown) {
   Job job = sixteen_that_time_out(ranks(0, 8));
-  job.boot("node-1", at(120s));
+  job.boot("node-1", after_call(120s));
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("host.down"));
   EXPECT_THAT(diagnosis.root_causes[0].subject.hosts, ElementsAre("node-1"));
@@ -67,10 +70,10 @@ TEST(UndatedCalls, AHostThatStartedAnewWhileOthersWaitedForItWentDown) {
 
 TEST(UndatedCalls, ABootBeforeTheJobOrOfAHostWhoseRanksSpeakAfterItIsNone) {
   Job earlier = sixteen_that_time_out(ranks(0, 8));
-  earlier.boot("node-1", at(-24h));
+  earlier.boot("node-1", after_call(-24h));
   EXPECT_THAT(causes(earlier.diagnosis().root_causes), Not(Contains("host.down")));
   Job speaking = sixteen_that_time_out(ranks(0, 16));
-  speaking.boot("node-1", at(120s));
+  speaking.boot("node-1", after_call(120s));
   EXPECT_THAT(causes(speaking.diagnosis().root_causes), Not(Contains("host.down")));
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr Timestamp kBegin{std::chrono::seconds{1'771'400'000}};
 
-EventTime at(int seconds) {
+EventTime second(int seconds) {
   return EventTime::at(kBegin + std::chrono::seconds(seconds), std::chrono::seconds(1));
 }
 
@@ -57,10 +57,10 @@ TEST(VerdictOfAJob, IsFailedWhereTheDeathCameFirstThoughNoClockPlacesTheExit) {
                       Ending::exit_or_time_out, Verdict::unknown);
   };
   EXPECT_EQ(verdict(), Verdict::hang) << "nothing is dated";
-  all[2].suspicion.since = at(700);
-  all[0].suspicion.since = at(100);
+  all[2].suspicion.since = second(700);
+  all[0].suspicion.since = second(100);
   EXPECT_EQ(verdict(), Verdict::failed);
-  all[0].suspicion.since = at(710);
+  all[0].suspicion.since = second(710);
   EXPECT_EQ(verdict(), Verdict::hang);
 }
 
@@ -93,13 +93,13 @@ TEST(VerdictOfAJob, IsThatOfAJobWithoutFindingsWhereAllAreObservations) {
 
 // Rank 3 of sixteen stops after its tenth call, and the launcher tells how it ended.
 Job ended_at(int seconds, ProcessExit exit) {
-  Job job = sixteen_ranks(10, at(0));
-  job.clock = at(100);
+  Job job = sixteen_ranks(10, second(0));
+  job.clock = second(100);
   job.call(all_but(3, 16), all_reduce());
   exit.teller = "torchrun";
   exit.ranks = {3};
   exit.first = true;
-  job.say({"j", "launcher.log", "", -1}, Speaker{}, exit, "exitcode", at(seconds));
+  job.say({"j", "launcher.log", "", -1}, Speaker{}, exit, "exitcode", second(seconds));
   return job;
 }
 
@@ -113,7 +113,7 @@ void time_out(Job& job, int seconds) {
                             .operation = "ALLREDUCE",
                             .timeout_ms = 600'000,
                             .ran_ms = 600'050},
-            "Watchdog caught collective operation timeout", at(seconds));
+            "Watchdog caught collective operation timeout", second(seconds));
   }
 }
 
@@ -123,7 +123,7 @@ TEST(EndOfAJob, IsADeathThatCameBeforeItsPeersGaveUpWaiting) {
   for (const int signal : {kKilled, kAborted}) {
     Job job = ended_at(101, {.signal = signal});
     job.kernel("node-0", "python3[1003]: segfault at 18 ip 00007f6a sp 00007f69 error 4 in libc.so",
-               at(100));
+               second(100));
     time_out(job, 700);
     EXPECT_EQ(job.diagnosis().verdict, Verdict::failed) << signal;
   }

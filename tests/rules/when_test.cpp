@@ -18,9 +18,9 @@ using testing::IsEmpty;
 using testing::Not;
 
 constexpr Timestamp kBegin{1'771'400'000s};
-constexpr auto kHour = 3600s;
+constexpr auto kOneHour = 3600s;
 
-EventTime at(std::chrono::seconds after) { return EventTime::at(kBegin + after, 1s); }
+EventTime dated_at(std::chrono::seconds after) { return EventTime::at(kBegin + after, 1s); }
 EventTime without_zone(std::chrono::seconds after) {
   return EventTime::at(kBegin + after, 1s, true);
 }
@@ -33,7 +33,7 @@ const std::string kForkRejected =
 const std::string kNfsDown = "nfs: server filer-2 not responding, still trying";
 const std::string kLinkDown = "mlx5_core 0000:2b:00.0 ibp43s0: Link down";
 
-const Finding* find(const std::vector<Finding>& findings, std::string_view cause) {
+const Finding* finding_named(const std::vector<Finding>& findings, std::string_view cause) {
   for (const Finding& finding : findings)
     if (finding.cause == cause) return &finding;
   return nullptr;
@@ -96,32 +96,33 @@ void expect_phases(const Job& job, const std::vector<PhaseCase>& cases) {
 }
 
 TEST(Phases, OfAJobWithDates) {
-  Job job = waiting_job(at(0s));
-  for (const int rank : all_but(3, 16)) time_out(job, rank, at(660s));
+  Job job = waiting_job(dated_at(0s));
+  for (const int rank : all_but(3, 16)) time_out(job, rank, dated_at(660s));
   expect_phases(job,
-                {{"an hour earlier", at(-kHour), Phase::before},
-                 {"while it ran", at(100s), Phase::during},
-                 {"after its watchdogs took it down", at(680s), Phase::after},
-                 {"its zone is open", without_zone(-7 * kHour), Phase::cannot_tell},
+                {{"an hour earlier", dated_at(-kOneHour), Phase::before},
+                 {"while it ran", dated_at(100s), Phase::during},
+                 {"after its watchdogs took it down", dated_at(680s), Phase::after},
+                 {"its zone is open", without_zone(-7 * kOneHour), Phase::cannot_tell},
                  {"in the zone of the others it was in the job", without_zone(100s), Phase::during},
-                 {"no zone is so far off", without_zone(-30 * kHour), Phase::before},
+                 {"no zone is so far off", without_zone(-30 * kOneHour), Phase::before},
                  {"no date", {}, Phase::cannot_tell}});
 }
 
 TEST(Phases, OfAJobWhoseEndAloneHasADate) {
   Job job = waiting_job();
-  exit(job, 3, 1, at(0s));
-  expect_phases(job, {{"shortly before", at(-60s), Phase::during},
-                      {"nobody knows when it began", at(-2 * kHour), Phase::cannot_tell},
-                      {"afterwards", at(kHour), Phase::after}});
+  exit(job, 3, 1, dated_at(0s));
+  expect_phases(job, {{"shortly before", dated_at(-60s), Phase::during},
+                      {"nobody knows when it began", dated_at(-2 * kOneHour), Phase::cannot_tell},
+                      {"afterwards", dated_at(kOneHour), Phase::after}});
 }
 
 TEST(Phases, OfAJobThatWentOnForHours) {
-  Job job = waiting_job(at(0s));
-  job.clock = at(10 * kHour);
+  Job job = waiting_job(dated_at(0s));
+  job.clock = dated_at(10 * kOneHour);
   job.call(ranks(0, 16), all_reduce());
-  expect_phases(job, {{"ranks made calls for hours after it", at(kHour), Phase::outlived},
-                      {"shortly before the last calls", at(10 * kHour - 60s), Phase::during}});
+  expect_phases(job,
+                {{"ranks made calls for hours after it", dated_at(kOneHour), Phase::outlived},
+                 {"shortly before the last calls", dated_at(10 * kOneHour - 60s), Phase::during}});
 }
 
 TEST(Phases, LinesThatNameARanksProcessPlaceOthersOfTheirBoot) {
@@ -148,7 +149,7 @@ TEST(When, WhatARankOutlivedForADayIsNotWhyItRaised) {
     Job job = waiting_job();
     raise(job, 3);
     exit(job, 3, 1, without_zone(0s));
-    job.kernel("node-0", text, without_zone(-30 * kHour));
+    job.kernel("node-0", text, without_zone(-30 * kOneHour));
     const Diagnosis diagnosis = job.diagnosis();
     ASSERT_THAT(diagnosis.root_causes, Not(IsEmpty()));
     EXPECT_EQ(diagnosis.root_causes.front().cause, "software.rank_crashed");
@@ -158,9 +159,9 @@ TEST(When, WhatARankOutlivedForADayIsNotWhyItRaised) {
 
 TEST(When, ABootIsDatedByTheClockThatTheKernelReadAtItsStart) {
   for (const bool after_the_ranks : {true, false}) {
-    Job job = sixteen_ranks(10, at(0s));
+    Job job = sixteen_ranks(10, dated_at(0s));
     job.call(ranks(0, 8), all_reduce());
-    for (int rank = 0; rank < 8; ++rank) time_out(job, rank, at(700s));
+    for (int rank = 0; rank < 8; ++rank) time_out(job, rank, dated_at(700s));
     job.boot("node-1", up(0));
     job.say(Job::kernel_of("node-1"), Speaker{},
             ClockReading{
@@ -174,7 +175,7 @@ TEST(When, ABootIsDatedByTheClockThatTheKernelReadAtItsStart) {
 
 TEST(When, WhatTheDriverSaysOfAProcessAfterItWasTakenDownIsNoFaultOfIts) {
   Job job = sixteen_ranks();
-  for (int rank = 0; rank < 16; ++rank) time_out(job, rank, at(700s));
+  for (int rank = 0; rank < 16; ++rank) time_out(job, rank, dated_at(700s));
   job.kernel("node-0", kLinkDown, up(1000));
   for (const int rank : {0, 1, 2}) xid(job, rank, 45, up(1600 + 0.1 * rank), 1000 + rank);
   xid(job, 2, 43, up(1600.5), 1002);
@@ -185,13 +186,13 @@ TEST(When, WhatTheDriverSaysOfAProcessAfterItWasTakenDownIsNoFaultOfIts) {
 }
 
 TEST(When, WhatComesAfterTheWatchdogsIsNotWhatTheyWaitedFor) {
-  Job job = waiting_job(at(0s));
-  for (const int rank : all_but(3, 16)) time_out(job, rank, at(700s));
-  xid(job, 3, 31, at(730s), 1003);
-  job.kernel("node-0", kNfsDown, at(740s));
+  Job job = waiting_job(dated_at(0s));
+  for (const int rank : all_but(3, 16)) time_out(job, rank, dated_at(700s));
+  xid(job, 3, 31, dated_at(730s), 1003);
+  job.kernel("node-0", kNfsDown, dated_at(740s));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
-  const Finding* fault = find(diagnosis.observations, "software.gpu_memory_fault");
+  const Finding* fault = finding_named(diagnosis.observations, "software.gpu_memory_fault");
   ASSERT_NE(fault, nullptr);
   EXPECT_FALSE(fault->part_of_job);
   EXPECT_THAT(fault->title, HasSubstr("after the job had ended"));
@@ -199,27 +200,27 @@ TEST(When, WhatComesAfterTheWatchdogsIsNotWhatTheyWaitedFor) {
 
 TEST(When, AFaultOfAnotherProcessAtAnOpenTimeAccusesNobody) {
   Job job = sixteen_ranks(10, without_zone(0s));
-  xid(job, 3, 31, at(-7 * kHour), 849'286);
-  job.kernel("node-0", kForkRejected, at(-7 * kHour));
+  xid(job, 3, 31, dated_at(-7 * kOneHour), 849'286);
+  job.kernel("node-0", kForkRejected, dated_at(-7 * kOneHour));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
   EXPECT_THAT(causes(diagnosis.observations), Contains("software.gpu_memory_fault"));
 }
 
 TEST(When, YesterdaysSightingIsNotTodays) {
-  Job job = sixteen_ranks(10, at(0s));
+  Job job = sixteen_ranks(10, dated_at(0s));
   for (int i = 0; i < 40; ++i)
     job.kernel("node-0",
                fmt::format("nvidia {}: PCIe Bus Error: severity=Corrected, type=Physical Layer, "
                            "(Receiver ID)",
                            Job::gpu_of(2)),
-               at(-30 * kHour + std::chrono::seconds(i)));
+               dated_at(-30 * kOneHour + std::chrono::seconds(i)));
   job.part("node-0",
            {.tool = "nvidia-smi",
             .kind = "gpu",
             .names = {{"pci", Job::gpu_of(2)}},
             .values = {{"pcie.link.width.current", "8"}, {"pcie.link.width.max", "16"}}},
-           at(200s));
+           dated_at(200s));
   const Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(causes(diagnosis.root_causes), ElementsAre("pcie.degraded"));
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
@@ -235,7 +236,7 @@ void for_each_sample(Expect expect) {
     if (signature.file.find("kernel_") == std::string::npos) continue;
     if (signature.dialect != "kernel" && signature.dialect != "system") continue;
     for (const std::string& sample : signature.matches)
-      for (const EventTime& time : {without_zone(-30 * kHour), up(86'400), EventTime{}}) {
+      for (const EventTime& time : {without_zone(-30 * kOneHour), up(86'400), EventTime{}}) {
         SCOPED_TRACE(signature.id + ": " + sample);
         expect([&](Job& job, const std::string& host) {
           // A storm is as many lines as are needed.
