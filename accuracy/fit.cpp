@@ -26,25 +26,38 @@ constexpr double kSuspected = 0.79;
 constexpr double kSurest = 0.98;
 constexpr double kLeastSure = 0.02;
 constexpr double kFarthest = 6;
+constexpr double kMostRaised = 0.8;  // a weight of what is counted, above 0
 
 double logit(double probability) { return std::log(probability / (1 - probability)); }
 double logistic(double log_odds) { return 1 / (1 + std::exp(-log_odds)); }
 
-std::size_t add_parameter(std::vector<Parameter>& all, std::string section, std::string name,
-                          std::string field, double number) {
-  Parameter it{.section = std::move(section), .name = std::move(name), .field = std::move(field)};
-  if (it.field == "weight") {
+// How far a row lets the fit go.
+enum class Freedom { none, less_sure, both };
+
+Freedom freedom_of(const YAML::Node& row) {
+  const auto word = row["fit"] ? row["fit"].as<std::string>() : std::string();
+  return word == "none" ? Freedom::none : word == "both" ? Freedom::both : Freedom::less_sure;
+}
+
+std::size_t add_parameter(std::vector<Parameter>& all, std::string section, const std::string& name,
+                          const std::string& field, const YAML::Node& row, Freedom freedom) {
+  Parameter it{.section = std::move(section), .name = name, .field = field};
+  it.number = row[field].as<double>();
+  const YAML::Node by_hand = row["set"];
+  const double number = by_hand && by_hand[field] ? by_hand[field].as<double>() : it.number;
+  if (field == "weight") {
     it.set = number;
     it.least = number < 0 ? -kFarthest : 0;
-    it.most = number;
+    it.most = freedom != Freedom::both ? number : number < 0 ? 0 : std::max(number, kMostRaised);
   } else {
     it.set = logit(number);
     it.least = std::min(it.set, logit(kLeastSure));
     const double line = number < limits::least_to_blame ? kSuspected
                         : number < 0.9                  ? kUnseen
                                                         : kSurest;
-    it.most = it.field == "most" ? it.set : std::max(it.set, logit(line));
+    it.most = freedom == Freedom::both ? std::max(it.set, logit(line)) : it.set;
   }
+  if (freedom == Freedom::none) it.least = it.most = it.set;
   it.value = it.set;
   all.push_back(std::move(it));
   return all.size() - 1;
@@ -85,9 +98,20 @@ Walk walk(const FitSample& sample, const std::vector<Parameter>& all) {
 
 double stated(double log_odds) { return std::min(logistic(log_odds), 0.99); }
 
-std::string number_of(const Parameter& it) {
-  return it.field == "weight" ? fmt::format("{:.1f}", it.value)
-                              : fmt::format("{:.2f}", logistic(it.value));
+std::string number_of(const Parameter& it, double value) {
+  return it.field == "weight" ? fmt::format("{:.1f}", value)
+                              : fmt::format("{:.2f}", logistic(value));
+}
+
+// Beside a number that moved stands what a person had set.
+void write_number(const Parameter& it, std::string& line) {
+  const std::string number = number_of(it, it.value);
+  const std::string by_hand = number_of(it, it.set);
+  RE2::Replace(&line, fmt::format(R"(, set: \{{{}: [-+0-9.]+\}})", it.field), "");
+  RE2::Replace(&line, fmt::format(R"(\b{}: [-+0-9.]+)", it.field),
+               fmt::format("{}: {}", it.field, number));
+  if (number != by_hand)
+    RE2::Replace(&line, ", means:", fmt::format(", set: {{{}: {}}}, means:", it.field, by_hand));
 }
 
 }  // namespace
@@ -99,17 +123,17 @@ WeightTable::WeightTable(std::string_view yaml) : text_(yaml) {
     for (const auto& row : root[section]) {
       const auto name = row.first.as<std::string>();
       Ground ground{.company = std::string_view(section) == "company"};
-      if (const YAML::Node weight = row.second["weight"])
-        ground.weight = add_parameter(parameters, section, name, "weight", weight.as<double>());
-      if (const YAML::Node most = row.second["most"])
-        ground.most = add_parameter(parameters, section, name, "most", most.as<double>());
+      const Freedom freedom = freedom_of(row.second);
+      if (row.second["weight"])
+        ground.weight = add_parameter(parameters, section, name, "weight", row.second, freedom);
+      if (row.second["most"])
+        ground.most = add_parameter(parameters, section, name, "most", row.second, freedom);
       grounds[row.second["means"].as<std::string>()] = ground;
     }
   }
   for (const auto& row : root["claims"])
-    claim_priors[row.second["means"].as<std::string>()] =
-        add_parameter(parameters, "claims", row.first.as<std::string>(), "prior",
-                      row.second["prior"].as<double>());
+    claim_priors[row.second["means"].as<std::string>()] = add_parameter(
+        parameters, "claims", row.first.as<std::string>(), "prior", row.second, Freedom::both);
 }
 
 std::string WeightTable::written() const {
@@ -125,9 +149,7 @@ std::string WeightTable::written() const {
     if (RE2::PartialMatch(line, kSection, &name)) section = name;
     if (RE2::PartialMatch(line, kRow, &name))
       for (const Parameter& it : parameters)
-        if (it.section == section && it.name == name && it.value != it.set)
-          RE2::Replace(&line, fmt::format(R"(\b{}: [-+0-9.]+)", it.field),
-                       fmt::format("{}: {}", it.field, number_of(it)));
+        if (it.section == section && it.name == name) write_number(it, line);
     out += line + "\n";
   }
   return out;
@@ -146,7 +168,7 @@ std::optional<FitSample> sample_of(const WeightTable& table,
   const auto claim = table.claim_priors.find(meaning(terms.front().why));
   constexpr double kRounded = 0.006;
   if (claim != table.claim_priors.end() &&
-      std::abs(logistic(table.parameters[claim->second].set) - own) < kRounded)
+      std::abs(table.parameters[claim->second].number - own) < kRounded)
     sample.prior = claim->second;
   else
     sample.own = logit(own);
@@ -236,12 +258,9 @@ std::string fit_report(const WeightTable& table, const std::vector<FitSample>& s
     if (std::abs(it.value - it.set) >= kWorthTelling) moved.push_back(&it);
   std::ranges::stable_sort(moved, std::greater{},
                            [](const Parameter* it) { return std::abs(it->value - it->set); });
-  for (const Parameter* it : moved) {
-    Parameter old = *it;
-    old.value = old.set;
+  for (const Parameter* it : moved)
     text += fmt::format("| `{}` | {} | {:.0f} | {} | {} |\n", it->name, it->field, it->seen,
-                        number_of(old), number_of(*it));
-  }
+                        number_of(*it, it->set), number_of(*it, it->value));
   return text;
 }
 

@@ -4,9 +4,9 @@
 // weights of its grounds, none leaving it surer than its `most`; then those of its company. The fit
 // moves these numbers only as far as the jobs make it: each is held to the value that a person set
 // as if that had been seen a few times, and what is in few answers does not move. Simulated jobs
-// are cleaner than life: they lower weights and limits and raise none, they raise no prior above
-// the line of blame or 0.9, and evidence that no real log has had yet is stated below 0.9 whatever
-// its prior. A weight keeps its sign.
+// are cleaner than life: they lower weights and limits and raise none but those of what is counted
+// in a job's own lines, they raise no prior above the line of blame or 0.9, and evidence that no
+// real log has had yet is stated below 0.9 whatever its prior. A weight keeps its sign.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,8 @@ struct Parameter {
   std::string section;  // grounds, company, claims
   std::string name;
   std::string field;  // weight, most, prior
-  double set = 0;     // in log-odds, as it stands in the file
+  double number = 0;  // as it stands in the file
+  double set = 0;     // in log-odds, by a person
   double value = 0;
   double least = 0;
   double most = 0;

@@ -15,14 +15,6 @@ namespace {
 
 constexpr double kRealCounts = 8;
 
-// The terms of a finding's confidence; nothing: it is told without them.
-std::optional<FitSample> sample_of(const WeightTable& table, const Diagnosis& diagnosis,
-                                   const Finding& cause) {
-  const std::vector<FindingStory>& stories = diagnosis.explanation.findings;
-  const auto story = std::ranges::find(stories, cause.id, &FindingStory::finding);
-  return story == stories.end() ? std::nullopt : sample_of(table, story->confidence);
-}
-
 FitSample::Part part_of(const Family& family, std::uint64_t seed) {
   std::uint64_t drawn = 0;
   for (const char c : family.name) drawn = simulation::mixed(drawn ^ static_cast<unsigned char>(c));
@@ -44,7 +36,7 @@ std::vector<FitSample> samples_of_jobs(const Doctor& doctor, const WeightTable& 
     const Score score =
         judge(diagnosis, wanted_of(family, options_of(family, seed).nccl, made.truth));
     for (std::size_t at = 0; at < score.stated.size(); ++at)
-      if (auto sample = sample_of(table, diagnosis, diagnosis.root_causes[at])) {
+      if (auto sample = sample_of(table, score.stated[at].sum)) {
         sample->right = score.stated[at].right;
         sample->part = part_of(family, seed);
         all[i].push_back(std::move(*sample));
@@ -66,7 +58,7 @@ std::vector<FitSample> samples_of_logs(const Doctor& doctor, const WeightTable& 
     for (const Finding& cause : diagnosis.root_causes) {
       // Nobody knows whether it is so.
       if (label.symptoms_allowed && is(cause.cause, Trait::symptom)) continue;
-      auto sample = sample_of(table, diagnosis, cause);
+      auto sample = sample_of(table, sum_of(diagnosis, cause));
       if (!sample) continue;
       sample->right = is_of(cause, label);
       sample->counts = kRealCounts;

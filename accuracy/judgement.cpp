@@ -203,6 +203,12 @@ void judge_cause(const Diagnosis& diagnosis, const Wanted& wanted, Score& score)
 
 }  // namespace
 
+std::vector<ConfidenceStep> sum_of(const Diagnosis& diagnosis, const Finding& finding) {
+  const std::vector<FindingStory>& stories = diagnosis.explanation.findings;
+  const auto story = std::ranges::find(stories, finding.id, &FindingStory::finding);
+  return story == stories.end() ? std::vector<ConfidenceStep>{} : story->confidence;
+}
+
 Score judge(const Diagnosis& diagnosis, const Wanted& wanted) {
   Score score;
   score.verdict = std::ranges::find(wanted.verdicts, diagnosis.verdict) != wanted.verdicts.end();
@@ -211,8 +217,8 @@ Score judge(const Diagnosis& diagnosis, const Wanted& wanted) {
         fmt::format("verdict {}; ", boost::describe::enum_to_string(diagnosis.verdict, "?"));
   const Subject may = all_that_may_be_named(wanted);
   for (const Finding& finding : diagnosis.root_causes) {
-    score.stated.push_back(
-        {std::string(name_of(finding.cause)), finding.confidence, is_so(finding, wanted)});
+    score.stated.push_back({std::string(name_of(finding.cause)), finding.confidence,
+                            is_so(finding, wanted), sum_of(diagnosis, finding)});
     if (finding.confidence >= kAccused && !names_only(finding.subject, may)) {
       score.forbidden = true;
       score.trouble += fmt::format("accuses{} of {} ({:.2f}); ", parts_of(finding.subject),

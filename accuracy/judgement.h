@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "accuracy/family.h"
+#include "model/explanation.h"
 #include "model/finding.h"
 #include "simulate/truth.h"
 
@@ -35,6 +36,7 @@ struct Stated {
   std::string cause;
   double confidence = 0;
   bool right = false;
+  std::vector<ConfidenceStep> sum;  // what made it so sure
 };
 
 struct Score {
@@ -49,6 +51,9 @@ struct Score {
 };
 
 Score judge(const Diagnosis& diagnosis, const Wanted& wanted);
+
+// The sum that made a finding as sure as it is; empty: it is told without one.
+std::vector<ConfidenceStep> sum_of(const Diagnosis& diagnosis, const Finding& finding);
 
 // Whether what is named of a cause is what must be, and nothing else.
 bool names_the_right(const Subject& named, const Subject& must, const Subject& may);

@@ -83,14 +83,21 @@ int run_fit(const Wishes& wishes, const std::vector<Family>& all) {
   return show(fit_report(table, samples), wishes.into, kFit);
 }
 
+std::string sum_in_words(const std::vector<faultline::ConfidenceStep>& sum) {
+  std::string words;
+  for (const faultline::ConfidenceStep& step : sum)
+    words += fmt::format("{}{}", words.empty() ? "" : "; ", step.why);
+  return words;
+}
+
 int run_scoreboard(const Wishes& wishes, const std::vector<Family>& all) {
   const std::vector<Run> runs = run_all(all, wishes.first, wishes.seeds, wishes.threads);
   if (wishes.troubles) fmt::print("{}\n", troubles(all, runs));
   if (wishes.stated)
     for (const Run& run : runs)
       for (const Stated& it : run.score.stated)
-        fmt::print("{:.2f} {} {} {} #{}\n", it.confidence, it.right ? "right" : "wrong", it.cause,
-                   all[run.family].name, run.seed);
+        fmt::print("{:.2f} {} {} | {} #{} | {}\n", it.confidence, it.right ? "right" : "wrong",
+                   it.cause, all[run.family].name, run.seed, sum_in_words(it.sum));
   std::string text = tables(all, runs);
   if (wishes.only.empty()) {
     constexpr std::uint64_t kEnough = 5;  // each seed is diagnosed by every tier
@@ -142,7 +149,7 @@ int main(int argc, char** argv) {
       ->type_name("FILE");
   app.add_flag("--tiers", wishes.tiers, "Only the tables by what was sent");
   app.add_flag("--stated", wishes.stated,
-               "List every cause that was stated, and whether it was so");
+               "List every cause that was stated, whether it was so, and its sum");
   app.add_flag("--troubles", wishes.troubles, "Say of each job what went wrong");
   CLI11_PARSE(app, argc, argv);
   const auto begin = std::chrono::steady_clock::now();

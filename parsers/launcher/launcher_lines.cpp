@@ -159,6 +159,26 @@ bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
+// x3203c0s25b1n0.hsn: rank 25 died from signal 6 and dumped core
+bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kLine(
+      R"(^\s*([\w.-]+): rank (\d+) (?:died from signal (\d+)|exited with code (\d+)))");
+  std::string_view host;
+  std::string_view rank;
+  std::string_view signal;
+  std::string_view code;
+  if (!kLine.find(text, &host, &rank, &signal, &code)) return false;
+  ProcessExit exit{.teller = "pals", .host = shortened(host)};
+  exit.signal = number_in<int>(signal);
+  if (const auto number = number_in<int>(code)) {
+    if (*number == 0) return false;
+    set_code(exit, *number);
+  }
+  if (const auto number = number_in<int>(rank)) exit.ranks = {*number};
+  readings.push_back({.fact = std::move(exit)});
+  return true;
+}
+
 // [ERROR] [launch.py:434:sigkill_handler] ['/usr/bin/python3', '-u', …] exits with return code = -9
 // The command is the last one that was started on the host, not the one that failed.
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings) {

@@ -13,6 +13,7 @@ bool parse_torchrun_agent(std::string_view text, std::vector<Reading>& readings)
 bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
 

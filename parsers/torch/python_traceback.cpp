@@ -1,5 +1,7 @@
 #include "parsers/torch/python_traceback.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -22,6 +24,9 @@ constexpr std::string_view kHead = "Traceback (most recent call last):";
 constexpr std::string_view kOriginal = "Original Traceback (most recent call last):";
 constexpr std::string_view kWhileHandling = "During handling of the above exception";
 constexpr std::string_view kDirectCause = "The above exception was the direct cause";
+// Of torch.multiprocessing: the traceback of the process that it started stands below.
+constexpr std::string_view kOfProcess = "-- Process ";
+constexpr std::string_view kTerminated = "terminated with the following error:";
 
 constexpr std::size_t kMostSpeakers = 4096;
 constexpr std::size_t kMostLastLines = 4;     // of a traceback's end: two frames with their code
@@ -99,6 +104,23 @@ bool is_whole(const Raised& raised) {
          raised.type.ends_with("Exception") || raised.type.ends_with("Interrupt");
 }
 
+bool begins_original(std::string_view text) {
+  return text.starts_with(kOfProcess) && text.ends_with(kTerminated);
+}
+
+// What PyTorch raises for NCCL tells in further lines what NCCL said last:
+//   Last error:
+//   Cuda failure 2 'out of memory'
+constexpr std::string_view kOfNccl = "NCCL error in: ";
+constexpr std::string_view kLastError = "Last error:";
+
+bool may_quote_nccl(const Raised& raised) { return raised.message.starts_with(kOfNccl); }
+
+// Between the exception and what it quotes: "ncclSystemError: System call (e.g. socket) failed".
+bool explains_result(std::string_view text) {
+  return text.starts_with("nccl") && text.find("Error: ") != std::string_view::npos;
+}
+
 struct Open {
   bool in_frames = false;  // its head was read
   bool after_frame = false;
@@ -110,6 +132,11 @@ struct Open {
   SourceLine head;
   std::deque<SourceLine> last;
   int foreign = 0;
+  // What was raised, until it is known whether it quotes NCCL.
+  enum class Quote { none, awaited, next } quote = Quote::none;
+  std::string type;
+  std::string message;
+  KeptLine raised;
 };
 
 SourceLine kept(const DocumentLine& line) {
@@ -141,6 +168,7 @@ class Tracebacks : public Document {
     const auto known = open_.find(key);
     if (known == open_.end()) return open_.empty() ? Line::after : Line::foreign;
     Open& open = known->second;
+    if (open.quote != Open::Quote::none) return read_quote(known, text, line, readings);
     if (!open.in_frames) return wait_for_head(known, text);
 
     if (Frame frame; read_frame(text, frame)) {
@@ -162,6 +190,10 @@ class Tracebacks : public Document {
     }
     // A copy may have lost its indentation: then the line behind a frame's is code.
     if (const auto raised = read_exception(text, open.after_frame && !open.file.empty())) {
+      if (!line.cut && may_quote_nccl(*raised)) {
+        hold(open, *raised, line);
+        return Line::part;
+      }
       if (!line.cut || is_whole(*raised)) give(open, *raised, line, readings);
       open_.erase(known);
       return open_.empty() ? Line::last : Line::part;
@@ -177,13 +209,20 @@ class Tracebacks : public Document {
     return miss(known);
   }
 
+  void finish(std::vector<DocumentReading>& readings) override {
+    for (auto& [key, open] : open_)
+      if (open.quote != Open::Quote::none) give_held(open, readings);
+    open_.clear();
+  }
+
   std::string_view dialect() const override { return "python"; }
 
   std::size_t size() const override {
     std::size_t bytes = 0;
     for (const auto& [key, open] : open_) {
       bytes += sizeof(Open) + key.second.size() + open.file.size() + open.function.size() +
-               open.head.text.size();
+               open.head.text.size() + open.type.size() + open.message.size() +
+               open.raised.text.size();
       for (const SourceLine& line : open.last) bytes += sizeof(line) + line.text.size();
     }
     return bytes;
@@ -203,6 +242,11 @@ class Tracebacks : public Document {
       saved.number(static_cast<std::int64_t>(open.last.size()));
       for (const SourceLine& line : open.last) save_line(line, saved);
       saved.number(open.foreign);
+      saved.number(static_cast<std::int64_t>(open.quote));
+      if (open.quote == Open::Quote::none) continue;
+      saved.text(open.type);
+      saved.text(open.message);
+      open.raised.save(saved);
     }
   }
 
@@ -224,6 +268,12 @@ class Tracebacks : public Document {
       for (std::int64_t n = 0; n < lines && saved.ok(); ++n)
         open.last.push_back(restored_line(saved));
       open.foreign = saved.small_number();
+      const int quote = saved.small_number();
+      if (quote != 1 && quote != 2) continue;
+      open.quote = Open::Quote{quote};
+      open.type = saved.text();
+      open.message = saved.text();
+      open.raised.restore(saved);
     }
   }
 
@@ -236,14 +286,17 @@ class Tracebacks : public Document {
     Open& open = open_[key];
     if (text.find(kHead) == std::string_view::npos) {
       open = {};
-      open.follows = true;
+      open.original = begins_original(text);
+      open.follows = !open.original;
       return Line::part;
     }
-    const bool follows = open.follows && !open.in_frames;
+    const bool waited = !open.in_frames;
+    const bool follows = open.follows && waited;
+    const bool original = open.original && waited;
     open = {};
     open.follows = follows;
     open.in_frames = true;
-    open.original = text.ends_with(kOriginal);
+    open.original = original || text.ends_with(kOriginal);
     open.head = kept(line);
     return Line::part;
   }
@@ -258,6 +311,48 @@ class Tracebacks : public Document {
     return open_.empty() ? Line::after : Line::foreign;
   }
 
+  static void hold(Open& open, const Raised& raised, const DocumentLine& line) {
+    open.quote = Open::Quote::awaited;
+    open.type = raised.type.substr(0, kMostTextBytes);
+    open.message = trimmed(raised.message).substr(0, kMostTextBytes);
+    open.raised.keep(line);
+    open.foreign = 0;
+  }
+
+  Line read_quote(Opens::iterator at, std::string_view text, const DocumentLine& line,
+                  std::vector<DocumentReading>& readings) {
+    Open& open = at->second;
+    const bool is_next = open.quote == Open::Quote::next;
+    if (!is_next && !line.cut && (text == kLastError || explains_result(text))) {
+      if (text == kLastError) open.quote = Open::Quote::next;
+      return Line::part;
+    }
+    const bool is_quote = is_next && !text.empty() && !line.cut;
+    if (is_quote) open.message += fmt::format("; last error: {}", text.substr(0, kMostTextBytes));
+    const std::size_t held = readings.size();
+    give_held(open, readings);
+    if (auto* exception = std::get_if<PythonException>(&readings[held].reading.fact);
+        is_quote && exception != nullptr)
+      exception->lines.push_back(kept(line));
+    open_.erase(at);
+    if (!is_quote) return open_.empty() ? Line::after : Line::foreign;
+    return open_.empty() ? Line::last : Line::part;
+  }
+
+  static void give_held(Open& open, std::vector<DocumentReading>& readings) {
+    const Raised raised{open.type, open.message};
+    const DocumentLine line{.text = open.raised.text,
+                            .whole = open.raised.text,
+                            .number = open.raised.number,
+                            .offset = open.raised.offset,
+                            .host = open.raised.host,
+                            .time = open.raised.time,
+                            .rank = open.raised.rank};
+    const std::size_t first = readings.size();
+    give(open, raised, line, readings);
+    for (std::size_t i = first; i < readings.size(); ++i) readings[i].line = open.raised;
+  }
+
   static void keep_last(Open& open, const DocumentLine& line) {
     open.foreign = 0;
     open.last.push_back(kept(line));
@@ -268,7 +363,7 @@ class Tracebacks : public Document {
                    std::vector<DocumentReading>& readings) {
     PythonException exception{
         .type = std::string(raised.type.substr(0, kMostTextBytes)),
-        .message = std::string(trimmed(raised.message).substr(0, kMostTextBytes)),
+        .message = std::string(trimmed(raised.message).substr(0, 2 * kMostTextBytes)),
         .file = std::move(open.file),
         .file_line = open.file_line,
         .function = std::move(open.function),
@@ -294,7 +389,7 @@ class Tracebacks : public Document {
 bool begins_python_traceback(std::string_view text) {
   text = trimmed(text);
   return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
-         text.starts_with(kDirectCause);
+         text.starts_with(kDirectCause) || begins_original(text);
 }
 
 std::unique_ptr<Document> make_python_traceback() { return std::make_unique<Tracebacks>(); }

@@ -144,4 +144,15 @@ bool parse_torch_unused(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
+bool parse_cpp_exception(std::string_view text, std::vector<Reading>& readings) {
+  constexpr std::size_t kMostBytes = 1024;
+  text = tool_text::trimmed(text);
+  if (!tool_text::take_front(text, "what():")) return false;
+  text = tool_text::trimmed(text);
+  if (text.empty()) return false;
+  readings.push_back({.fact = PythonException{.type = "a C++ exception",
+                                              .message = std::string(text.substr(0, kMostBytes))}});
+  return true;
+}
+
 }  // namespace faultline

@@ -12,14 +12,17 @@
 namespace faultline {
 namespace {
 
+// What only accuracy/fit reads.
+constexpr auto kOfTheFit = [](const YAML::Node&) {};
+
 Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
   Grounds::Row row;
   const auto read_most = [&](const YAML::Node& node) {
     row.most = log_odds_of(file.probability(node, "most"));
   };
-  file.read_fields(
-      entry, "a ground",
-      {maybe("weight", row.weight), maybe("most", read_most), needed("means", row.means)});
+  file.read_fields(entry, "a ground",
+                   {maybe("weight", row.weight), maybe("most", read_most),
+                    needed("means", row.means), maybe("fit", kOfTheFit), maybe("set", kOfTheFit)});
   if (row.weight == 0 && !row.most)
     file.place(entry).refuse("this ground changes nothing; write a weight, or most");
   return row;
@@ -30,9 +33,9 @@ Grounds::Row claim_of(const YamlFile& file, const YAML::Node& entry) {
   const auto read_prior = [&](const YAML::Node& node) {
     row.weight = log_odds_of(file.probability(node, "prior"));
   };
-  file.read_fields(
-      entry, "a claim",
-      {needed("prior", read_prior), maybe("unseen", row.unseen), needed("means", row.means)});
+  file.read_fields(entry, "a claim",
+                   {needed("prior", read_prior), maybe("unseen", row.unseen),
+                    needed("means", row.means), maybe("set", kOfTheFit)});
   return row;
 }
 
@@ -86,6 +89,8 @@ double worth_unseen(double log_odds) {
   const double share = (log_odds_of(limits::most_unseen) - from) / (most - from);
   return log_odds <= from ? log_odds : from + share * (std::min(log_odds, most) - from);
 }
+
+void Sureness::remove(Ground ground) { std::erase(grounds, ground); }
 
 void Sureness::add(Ground ground) {
   if (!has(ground)) grounds.push_back(ground);

@@ -24,6 +24,7 @@ struct Sureness {
 
   // A ground counts once.
   void add(Ground ground);
+  void remove(Ground ground);
   void add(const std::vector<Ground>& more);
   void add(std::optional<Ground> ground);  // if there is one
   bool has(Ground ground) const;

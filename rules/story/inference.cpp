@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -17,6 +18,11 @@ bool is_worse_than_slow(const Candidate& candidate) {
          (verdict == Verdict::hang || verdict == Verdict::failed || verdict == Verdict::corrupt);
 }
 
+bool tells_an_end(const Candidate& candidate) {
+  return !candidate.symptom && is_worse_than_slow(candidate) &&
+         candidate.suspicion.phase == Phase::during;
+}
+
 bool is_a_disagreement(const Candidate& candidate) {
   return candidate.in_question() && is(candidate.finding().cause, Trait::disagreement);
 }
@@ -24,6 +30,18 @@ bool is_a_disagreement(const Candidate& candidate) {
 void add(const Grounds& grounds, Candidate& candidate, Ground ground) {
   candidate.suspicion.sure.add(ground);
   work_out_confidence(grounds, candidate.suspicion);
+}
+
+void take_for_accounted(const Grounds& grounds, Candidate& candidate) {
+  Sureness& sure = candidate.suspicion.sure;
+  const bool blamed = candidate.finding().confidence >= limits::least_to_blame;
+  if (sure.has(Ground::time_open)) {
+    sure.remove(Ground::time_open);
+    sure.add(Ground::time_told_by_the_stop);
+  }
+  add(grounds, candidate, Ground::explains_the_stop);
+  if (!blamed && candidate.finding().confidence >= limits::least_to_blame)
+    add(grounds, candidate, Ground::accounts_alone);
 }
 
 // Ranks go on queueing calls for a while after one of them cannot end, some more and some less.
@@ -45,14 +63,22 @@ void work_out_confidence(const Grounds& grounds, Suspicion& suspicion) {
 
 void weigh(const Grounds& grounds, std::vector<Candidate>& candidates) {
   const bool stopped = std::ranges::any_of(candidates, stops_job);
+  const bool ended = std::ranges::any_of(candidates, tells_an_end);
   for (Candidate& candidate : candidates) {
     // That results are wrong is a fault in its own right, whatever else stopped the job.
-    if (candidate.symptom || !stopped || is_a_disagreement(candidate) ||
+    if (candidate.symptom || is_a_disagreement(candidate) ||
         candidate.suspicion.verdict == Verdict::corrupt)
       continue;
-    const bool explains_stop = std::ranges::any_of(
-        candidate.effects, [&](std::size_t e) { return stops_job(candidates[e]); });
-    add(grounds, candidate, explains_stop ? Ground::explains_the_stop : Ground::explains_nothing);
+    // A cause may say itself how the job ended. What no clock places must account for that.
+    const bool unplaced = candidate.suspicion.sure.has(Ground::time_open);
+    if (!stopped && !(ended && unplaced)) continue;
+    const bool explains = std::ranges::any_of(candidate.effects, [&](std::size_t e) {
+      return stops_job(candidates[e]) || (unplaced && tells_an_end(candidates[e]));
+    });
+    if (explains)
+      take_for_accounted(grounds, candidate);
+    else
+      add(grounds, candidate, unplaced ? Ground::tied_by_nothing : Ground::explains_nothing);
   }
   doubt_who_queued_less(grounds, candidates);
   if (std::ranges::none_of(candidates, is_worse_than_slow)) return;

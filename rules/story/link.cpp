@@ -122,7 +122,8 @@ bool is_wide(Relation relation) {
 
 // What asks for a reason takes one that is less firm than it is itself.
 bool asks_for_a_reason(const Candidate& candidate) {
-  return candidate.symptom || is(candidate.finding().cause, Trait::leaves_open_why);
+  return candidate.symptom || candidate.suspicion.says_not_why ||
+         is(candidate.finding().cause, Trait::leaves_open_why);
 }
 
 bool is_firm_enough(const Candidate& cause, const Candidate& effect) {

@@ -249,6 +249,16 @@ TEST(LauncherLines, WhoEndedAndHow) {
                                                     .reason = "bad termination",
                                                     .first = true}}}});
   expect_all<Fact>(
+      parse_pals_exit,
+      {{"a signal",
+        "gpu-7.cluster: rank 25 died from signal 6 and dumped core",
+        {ProcessExit{.teller = "pals", .host = "gpu-7.cluster", .ranks = {25}, .signal = 6}}},
+       {"a code",
+        "gpu-8: rank 31 exited with code 17",
+        {ProcessExit{.teller = "pals", .host = "gpu-8", .ranks = {31}, .exit_code = 17}}},
+       {"a good end", "gpu-8: rank 31 exited with code 0", {}},
+       {"another program's words", "gpu-8: rank 31 waits", {}}});
+  expect_all<Fact>(
       parse_deepspeed_exit,
       {{"a process of the host, whatever the command shown",
         "[2026-03-05 11:45:59,955] [ERROR] [launch.py:434:sigkill_handler] ['/usr/bin/python3', "

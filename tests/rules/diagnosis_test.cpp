@@ -8,6 +8,7 @@
 
 #include "job.h"
 #include "rules/answer/diagnosis_forms.h"
+#include "rules/knowledge/limits.h"
 #include "seconds.h"
 
 namespace faultline {
@@ -284,7 +285,8 @@ TEST(Diagnosis, RanksLateHereAndThereMakeLessSure) {
   }
   Diagnosis diagnosis = job.diagnosis();
   EXPECT_THAT(diagnosis.ranks.behind, ElementsAre(7, 15));
-  for (const Finding& finding : diagnosis.root_causes) EXPECT_LE(finding.confidence, 0.58);
+  for (const Finding& finding : diagnosis.root_causes)
+    EXPECT_LT(finding.confidence, limits::least_to_exclude);
 }
 
 TEST(Diagnosis, ATeardownAloneAccusesNobody) {

@@ -115,10 +115,10 @@ TEST(Grounds, TheStepsAreTheSumAndNameEachTerm) {
   sure.add(Ground::log_torn);
   const std::vector<ConfidenceStep> steps = grounds.steps(sure);
   ASSERT_THAT(steps, SizeIs(3));
-  EXPECT_THAT(steps[1].why, HasSubstr("ends inside a line"));
-  EXPECT_THAT(steps[2].why, HasSubstr("accounts for what stopped the job"));
-  EXPECT_LT(steps[1].confidence, steps[0].confidence);
-  EXPECT_GT(steps[2].confidence, steps[1].confidence);
+  EXPECT_THAT(steps[1].why, HasSubstr("accounts for what stopped the job"));
+  EXPECT_THAT(steps[2].why, HasSubstr("ends inside a line"));
+  EXPECT_GT(steps[1].confidence, steps[0].confidence);
+  EXPECT_LT(steps[2].confidence, steps[1].confidence);
   EXPECT_DOUBLE_EQ(steps[2].confidence, rounded_confidence(grounds.confidence(sure)));
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -255,7 +256,8 @@ TEST(PointToPoint, LogsCutInMidRunMakeLessSure) {
   job.call({0}, send_to(1));
   job.call({2}, send_to(3));
   job.call({4}, send_to(5));
-  for (const Finding& finding : job.diagnosis().root_causes) EXPECT_LE(finding.confidence, 0.58);
+  for (const Finding& finding : job.diagnosis().root_causes)
+    EXPECT_LT(finding.confidence, limits::least_to_exclude);
 }
 
 TEST(PointToPoint, ACommunicatorThatBothLeftInGoodOrderIsOver) {

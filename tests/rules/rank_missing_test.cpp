@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -256,8 +257,8 @@ TEST(RankMissing, IsLessSureWhereTheLogIsAnExcerpt) {
       if (finding.cause == Cause::launch_rank_missing) return finding.confidence;
     return 0.0;
   };
-  EXPECT_GT(sureness(false), 0.8);
-  EXPECT_LT(sureness(true), 0.7);
+  EXPECT_GT(sureness(false), limits::least_to_blame);
+  EXPECT_LT(sureness(true), limits::least_to_blame);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 // Whole jobs, of which several findings tell: what is a cause, what follows, and how the job ended.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "job.h"
+#include "rules/knowledge/limits.h"
 #include "seconds.h"
 
 namespace faultline {
@@ -43,6 +45,42 @@ TEST(Story, AVagueWarningOfTheHostDoesNotSwallowAnExceptionOfTheProgram) {
     EXPECT_EQ(first_cause(diagnosis).cause, "software.rank_crashed") << warning;
     EXPECT_THAT(first_cause(diagnosis).subject.ranks, ElementsAre(9)) << warning;
   }
+}
+
+// A rank that is out of GPU memory says so itself, and nobody waits: no symptom asks for a cause.
+TEST(Story, WhatNoClockPlacesIsNoCauseBesideOneThatSaysHowTheJobEnded) {
+  const auto sureness = [](const Job& job) {
+    const Diagnosis diagnosis = job.diagnosis();
+    const auto found =
+        std::ranges::find(diagnosis.root_causes, Cause::host_storage_stall, &Finding::cause);
+    return found == diagnosis.root_causes.end() ? 0.0 : found->confidence;
+  };
+  Job hung = sixteen_ranks();
+  hung.call(ranks(0, 8), all_reduce());  // all of node-1 stopped
+  Job ended = sixteen_ranks();
+  ended.say({"j", "all.log", "", -1}, Speaker{.rank = 9},
+            PythonException{.type = "torch.OutOfMemoryError",
+                            .message = "CUDA out of memory. Tried to allocate 2.00 GiB."},
+            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.");
+  for (Job* job : {&hung, &ended})
+    job->kernel("node-1", "nfs: server fs-01.example not responding, still trying");
+  EXPECT_GT(sureness(hung), 0.5);
+  EXPECT_LT(sureness(ended), limits::least_asked_about);
+  EXPECT_EQ(first_cause(ended.diagnosis()).cause, Cause::software_cuda_oom);
+}
+
+TEST(Story, WhatKilledAProcessAccountsForItThoughNoClockTellsWhen) {
+  constexpr int kPid = 1003;
+  Job job = sixteen_ranks();
+  job.call(all_but(3, 16), all_reduce());
+  job.say(
+      {"j", "launcher.log", "", -1}, Speaker{},
+      ProcessExit{.teller = "torchrun", .host = "node-0", .ranks = {3}, .pid = kPid, .signal = 9},
+      "exitcode: -9");
+  EXPECT_EQ(first_cause(job.diagnosis()).cause, Cause::software_rank_crashed);
+  job.kernel("node-0",
+             fmt::format("Out of memory: Killed process {} (python3) total-vm:1kB", kPid));
+  EXPECT_THAT(causes(job.diagnosis().root_causes), ElementsAre("host.oom_killed"));
 }
 
 TEST(Story, AJobThatItsLauncherEndedFailedAndDidNotHang) {

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "job.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -253,6 +254,72 @@ TEST(Torch, TheFirstExceptionIsTheCauseAndNcclErrorsOfTheOthersFollow) {
   EXPECT_GE(crash.evidence.size(), 2U);
   EXPECT_NE(finding_of(diagnosis.symptoms, "nccl.error"), nullptr);
   EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+}
+
+constexpr const char* kOfNccl =
+    "NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:2006, unhandled cuda "
+    "error, "
+    "NCCL version 2.21.5";
+
+TEST(Torch, WhatAnExceptionQuotesOfNcclIsTheCause) {
+  TorchJob job;
+  job.raise(3, "torch.distributed.DistBackendError",
+            std::string(kOfNccl) + "; last error: Cuda failure 2 'out of memory'");
+  job.raise(5, "torch.distributed.DistBackendError", kOfNccl);
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.cuda_oom"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
+  EXPECT_THAT(diagnosis.root_causes[0].title, testing::StartsWith("Rank 3 "));
+}
+
+TEST(Torch, WhatIsQuotedOfTheOtherEndAccusesNobody) {
+  TorchJob job;
+  job.raise(3, "torch.distributed.DistBackendError",
+            std::string(kOfNccl) +
+                "; last error: socketPollConnect: connect to 10.0.0.7<41000> returned Connection "
+                "refused, exceeded error retry count (35)");
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"nccl.error"});
+}
+
+TEST(Torch, AParentSaysNothingBesideTheErrorOfItsChild) {
+  for (const char* parents : {"Exception", "torch.multiprocessing.spawn.ProcessRaisedException"}) {
+    TorchJob follows;
+    follows.raise(-1, parents, "");
+    follows.raise(-1, "torch.distributed.DistBackendError", kOfNccl, {}, true);
+    EXPECT_EQ(causes(follows.diagnosis().root_causes), std::vector<std::string>{"nccl.error"});
+    TorchJob fails;
+    fails.raise(-1, parents, "");
+    fails.raise(-1, "ValueError", "sample 1234 is truncated", {}, true);
+    const Diagnosis diagnosis = fails.diagnosis();
+    ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
+    EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("sample 1234 is truncated"));
+  }
+}
+
+TEST(Torch, AnExceptionOfCppIsACrash) {
+  TorchJob job;
+  job.say(3, PythonException{.type = "a C++ exception", .message = "CUDA error: unknown error"},
+          "  what():  CUDA error: unknown error", {});
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.rank_crashed"});
+  EXPECT_THAT(diagnosis.root_causes[0].title,
+              HasSubstr("raised a C++ exception: CUDA error: unknown error"));
+  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+}
+
+TEST(Torch, AWatchdogThatStoodStillIsAHang) {
+  for (const bool gil : {false, true}) {
+    TorchJob job;
+    job.say(3, WatchdogStuck{.group = job.group_of(3), .seconds = 600, .gil = gil},
+            "Heartbeat monitor timed out!", unzoned_at(700s));
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+    ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"collective.timeout"});
+    EXPECT_THAT(diagnosis.root_causes[0].title,
+                HasSubstr(gil ? "Python's lock" : "no progress in NCCL or CUDA"));
+    EXPECT_LT(diagnosis.root_causes[0].confidence, limits::least_to_blame);
+  }
 }
 
 TEST(Torch, AnExceptionAfterWhichTheRankGoesOnWasCaught) {

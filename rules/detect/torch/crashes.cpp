@@ -42,7 +42,21 @@ struct Told {
   bool is_echo() const { return match && match->signature->weight == Weight::echo; }
 };
 
+// What an exception quotes of NCCL means what it means in NCCL's own line, where that is of the
+// rank or its host: of the other end the exception does not tell.
+std::optional<SignatureMatch> meaning_of_quote(const View& view, const TorchSaying& saying) {
+  constexpr std::string_view kQuote = "; last error: ";
+  const std::size_t at = saying.exception ? saying.text.find(kQuote) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  auto match = view.catalog.signatures->match(
+      Remark{.dialect = "nccl", .level = "warn", .text = saying.text.substr(at + kQuote.size())});
+  if (!match || match->signature->weight != Weight::cause) return std::nullopt;
+  const Blames blames = match->signature->blames;
+  return blames == Blames::process || blames == Blames::host ? match : std::nullopt;
+}
+
 std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
+  if (auto quoted = meaning_of_quote(view, saying)) return quoted;
   return view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
 }
 
@@ -70,9 +84,16 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;
     // A worker's own exception says better what the one before was about.
-    if (saying.exception && saying.exception->original && story.cause && !told.is_echo()) {
+    const bool original = saying.exception && saying.exception->original;
+    if (original && story.echo && story.echo->saying + 1 == &saying) story.echo.reset();
+    if (original && story.cause) {
       if (story.cause->original != nullptr || !story.cause->saying->exception) continue;
       story.cause->original = &saying;
+      if (told.is_echo()) {
+        story.cause.reset();
+        if (!story.echo) story.echo = std::move(told);
+        continue;
+      }
       if (told.match) story.cause->match = std::move(told.match);
       continue;
     }
@@ -169,6 +190,9 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     const std::string host = rank >= 0 ? crew.host_of(rank) : first.rank->host;
     fields["host"] = host.empty() ? "its host" : host;
     std::string title = signature.title;
+    constexpr std::string_view kSomeRank = "A rank on {host}";
+    if (rank >= 0 && title.starts_with(kSomeRank))
+      title.replace(0, kSomeRank.size(), crew.people(ranks));
     if (rank < 0 || ranks.size() > 1) {
       const std::string people = ranks.size() > 1 ? crew.people(ranks) : "A rank";
       for (const auto& [word, instead] :

@@ -104,11 +104,46 @@ std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
   return {std::move(suspicion)};
 }
 
+// PyTorch ends a process whose watchdog itself stands still: a call into CUDA or NCCL does not
+// return, or a thread holds Python's lock.
+std::vector<Suspicion> watchdogs_that_stood(const View& view, const TorchCrew& crew) {
+  std::set<int> ranks;
+  const TorchRank* first = nullptr;
+  bool gil = false;
+  for (const TorchRank* rank : crew.ranks()) {
+    if (!rank->stuck || !crew.in_attempt(*rank->stuck)) continue;
+    if (first == nullptr) first = rank;
+    gil |= rank->gil;
+    ranks.insert(rank->rank);
+  }
+  if (first == nullptr) return {};
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = first->stuck->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = Cause::collective_timeout;
+  finding.title = fmt::format(
+      "{} ended because {} watchdog {}", crew.people(ranks), ranks.size() == 1 ? "its" : "their",
+      gil ? "could not take Python's lock" : "made no progress in NCCL or CUDA");
+  finding.severity = Severity::critical;
+  suspicion.sure = Claim::timeout_only;
+  finding.count = ranks.size();
+  finding.subject = crew.subject_of(ranks);
+  for (const TorchRank* rank : crew.ranks())
+    if (rank->stuck && ranks.contains(rank->rank) && finding.evidence.size() < kMostLines)
+      finding.evidence.push_back(view.evidence(*rank->stuck));
+  return {std::move(suspicion)};
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& crew) {
   const std::vector<StuckGroup> all = stuck_groups(crew);
-  if (all.empty()) return only_told(view, crew);
+  if (all.empty()) {
+    std::vector<Suspicion> told = only_told(view, crew);
+    return told.empty() ? watchdogs_that_stood(view, crew) : told;
+  }
   if (dumps_tell(view, all)) return {describe_timeout(view, crew, all)};
   std::vector<Suspicion> found = find_stalls_in(view, table_of_timeouts(view, crew, all));
   const bool decided = std::ranges::any_of(found, [](const Suspicion& suspicion) {
