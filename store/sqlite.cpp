@@ -131,7 +131,6 @@ std::int64_t Database::number(std::string_view sql) {
 }
 
 std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(handle_.get()); }
-int Database::rows_changed() const { return sqlite3_changes(handle_.get()); }
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 Transaction::Transaction(Database& database) : database_(database) {

@@ -110,7 +110,6 @@ class Database {
   std::int64_t number(std::string_view sql);
 
   std::int64_t last_insert_id() const;
-  int rows_changed() const;     // by the last statement
   bool in_transaction() const;  // a failure can end one by itself
   const std::filesystem::path& file() const { return file_; }
 

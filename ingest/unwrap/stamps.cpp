@@ -221,8 +221,6 @@ std::optional<std::int64_t> take_seconds(std::string_view& rest) {
   return whole * 1'000'000 + micros;
 }
 
-bool starts_with_month(std::string_view text) { return starts_with_one_of(text, kMonths); }
-
 bool starts_with_weekday(std::string_view text) { return starts_with_one_of(text, kWeekdays); }
 
 }  // namespace faultline

@@ -36,7 +36,6 @@ std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp 
 // "   12.345678", in microseconds: the kernel's own stamp, without its brackets.
 std::optional<std::int64_t> take_seconds(std::string_view& rest);
 
-bool starts_with_month(std::string_view text);
 bool starts_with_weekday(std::string_view text);
 
 }  // namespace faultline

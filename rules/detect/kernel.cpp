@@ -11,6 +11,7 @@
 #include "rules/detect/kernel/judgement.h"
 #include "rules/detect/kernel/reboots.h"
 #include "rules/detect/past_offences.h"
+#include "rules/knowledge/subjects.h"
 #include "rules/detect/placed.h"
 #include "rules/detect/remarks/wording.h"
 #include "rules/picture/calls/wait_graph.h"
@@ -147,11 +148,12 @@ std::vector<Suspicion> joined_alike(const Grounds& grounds, std::vector<Suspicio
     one.finding.title += fmt::format(", and {} others like it", same.size() - 1);
     one.finding.count = 0;
     for (const Suspicion& other : same) {
-      add_to(one.finding.subject, other.finding.subject);
+      append(one.finding.subject, other.finding.subject);
       one.finding.count += other.finding.count;
       one.needs_effect &= other.needs_effect;
       if (order_of(other.since, one.since, true) == Order::before) one.since = other.since;
     }
+    tidy(one.finding.subject);
     found.push_back(std::move(one));
   }
   return found;

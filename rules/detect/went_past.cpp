@@ -10,6 +10,11 @@
 namespace faultline {
 namespace {
 
+struct WentPast {
+  bool this_call = false;        // it left out the one its peers wait in; false: an earlier one
+  std::size_t other_member = 0;  // on which it went on: an index into Progress::members()
+};
+
 constexpr std::uint64_t kClearlyPast = 2;  // calls; one may be a matter of threads
 constexpr std::size_t kLeastPlaces = 2;    // at which it must be in step with its peer's next call
 constexpr std::size_t kMostPlaces = 8;
@@ -84,6 +89,48 @@ bool worth_asking(const Alignment& alignment) {
          alignment.behind.size() * 2 < alignment.members.size();
 }
 
+// `member` is behind, `ahead` are members that are not. Nothing: it stopped there, or nothing
+// tells.
+std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
+                                  const std::vector<std::size_t>& ahead, std::size_t member) {
+  const Member& mine = view.member(member);
+  if (!mine.from_start) return std::nullopt;
+  for (std::size_t my_other : view.worker_of(member).members) {
+    const std::size_t shared = view.communicator_of[my_other];
+    if (my_other == member || shared == kNoCommunicator) continue;
+    if (!comparable(mine, view.member(my_other))) continue;
+    std::size_t asked = 0;
+    for (const std::size_t peer : ahead) {
+      if (asked == kMostPeers) break;
+      const std::size_t peers_other = member_in(view, view.workers.of_member[peer], shared);
+      if (peers_other == kNoMember || !comparable(view.member(peer), view.member(peers_other)))
+        continue;
+      const Pair pair{mine, view.member(my_other), view.member(peer), view.member(peers_other)};
+      ++asked;
+      const auto peer_there = pair.peers_at(alignment.slowest);
+      if (!peer_there) continue;
+      if (pair.my_other.place.position >= *peer_there + kClearlyPast)
+        return WentPast{.this_call = true, .other_member = my_other};
+      if (pair.one_call_early(alignment.slowest))
+        return WentPast{.this_call = false, .other_member = my_other};
+    }
+  }
+  return std::nullopt;
+}
+
+// Calls tell(member, past) for whoever went past the call in which the others wait.
+template <class Tell>
+void for_each_who_went_past(const View& view, const Alignment& alignment, Tell tell) {
+  if (!worth_asking(alignment) || alignment.basis != Basis::counted) return;
+  std::vector<std::size_t> ahead;  // members
+  for (std::size_t i = 0; i < alignment.members.size(); ++i)
+    if (alignment.positions[i] > alignment.slowest && view.member(alignment.members[i]).from_start)
+      ahead.push_back(alignment.members[i]);
+  if (ahead.empty()) return;
+  for (const std::size_t member : alignment.behind)
+    if (const auto past = went_past(view, alignment, ahead, member)) tell(member, *past);
+}
+
 Suspicion describe_past(const View& view, const Alignment& alignment, std::size_t member,
                         const WentPast& past) {
   const Communicator& communicator = view.communicators[alignment.communicator];
@@ -122,38 +169,6 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
 
 }  // namespace
 
-std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
-                                  std::size_t member) {
-  if (alignment.basis != Basis::counted) return std::nullopt;
-  const Member& mine = view.member(member);
-  std::vector<std::size_t> ahead;  // members
-  for (std::size_t i = 0; i < alignment.members.size(); ++i)
-    if (alignment.positions[i] > alignment.slowest && view.member(alignment.members[i]).from_start)
-      ahead.push_back(alignment.members[i]);
-  if (!mine.from_start || ahead.empty()) return std::nullopt;
-  for (std::size_t my_other : view.worker_of(member).members) {
-    const std::size_t shared = view.communicator_of[my_other];
-    if (my_other == member || shared == kNoCommunicator) continue;
-    if (!comparable(mine, view.member(my_other))) continue;
-    std::size_t asked = 0;
-    for (const std::size_t peer : ahead) {
-      if (asked == kMostPeers) break;
-      const std::size_t peers_other = member_in(view, view.workers.of_member[peer], shared);
-      if (peers_other == kNoMember || !comparable(view.member(peer), view.member(peers_other)))
-        continue;
-      const Pair pair{mine, view.member(my_other), view.member(peer), view.member(peers_other)};
-      ++asked;
-      const auto peer_there = pair.peers_at(alignment.slowest);
-      if (!peer_there) continue;
-      if (pair.my_other.place.position >= *peer_there + kClearlyPast)
-        return WentPast{.this_call = true, .other_member = my_other};
-      if (pair.one_call_early(alignment.slowest))
-        return WentPast{.this_call = false, .other_member = my_other};
-    }
-  }
-  return std::nullopt;
-}
-
 std::set<std::size_t> workers_on_other_paths(const View& view) {
   std::set<std::size_t> workers;
   for (const Alignment& alignment : view.alignments) {
@@ -165,21 +180,19 @@ std::set<std::size_t> workers_on_other_paths(const View& view) {
         if (camp.size() < largest)
           for (std::size_t member : camp) workers.insert(view.workers.of_member[member]);
     }
-    if (worth_asking(alignment))
-      for (std::size_t member : alignment.behind)
-        if (went_past(view, alignment, member)) workers.insert(view.workers.of_member[member]);
+    for_each_who_went_past(view, alignment, [&](std::size_t member, const WentPast&) {
+      workers.insert(view.workers.of_member[member]);
+    });
   }
   return workers;
 }
 
 std::vector<Suspicion> find_skipped_collectives(const View& view) {
   std::vector<Suspicion> found;
-  for (const Alignment& alignment : view.alignments) {
-    if (!worth_asking(alignment)) continue;
-    for (std::size_t member : alignment.behind)
-      if (auto past = went_past(view, alignment, member))
-        found.push_back(describe_past(view, alignment, member, *past));
-  }
+  for (const Alignment& alignment : view.alignments)
+    for_each_who_went_past(view, alignment, [&](std::size_t member, const WentPast& past) {
+      found.push_back(describe_past(view, alignment, member, past));
+    });
   return found;
 }
 

@@ -21,9 +21,11 @@ std::vector<T> listed(const std::set<T>& values) {
 void learn_gpus_from_xids(const JobState& job, Workers& workers) {
   for (const XidIncident& incident : job.hardware().xids()) {
     const std::string host = job.host_of(incident.spoken_host, incident.source);
-    for (Worker& worker : workers.all)
-      if (worker.gpu.empty() && !host.empty() && worker.host == host &&
-          incident.pids.contains(worker.pid))
+    const auto there = workers.by_host.find(host);
+    if (host.empty() || there == workers.by_host.end()) continue;
+    for (const std::size_t index : there->second)
+      if (Worker& worker = workers.all[index];
+          worker.gpu.empty() && incident.pids.contains(worker.pid))
         worker.gpu = incident.gpu;
   }
 }
@@ -156,19 +158,6 @@ bool View::is_torn(std::size_t index) const {
 Evidence View::evidence(const LineRef& line) const {
   return {job.sources().at(line.source).source.name, line.line, line.offset, job.dated(line).wall(),
           line.text};
-}
-
-std::vector<std::size_t> workers_of_host(const View& view, const std::string& host) {
-  const std::vector<Worker>& workers = view.workers.all;
-  std::vector<std::size_t> by_own_name;
-  std::vector<std::size_t> by_senders_name;
-  for (std::size_t i = 0; i < workers.size(); ++i) {
-    if (host.empty() || workers[i].host.empty() || workers[i].host == host)
-      by_own_name.push_back(i);
-    if (workers[i].sender_host == host) by_senders_name.push_back(i);
-  }
-  // In a container NCCL prints the container's name; then the sender knows the machine's.
-  return by_own_name.empty() ? by_senders_name : by_own_name;
 }
 
 const LineRef* line_that_ties(const View& view, const Worker& worker) {

@@ -61,9 +61,6 @@ struct View {
   Evidence evidence(const LineRef& line) const;
 };
 
-// Workers (indices into view.workers.all) whose machine has this name, or may have it.
-std::vector<std::size_t> workers_of_host(const View& view, const std::string& host);
-
 // The line that says which GPU a rank has; nullptr: none does.
 const LineRef* line_that_ties(const View& view, const Worker& worker);
 

@@ -61,7 +61,7 @@ void BootTimes::apply(std::uint32_t source, const std::string& host, const Event
   if ((booted && after_others) || is_new_boot(*clock, event.time)) begin_boot(*clock, event.line);
   if (event.time.uptime_us)
     clock->last_uptime_us = std::max<std::int64_t>(*event.time.uptime_us, 1);
-  learn(*clock, event);
+  learn(source, *clock, event);
 }
 
 BootTimes::SourceClock* BootTimes::clock_of(std::uint32_t source, const std::string& host) {
@@ -107,7 +107,7 @@ bool BootTimes::is_new_boot(const SourceClock& clock, const EventTime& time) {
          distance(known->boot_us, *time.wall_us - *time.uptime_us) > kAgreeUs;
 }
 
-void BootTimes::learn(SourceClock& clock, const Event& event) {
+void BootTimes::learn(std::uint32_t source, SourceClock& clock, const Event& event) {
   EventTime time = event.time;
   if (const auto* reading = std::get_if<ClockReading>(&event.fact)) {
     time.wall_us = reading->wall_us;
@@ -131,7 +131,7 @@ void BootTimes::learn(SourceClock& clock, const Event& event) {
     known = clock.shared.emplace(identity, Shared{}).first;
     known->second.time = time;
     known->second.boot = clock.boots.size() - 1;
-    clock.has_wall |= time.wall_us.has_value();
+    if (time.wall_us) with_wall_.insert(source);
   }
   ++known->second.count;
 }
@@ -152,13 +152,13 @@ std::size_t BootTimes::boot_at(const SourceClock& clock, std::uint64_t line) {
   return next == clock.boots.begin() ? 0 : static_cast<std::size_t>(next - clock.boots.begin()) - 1;
 }
 
-EventTime BootTimes::dated(const LineRef& line, const SameHost& same_host) const {
+EventTime BootTimes::dated(const LineRef& line, const HostOf& host_of) const {
   if (line.time.wall_us || !line.time.uptime_us) return line.time;
   const SourceClock* clock = only_clock_of(line.source);
   if (clock == nullptr) return line.time;
   const std::size_t boot = boot_at(*clock, line.line);
   const std::optional<Anchor> anchor =
-      anchor_of(line.source, *clock, boot, *line.time.uptime_us, same_host);
+      anchor_of(line.source, *clock, boot, *line.time.uptime_us, host_of);
   if (!anchor) return line.time;
   EventTime time = line.time;
   time.wall_us = anchor->boot_us + *line.time.uptime_us - kOwnErrorUs;
@@ -170,7 +170,7 @@ EventTime BootTimes::dated(const LineRef& line, const SameHost& same_host) const
 std::optional<BootTimes::Anchor> BootTimes::anchor_of(std::uint32_t source,
                                                       const SourceClock& clock, std::size_t boot,
                                                       std::int64_t uptime_us,
-                                                      const SameHost& same_host) const {
+                                                      const HostOf& host_of) const {
   const Boot& of = clock.boots[boot];
   if (of.first && of.last)
     return distance(of.first->uptime_us, uptime_us) < distance(of.last->uptime_us, uptime_us)
@@ -178,32 +178,36 @@ std::optional<BootTimes::Anchor> BootTimes::anchor_of(std::uint32_t source,
                : of.last;
   if (const auto told = told_.find(source); told != told_.end() && boot + 1 == clock.boots.size())
     return Anchor{.boot_us = told->second};
-  return anchor_from_others(source, clock, boot, same_host);
+  return anchor_from_others(source, clock, boot, host_of);
 }
 
 // Only messages that each of the two logs holds once, and only if all of them agree.
 std::optional<BootTimes::Anchor> BootTimes::anchor_from_others(std::uint32_t source,
                                                                const SourceClock& clock,
                                                                std::size_t boot,
-                                                               const SameHost& same_host) const {
+                                                               const HostOf& host_of) const {
+  if (clock.shared.empty() || with_wall_.empty()) return std::nullopt;
+  const std::string host = host_of(source);
+  if (host.empty()) return std::nullopt;
   std::optional<Anchor> found;
-  for (const auto& [key, theirs] : clocks_) {
-    const std::uint32_t other = key.first;
-    if (other == source || !theirs.has_wall || !same_host(source, other)) continue;
-    for (const auto& [identity, mine] : clock.shared) {
-      if (mine.count != 1 || mine.boot != boot || !mine.time.uptime_us) continue;
-      const auto twin = theirs.shared.find(identity);
-      if (twin == theirs.shared.end() || twin->second.count != 1) continue;
-      const EventTime& time = twin->second.time;
-      if (!time.wall_us) continue;
-      if (time.uptime_us && distance(*time.uptime_us, *mine.time.uptime_us) > kSecondUs) continue;
-      const Anchor anchor{.boot_us = *time.wall_us - *mine.time.uptime_us,
-                          .uptime_us = *mine.time.uptime_us,
-                          .uncertainty_us = time.uncertainty_us,
-                          .zone_assumed = time.zone_assumed};
-      if (found && distance(found->boot_us, anchor.boot_us) > kSharedUs) return std::nullopt;
-      if (!found) found = anchor;
-    }
+  for (const std::uint32_t other : with_wall_) {
+    if (other == source || host_of(other) != host) continue;
+    for (auto theirs = clocks_.lower_bound({other, std::string()});
+         theirs != clocks_.end() && theirs->first.first == other; ++theirs)
+      for (const auto& [identity, mine] : clock.shared) {
+        if (mine.count != 1 || mine.boot != boot || !mine.time.uptime_us) continue;
+        const auto twin = theirs->second.shared.find(identity);
+        if (twin == theirs->second.shared.end() || twin->second.count != 1) continue;
+        const EventTime& time = twin->second.time;
+        if (!time.wall_us) continue;
+        if (time.uptime_us && distance(*time.uptime_us, *mine.time.uptime_us) > kSecondUs) continue;
+        const Anchor anchor{.boot_us = *time.wall_us - *mine.time.uptime_us,
+                            .uptime_us = *mine.time.uptime_us,
+                            .uncertainty_us = time.uncertainty_us,
+                            .zone_assumed = time.zone_assumed};
+        if (found && distance(found->boot_us, anchor.boot_us) > kSharedUs) return std::nullopt;
+        if (!found) found = anchor;
+      }
   }
   return found;
 }

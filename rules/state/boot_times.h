@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,9 +32,9 @@ class BootTimes {
                              std::uint64_t line) const;
 
   // The line's time; with the wall clock, if the line has only the kernel's and its boot's time is
-  // known. `same_host` tells whether two sources are of one host.
-  using SameHost = std::function<bool(std::uint32_t, std::uint32_t)>;
-  EventTime dated(const LineRef& line, const SameHost& same_host) const;
+  // known. `host_of` tells whose machine a source is of; empty: nobody knows.
+  using HostOf = std::function<std::string(std::uint32_t)>;
+  EventTime dated(const LineRef& line, const HostOf& host_of) const;
 
  private:
   // The wall clock where the kernel's stood at `uptime_us`.
@@ -58,12 +59,11 @@ class BootTimes {
     std::vector<Boot> boots{Boot{}};
     std::optional<std::int64_t> last_uptime_us;
     std::map<std::uint64_t, Shared> shared;
-    bool has_wall = false;  // of its shared messages
   };
 
   static void begin_boot(SourceClock& clock, std::uint64_t line);
   static bool is_new_boot(const SourceClock& clock, const EventTime& time);
-  static void learn(SourceClock& clock, const Event& event);
+  void learn(std::uint32_t source, SourceClock& clock, const Event& event);
   static std::size_t boot_at(const SourceClock& clock, std::uint64_t line);
   using Key = std::pair<std::uint32_t, std::string>;  // source, host
   SourceClock* clock_of(std::uint32_t source, const std::string& host);
@@ -71,11 +71,12 @@ class BootTimes {
   const SourceClock* only_clock_of(std::uint32_t source) const;
   void tell(std::uint32_t source, const Event& event, std::int64_t boot_us);
   std::optional<Anchor> anchor_of(std::uint32_t source, const SourceClock& clock, std::size_t boot,
-                                  std::int64_t uptime_us, const SameHost& same_host) const;
+                                  std::int64_t uptime_us, const HostOf& host_of) const;
   std::optional<Anchor> anchor_from_others(std::uint32_t source, const SourceClock& clock,
-                                           std::size_t boot, const SameHost& same_host) const;
+                                           std::size_t boot, const HostOf& host_of) const;
 
   std::map<Key, SourceClock> clocks_;
+  std::set<std::uint32_t> with_wall_;           // sources whose shared messages have the wall clock
   std::map<std::uint32_t, std::int64_t> told_;  // by the sender, of the source's last boot
 };
 

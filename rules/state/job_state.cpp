@@ -42,10 +42,7 @@ void JobState::apply_kernel(std::uint32_t source, const Batch& batch, const Even
 }
 
 EventTime JobState::dated(const LineRef& line) const {
-  return boot_times_.dated(line, [this](std::uint32_t a, std::uint32_t b) {
-    const std::string host = sources_.host_of(a);
-    return !host.empty() && host == sources_.host_of(b);
-  });
+  return boot_times_.dated(line, [this](std::uint32_t source) { return sources_.host_of(source); });
 }
 
 }  // namespace faultline

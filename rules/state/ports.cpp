@@ -259,18 +259,4 @@ const NetworkPort* Ports::find_by_device(std::string_view host, std::string_view
   return found == all_.end() ? nullptr : &*found;
 }
 
-const NetworkPort* Ports::find_by_pci(std::string_view host, std::string_view pci) const {
-  const auto found = std::ranges::find_if(all_, [&](const NetworkPort& port) {
-    return port.host == host && !pci.empty() && port.pci == pci;
-  });
-  return found == all_.end() ? nullptr : &*found;
-}
-
-const NetworkPort* Ports::find_by_netdev(std::string_view host, std::string_view netdev) const {
-  const auto found = std::ranges::find_if(all_, [&](const NetworkPort& port) {
-    return port.host == host && !netdev.empty() && port.netdev == netdev;
-  });
-  return found == all_.end() ? nullptr : &*found;
-}
-
 }  // namespace faultline

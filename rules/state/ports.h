@@ -40,8 +40,6 @@ class Ports {
 
   // nullptr: no report names it. A device may be given with its port, as NCCL does: mlx5_0:1.
   const NetworkPort* find_by_device(std::string_view host, std::string_view device) const;
-  const NetworkPort* find_by_pci(std::string_view host, std::string_view pci) const;
-  const NetworkPort* find_by_netdev(std::string_view host, std::string_view netdev) const;
 
  private:
   std::vector<NetworkPort> all_;

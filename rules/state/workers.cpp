@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -215,10 +216,34 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
   for (std::size_t i = 0; i < order.size(); ++i) {
     position[order[i]] = i;
     workers.all.push_back(std::move(found[order[i]]));
+    const Worker& worker = workers.all.back();
+    workers.by_host[worker.host].push_back(i);
+    workers.by_sender_host[worker.sender_host].push_back(i);
   }
   workers.of_member.resize(members.size());
   for (std::size_t index : of) workers.of_member[index] = position[of_member[index]];
   return workers;
+}
+
+const std::vector<std::size_t>& Workers::on(std::string_view host) const {
+  static const std::vector<std::size_t> none;
+  if (const auto known = by_host.find(host); known != by_host.end()) return known->second;
+  const auto sent = by_sender_host.find(host);
+  return sent == by_sender_host.end() ? none : sent->second;
+}
+
+std::vector<std::size_t> Workers::perhaps_on(std::string_view host) const {
+  std::vector<std::size_t> they;
+  if (host.empty()) {
+    for (std::size_t i = 0; i < all.size(); ++i) they.push_back(i);
+    return they;
+  }
+  const auto nowhere = by_host.find("");
+  if (nowhere == by_host.end()) return on(host);
+  const auto named = by_host.find(host);
+  if (named == by_host.end()) return nowhere->second;
+  std::ranges::merge(nowhere->second, named->second, std::back_inserter(they));
+  return they;
 }
 
 }  // namespace faultline

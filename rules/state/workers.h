@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/state/communicators.h"
@@ -29,6 +30,15 @@ struct Workers {
   std::vector<Worker> all;             // by rank
   std::vector<std::size_t> of_member;  // worker of Progress::members()[i], if it was asked for
   int expected = 0;                    // the size of the world; 0 if none is known
+  // By the name that they give their machine, and that its sender does. Empty: they name none.
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_host;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_sender_host;
+
+  // Whose machine has this name. In a container NCCL prints the container's name; then the sender
+  // knows the machine's.
+  const std::vector<std::size_t>& on(std::string_view host) const;
+  // The same, and those of whom no line tells where they are.
+  std::vector<std::size_t> perhaps_on(std::string_view host) const;
 };
 
 // Of these members (indices into Progress::members(), ascending).

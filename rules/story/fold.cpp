@@ -7,23 +7,13 @@
 #include <tuple>
 #include <utility>
 
+#include "rules/knowledge/subjects.h"
+
 namespace faultline {
 namespace {
 
 // What each of its findings explains is asked of every other one.
 constexpr std::size_t kMostOfAClass = 256;
-
-template <class Name>
-void add_all(std::vector<Name>& to, const std::vector<Name>& from) {
-  to.insert(to.end(), from.begin(), from.end());
-}
-
-template <class Name>
-void sort_once(std::vector<Name>& names) {
-  std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
-}
 
 bool matters_more(const Suspicion& a, const Suspicion& b) {
   const auto key = [](const Suspicion& s) {
@@ -38,22 +28,13 @@ Suspicion folded(std::vector<Suspicion>::iterator begin, std::vector<Suspicion>:
   Finding& finding = one.finding;
   finding.title += fmt::format(", and {} others like it", end - begin - 1);
   for (auto other = begin + 1; other != end; ++other) {
-    Subject& subject = finding.subject;
-    add_all(subject.hosts, other->finding.subject.hosts);
-    add_all(subject.ranks, other->finding.subject.ranks);
-    add_all(subject.gpus, other->finding.subject.gpus);
-    add_all(subject.nics, other->finding.subject.nics);
-    add_all(subject.communicators, other->finding.subject.communicators);
+    append(finding.subject, other->finding.subject);
     finding.count += other->finding.count;
     one.needs_effect &= other->needs_effect;
     one.stops_job |= other->stops_job;
     if (order_of(other->since, one.since, true) == Order::before) one.since = other->since;
   }
-  sort_once(finding.subject.hosts);
-  sort_once(finding.subject.ranks);
-  sort_once(finding.subject.gpus);
-  sort_once(finding.subject.nics);
-  sort_once(finding.subject.communicators);
+  tidy(finding.subject);
   return one;
 }
 

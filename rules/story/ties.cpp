@@ -67,7 +67,7 @@ class Stop {
 
   template <class Is>
   bool any_on(const std::string& host, Is is) const {
-    return std::ranges::any_of(workers_of_host(view_, host),
+    return std::ranges::any_of(view_.workers.perhaps_on(host),
                                [&](std::size_t index) { return is(view_.workers.all[index]); });
   }
 

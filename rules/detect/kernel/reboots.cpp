@@ -45,7 +45,7 @@ bool ran_shortly_before(const View& view, const LineRef& boot) {
     const auto passed = microseconds_between(by_the_wall(view.job.dated(xid.first)), begun);
     if (!passed || *passed <= 0 || *passed >= kLongestRebootUs) return false;
     const std::string host = view.job.host_of(xid.spoken_host, xid.source);
-    return std::ranges::any_of(workers_of_host(view, host), [&](std::size_t index) {
+    return std::ranges::any_of(view.workers.perhaps_on(host), [&](std::size_t index) {
       const Worker& worker = view.workers.all[index];
       return worker.pid != 0 && xid.pids.contains(worker.pid) && !was_torn_down(view, worker);
     });
@@ -57,7 +57,7 @@ enum class When { while_it_ran, at_another_time, cannot_tell };
 When when(const View& view, const std::string& host, const LineRef& boot) {
   When answer = When::cannot_tell;
   const EventTime booted = by_the_wall(view.job.dated(boot));
-  for (std::size_t index : workers_of_host(view, host))
+  for (std::size_t index : view.workers.perhaps_on(host))
     for (std::size_t m : view.workers.all[index].members) {
       const Member& member = view.member(m);
       const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
@@ -80,7 +80,7 @@ When when(const View& view, const std::string& host, const LineRef& boot) {
 When by_torch(const View& view, const TorchCrew& crew, const std::string& host,
               const LineRef& boot) {
   std::set<int> of_host;
-  for (std::size_t index : workers_of_host(view, host))
+  for (std::size_t index : view.workers.perhaps_on(host))
     of_host.insert(view.workers.all[index].rank);
   const auto passed = [&](const EventTime& time) {
     return microseconds_between(by_the_wall(time), by_the_wall(view.job.dated(boot)));

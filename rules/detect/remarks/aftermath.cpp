@@ -1,14 +1,15 @@
 #include "rules/detect/remarks/aftermath.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/subjects.h"
+
 namespace faultline {
 namespace {
 
-// That this is what the job died of.
 constexpr std::size_t kMostTexts = 4;    // unknown ones that came with a failure
 constexpr std::size_t kMostCurious = 3;  // unknown ones that did no harm
 constexpr std::size_t kMostShown = 120;  // bytes of a text in a title
@@ -152,11 +153,12 @@ std::vector<Suspicion> find_aborted(const View& view) {
     Subject one;
     if (worker.rank >= 0) one.ranks = {worker.rank};
     if (!worker.host.empty()) one.hosts = {worker.host};
-    add_to(finding.subject, one);
+    append(finding.subject, one);
     if (finding.evidence.size() < kMostLines)
       finding.evidence.push_back(view.evidence(*process->endings.aborted));
   }
   if (finding.count == 0) return {};
+  tidy(finding.subject);
   finding.cause = Cause::process_aborted;
   finding.title = finding.subject.ranks.size() == 1
                       ? fmt::format("Rank {} aborted its communicators", finding.subject.ranks[0])

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "rules/detect/remarks/connections.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/subjects.h"
 
 namespace faultline {
 namespace {
@@ -96,7 +98,7 @@ void name_end(Subject& subject, const EndReports& reports, const std::string& na
   Subject one;
   if (is_host(reports, name)) one.hosts = {name};
   one.nics = nics_at(reports, name);
-  add_to(subject, one);
+  append(subject, one);
 }
 
 Suspicion suspicion_of_ends(const View& view, const EndReports& reports) {
@@ -120,6 +122,7 @@ Suspicion suspect_pair(const View& view, const EndReports& reports, const Pair& 
   finding.subject = speakers_of(view, sightings_in(reports));
   name_end(finding.subject, reports, pair.first);
   name_end(finding.subject, reports, pair.second);
+  tidy(finding.subject);
   suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
   suspicion.sure.add(Ground::one_of_two_ends);
   const Report& first = reports.front();
@@ -139,6 +142,7 @@ Suspicion suspect_common_end(const View& view, const EndReports& reports, const 
   Finding& finding = suspicion.finding;
   finding.subject = speakers_of(view, sightings_in(reported_by(reports, name)));
   name_end(finding.subject, reports, name);
+  tidy(finding.subject);
   // Several NICs of one host: then it is not one of them that failed.
   if (finding.subject.nics.size() > 1) finding.subject.nics.clear();
   suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
@@ -159,6 +163,7 @@ Suspicion suspect_all(const View& view, const EndReports& reports, std::size_t p
     name_end(finding.subject, {report}, report.near.name);
     name_end(finding.subject, {report}, report.far.name);
   }
+  tidy(finding.subject);
   suspicion.sure = {Claim::signature, reports.front().sighting->signature->confidence};
   suspicion.sure.add(Ground::many_ends);
   if (pairs > 1)
@@ -200,20 +205,20 @@ struct Accused {
 
 std::vector<Accused> accused_in(const View& view, const EndReports& reports) {
   std::vector<Accused> accused;
+  std::map<std::string_view, std::size_t> places;
+  const std::set<std::string> heard = reporters(reports);
   for (const Report& report : reports) {
     if (report.far.name.empty()) continue;
-    auto known = std::ranges::find(accused, report.far.name, &Accused::name);
-    if (known == accused.end()) {
-      known = accused.insert(accused.end(), Accused{report.far.name, {}, {}, true});
-      for (std::size_t i = 0; i < view.workers.all.size(); ++i) {
-        const Worker& worker = view.workers.all[i];
-        if (worker.host != known->name) continue;
-        known->unheard = false;
-        if (!warned_or_aborted(view, worker)) known->silent.push_back(i);
-      }
-      if (reporters(reports).contains(known->name)) known->unheard = false;
+    const auto [place, is_new] = places.try_emplace(report.far.name, accused.size());
+    if (is_new) {
+      Accused& one = accused.emplace_back(Accused{report.far.name, {}, {}, true});
+      const auto there = view.workers.by_host.find(one.name);
+      if (there != view.workers.by_host.end())
+        for (const std::size_t worker : there->second)
+          if (!warned_or_aborted(view, view.workers.all[worker])) one.silent.push_back(worker);
+      one.unheard = there == view.workers.by_host.end() && !heard.contains(one.name);
     }
-    known->by.insert(report.near.name);
+    accused[place->second].by.insert(report.near.name);
   }
   return accused;
 }

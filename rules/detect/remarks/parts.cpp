@@ -8,10 +8,10 @@
 #include <optional>
 #include <utility>
 
+#include "rules/knowledge/subjects.h"
+
 namespace faultline {
 namespace {
-
-// Of one class: more of them are told as one.
 
 std::optional<int> number(std::string_view text) {
   int value = 0;
@@ -62,8 +62,9 @@ Subject subject_of_ranks(const View& view, const SightingList& said,
     one.ranks = {worker.rank};
     if (!worker.host.empty()) one.hosts = {worker.host};
     if (!worker.gpu.empty()) one.gpus = {gpu_name(worker.host, worker.gpu)};
-    add_to(subject, one);
+    append(subject, one);
   }
+  tidy(subject);
   const Sighting& first = *said.front();
   const bool fits = first.signature->blames != Blames::host || first.host.empty() ||
                     subject.hosts == std::vector<std::string>{first.host};
@@ -115,8 +116,9 @@ Suspicion describe_all(const View& view, const std::vector<const Group*>& groups
   Subject subject;
   for (const Group* group : groups) {
     all.insert(all.end(), group->second.begin(), group->second.end());
-    add_to(subject, describe_said(view, group->second).finding.subject);
+    append(subject, describe_said(view, group->second).finding.subject);
   }
+  tidy(subject);
   Suspicion suspicion = suspicion_of(view, all);
   suspicion.finding.subject = std::move(subject);
   suspicion.finding.title += fmt::format(", and {} others like it", groups.size() - 1);

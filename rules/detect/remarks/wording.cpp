@@ -9,17 +9,11 @@
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
+#include "rules/knowledge/subjects.h"
 #include "rules/picture/read/swallowed_errors.h"
 
 namespace faultline {
 namespace {
-
-template <class T>
-void add_all(std::vector<T>& to, const std::vector<T>& from) {
-  std::set<T> all(to.begin(), to.end());
-  all.insert(from.begin(), from.end());
-  to.assign(all.begin(), all.end());
-}
 
 const Worker* only_worker(const View& view, const Sighting& sighting) {
   return sighting.workers.size() == 1 ? &view.workers.all[sighting.workers.front()] : nullptr;
@@ -98,8 +92,9 @@ Subject speakers_of(const View& view, const SightingList& said) {
       if (worker.rank >= 0 && sighting->workers.size() == 1) one.ranks = {worker.rank};
       if (!worker.gpu.empty()) one.gpus.push_back(gpu_name(worker.host, worker.gpu));
     }
-    add_to(subject, one);
+    append(subject, one);
   }
+  tidy(subject);
   return subject;
 }
 
@@ -156,14 +151,6 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   for (const Action& action : signature.actions)
     finding.actions.push_back(fill_in(action, about(view, first)));
   return suspicion;
-}
-
-void add_to(Subject& to, const Subject& subject) {
-  add_all(to.hosts, subject.hosts);
-  add_all(to.ranks, subject.ranks);
-  add_all(to.gpus, subject.gpus);
-  add_all(to.nics, subject.nics);
-  add_all(to.communicators, subject.communicators);
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view several) {

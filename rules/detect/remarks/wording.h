@@ -30,9 +30,6 @@ std::string nic_of(const View& view, const Sighting& sighting);
 // lines (each process's first, at most a handful) and what to do.
 Suspicion suspicion_of(const View& view, const SightingList& said);
 
-// Adds what `subject` names and `to` does not.
-void add_to(Subject& to, const Subject& subject);
-
 // "3 processes", "1 process".
 std::string counted(std::size_t count, std::string_view one, std::string_view several);
 

@@ -256,15 +256,16 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
 }
 
 void order_crashes(const std::vector<CrashGroup>& groups, std::vector<Suspicion>& found) {
+  std::vector<const LineRef*> firsts;
+  for (const CrashGroup& group : groups) firsts.push_back(&group.first().saying->line);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     bool later = false;
     bool alone = true;
-    for (std::size_t k = 0; k < groups.size(); ++k) {
+    for (std::size_t k = 0; k < groups.size() && !later; ++k) {
       if (k == i) continue;
-      const Order order =
-          said_order(groups[k].first().saying->line, groups[i].first().saying->line);
-      later |= order == Order::before;
-      if (order == Order::cannot_tell) alone = false;
+      const Order order = said_order(*firsts[k], *firsts[i]);
+      later = order == Order::before;
+      alone &= order != Order::cannot_tell;
     }
     Finding& finding = found[i].finding;
     const bool of_machine = is_of(finding.cause, {Family::gpu, Family::host});

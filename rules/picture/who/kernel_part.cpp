@@ -101,7 +101,7 @@ std::optional<KernelPart> gpu_part(const View& view, const KernelSighting& sight
   part.subject.gpus = {gpu_name(sighting.host, address)};
   bool gpus_unknown = false;
   std::vector<std::size_t> owners;
-  for (std::size_t index : workers_of_host(view, sighting.host)) {
+  for (std::size_t index : view.workers.perhaps_on(sighting.host)) {
     gpus_unknown |= view.workers.all[index].gpu.empty();
     if (view.workers.all[index].gpu == address) owners.push_back(index);
   }
@@ -163,7 +163,7 @@ Standing standing_of_nic(const View& view, const KernelDevices& devices, const s
                          const KernelDevices::Names& nic, Standing of_host) {
   if (of_host == Standing::bystander) return of_host;
   bool told = false;
-  for (std::size_t index : workers_of_host(view, host)) {
+  for (std::size_t index : view.workers.perhaps_on(host)) {
     const ProcessKey& process = view.workers.all[index].process;
     const auto& rdma = view.job.addresses().devices_of(process);
     const auto& sockets = view.job.addresses().devices_of(process, "Socket");
@@ -179,7 +179,7 @@ Standing standing_of_nic(const View& view, const KernelDevices& devices, const s
 // The port of the NIC as the job's processes list it: mlx5_5:1. Empty: they list none, or several.
 std::string listed_port(const View& view, const std::string& host, const std::string& device) {
   std::set<std::string> ports;
-  for (std::size_t index : workers_of_host(view, host))
+  for (std::size_t index : view.workers.perhaps_on(host))
     for (const std::string& listed :
          view.job.addresses().devices_of(view.workers.all[index].process)) {
       const std::size_t colon = listed.find(':');
@@ -260,7 +260,7 @@ KernelPart process_part(const View& view, const KernelSighting& sighting) {
   // The kernel counts processes of the host; NCCL may print a container's own count. Where the two
   // agree on a host that is the job's, it is the rank.
   if (part.standing == Standing::of_the_job && is_counted_by_host(pid))
-    for (std::size_t index : workers_of_host(view, sighting.host)) {
+    for (std::size_t index : view.workers.perhaps_on(sighting.host)) {
       if (view.workers.all[index].pid != pid) continue;
       add_worker(view, index, part);
       part.key = fmt::format("pid {}", pid);
@@ -279,7 +279,7 @@ KernelPart whole_host(const View& view, const std::string& host) {
   KernelPart part = host_part(view, host);
   if (part.standing != Standing::of_the_job) return part;
   std::set<int> ranks;
-  for (std::size_t index : workers_of_host(view, host))
+  for (std::size_t index : view.workers.perhaps_on(host))
     if (view.workers.all[index].rank >= 0) ranks.insert(view.workers.all[index].rank);
   part.subject.ranks.assign(ranks.begin(), ranks.end());
   return part;

@@ -60,7 +60,7 @@ GpuMembership membership_of(const View& view, const std::string& host, const std
     return membership;
   }
   bool gpus_unknown = false;
-  for (std::size_t i : workers_of_host(view, host)) {
+  for (std::size_t i : view.workers.perhaps_on(host)) {
     gpus_unknown |= workers[i].gpu.empty();
     if (workers[i].gpu == gpu) membership.workers.push_back(i);
   }

@@ -6,23 +6,10 @@
 namespace faultline {
 namespace {
 
-std::vector<std::size_t> workers_on(const View& view, const std::string& host) {
-  std::vector<std::size_t> by_own_name;
-  std::vector<std::size_t> by_senders_name;
-  for (std::size_t i = 0; i < view.workers.all.size(); ++i) {
-    const Worker& worker = view.workers.all[i];
-    if (worker.host == host) by_own_name.push_back(i);
-    if (worker.sender_host == host) by_senders_name.push_back(i);
-  }
-  // In a container NCCL prints the container's name; then the sender knows the machine's.
-  return by_own_name.empty() ? by_senders_name : by_own_name;
-}
-
 // Ranks that no line was seen of are somewhere.
 bool hosts_are_known(const View& view) {
   return view.workers.expected <= static_cast<int>(view.workers.all.size()) &&
-         std::ranges::none_of(view.workers.all,
-                              [](const Worker& worker) { return worker.host.empty(); });
+         !view.workers.by_host.contains("");
 }
 
 // NICs that a process made connections over, by the lines that tell of them.
@@ -50,8 +37,8 @@ bool is_port(const std::string& nic, const NetworkPort& port) {
 Ownership owner_of_host(const View& view, const std::string& host) {
   if (view.workers.all.empty()) return {.doubt = Ground::ranks_unknown};
   if (host.empty()) return {.doubt = Ground::host_unknown};
-  if (std::vector<std::size_t> workers = workers_on(view, host); !workers.empty())
-    return {.owner = Owner::host, .workers = std::move(workers), .doubt = Ground::users_unknown};
+  if (const std::vector<std::size_t>& workers = view.workers.on(host); !workers.empty())
+    return {.owner = Owner::host, .workers = workers, .doubt = Ground::users_unknown};
   if (hosts_are_known(view)) return {.owner = Owner::bystander};
   return {.doubt = Ground::rank_unseen};
 }

@@ -1,5 +1,6 @@
 #include "rules/state/boot_times.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace faultline {
@@ -33,8 +34,9 @@ class Logs {
   }
   // Seconds after kBoot; nothing if the line has no date.
   std::optional<double> dated(const LineRef& line, bool one_host = true) const {
-    const EventTime time =
-        times_.dated(line, [&](std::uint32_t, std::uint32_t) { return one_host; });
+    const EventTime time = times_.dated(line, [&](std::uint32_t source) {
+      return one_host ? std::string("node-0") : fmt::format("node-{}", source);
+    });
     if (!time.wall_us) return std::nullopt;
     EXPECT_GE(time.uncertainty_us, 2 * kSecond);
     EXPECT_TRUE(time.uptime_us.has_value());
