@@ -1,5 +1,4 @@
 #include "rules/detect/collective_mismatch.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,8 @@
 #include <map>
 #include <utility>
 #include <vector>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

@@ -1,10 +1,11 @@
 #include "rules/detect/collective_stalled.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

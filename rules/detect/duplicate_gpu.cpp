@@ -1,5 +1,4 @@
 #include "rules/detect/duplicate_gpu.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,8 @@
 #include <map>
 #include <string>
 #include <tuple>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

@@ -11,9 +11,9 @@
 #include "rules/detect/kernel/judgement.h"
 #include "rules/detect/kernel/reboots.h"
 #include "rules/detect/past_offences.h"
-#include "rules/knowledge/subjects.h"
 #include "rules/detect/placed.h"
 #include "rules/detect/remarks/wording.h"
+#include "rules/knowledge/subjects.h"
 #include "rules/picture/calls/wait_graph.h"
 #include "rules/picture/who/owner.h"
 

@@ -1,11 +1,12 @@
 #include "rules/detect/went_past.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <ranges>
 #include <vector>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

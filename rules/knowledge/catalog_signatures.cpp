@@ -59,6 +59,7 @@ MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
                     maybe("versions", signature.versions),
                     maybe("storm", read_storm),
                     maybe("recovers", signature.recovers),
+                    maybe("excuses", signature.excuses),
                     maybe("lasts", signature.lasts),
                     maybe("marks", signature.marks),
                     maybe("actions", signature.actions),

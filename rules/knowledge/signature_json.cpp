@@ -47,6 +47,7 @@ json::value to_json(const MessageSignature& signature) {
       {"versions", signature.versions},
       {"storm", signature.storm.count == 0 ? json::value() : json::value(json_of(signature.storm))},
       {"recovers", array_of(signature.recovers)},
+      {"excuses", array_of(signature.excuses)},
       {"lasts", signature.lasts},
       {"marks", word(signature.marks)},
       {"actions", std::move(actions)},

@@ -108,7 +108,7 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
       "bad.yaml:1: id \"full\" is not a dotted name; write one such as ours.disk_full\n"
       "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "
       "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, "
-      "versions, storm, recovers, lasts, marks, actions, matches, matches_not\n"
+      "versions, storm, recovers, excuses, lasts, marks, actions, matches, matches_not\n"
       "bad.yaml:3: ours.quota: no literal is in the sample \"quota on /data\"; name one that "
       "is\n"
       "bad.yaml:3: ours.quota is also in good.yaml:2; rename one of the two\n");

@@ -332,6 +332,23 @@ TEST(KernelLinks, ALinkThatIsDownInAJobThatRunsAccusesNobody) {
   EXPECT_NE(finding_named(diagnosis.observations, "network.link_down"), nullptr);
 }
 
+TEST(KernelGpus, AFabricManagerThatHasNoSwitchesDidNotFail) {
+  for (const bool no_switches : {false, true}) {
+    Job job = minute_long_job();
+    if (no_switches)
+      job.system("node-0", "nvidia-fabricmanager-start.sh",
+                 "request to query NVSwitch device information from NVSwitch driver failed with "
+                 "error:WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]",
+                 day_up_at(50));
+    job.system("node-0", "systemd",
+               "nvidia-fabricmanager.service: Control process exited, code=exited, "
+               "status=1/FAILURE",
+               day_up_at(51));
+    const Diagnosis diagnosis = job.diagnosis();
+    EXPECT_EQ(finding_named(diagnosis.root_causes, "gpu.nvswitch_error") == nullptr, no_switches);
+  }
+}
+
 // --- Out of memory ------------------------------------------------------------------------------
 
 void kill_for_memory(Job& job, const std::string& host, int pid, double second) {

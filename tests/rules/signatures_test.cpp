@@ -105,10 +105,11 @@ TEST(ShippedSignatures, HaveEachAnIdOfTheirOwn) {
   EXPECT_FALSE(ids.empty());
 }
 
-TEST(ShippedSignatures, RecoverOnlyWhatThereIs) {
+TEST(ShippedSignatures, RecoverAndExcuseOnlyWhatThereIs) {
   for (const MessageSignature& signature : shipped().all())
-    for (const std::string& id : signature.recovers)
-      EXPECT_NE(shipped().find(id), nullptr) << signature.id << " recovers " << id;
+    for (const auto* ids : {&signature.recovers, &signature.excuses})
+      for (const std::string& id : *ids)
+        EXPECT_NE(shipped().find(id), nullptr) << signature.id << " names " << id;
 }
 
 // Kernel logs are long, and how far the search may stride is up to the shortest literal.
@@ -338,7 +339,7 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
       {"a misspelled field", head + "  patern: some\n" + sound,
        "ours.yaml:4: field \"patern\" is unknown; a signature has the fields id, class, title, "
        "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, versions, "
-       "storm, recovers, lasts, marks, actions, matches, matches_not"},
+       "storm, recovers, excuses, lasts, marks, actions, matches, matches_not"},
       {"an id twice", head + sound + head + sound,
        "ours.yaml:7: a.b is listed twice, first in line 1; rename one of the two"},
       {"a deed that is none", head + "  actions:\n    - where: x\n" + sound,

@@ -1,10 +1,11 @@
 #include "rules/detect/configuration/crew.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

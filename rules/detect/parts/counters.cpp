@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/knowledge/ground_names.h"
 

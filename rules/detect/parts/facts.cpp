@@ -1,7 +1,8 @@
 #include "rules/detect/parts/facts.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <algorithm>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

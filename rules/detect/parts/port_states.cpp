@@ -7,6 +7,7 @@
 #include <charconv>
 #include <map>
 
+#include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/knowledge/ground_names.h"
 

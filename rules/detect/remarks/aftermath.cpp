@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rules/detect/detector.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/subjects.h"
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "rules/detect/detector.h"
 #include "rules/knowledge/subjects.h"
 
 namespace faultline {

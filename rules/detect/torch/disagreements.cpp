@@ -1,9 +1,11 @@
 #include "rules/detect/torch/disagreements.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+
+#include "rules/detect/detector.h"
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "rules/detect/detector.h"
 #include "rules/detect/stall.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/stuck_groups.h"

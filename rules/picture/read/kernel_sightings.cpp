@@ -103,6 +103,17 @@ bool of_one_part(const KernelSighting& a, const KernelSighting& b, const KernelD
   });
 }
 
+// Where a line tells that there is nothing to do, what could not do it did not fail.
+void find_excuse(KernelSighting& sighting, const std::vector<const KernelSighting*>& of_log,
+                 const KernelDevices& devices) {
+  for (const KernelSighting* other : of_log) {
+    const std::vector<std::string>& excused = other->signature->excuses;
+    if (std::ranges::find(excused, sighting.signature->id) != excused.end() &&
+        other->text->boot == sighting.text->boot && of_one_part(sighting, *other, devices))
+      sighting.first = sighting.last = nullptr;
+  }
+}
+
 void find_recovery(KernelSighting& sighting, const std::vector<const KernelSighting*>& of_log,
                    const KernelDevices& devices) {
   if (!sighting.counts()) return;
@@ -227,6 +238,7 @@ KernelSightings kernel_sightings_of(const View& view) {
   const FirmwareRecords records(all);
   for (KernelSighting& sighting : all)
     find_what_counts(sighting, maintenance[sighting.log], records);
+  for (KernelSighting& sighting : all) find_excuse(sighting, by_log[sighting.log], devices);
   for (KernelSighting& sighting : all) find_recovery(sighting, by_log[sighting.log], devices);
   return {std::move(all), std::move(devices)};
 }

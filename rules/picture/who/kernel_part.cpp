@@ -1,5 +1,4 @@
 #include "rules/picture/who/kernel_part.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include <set>
 #include <string_view>
 
+#include "rules/knowledge/ground_names.h"
 #include "rules/picture/who/owner.h"
 
 namespace faultline {

@@ -1,7 +1,8 @@
 #include "rules/picture/who/owner.h"
-#include "rules/knowledge/ground_names.h"
 
 #include <algorithm>
+
+#include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
