@@ -1,11 +1,9 @@
 // Wakeup: what a connection's coroutine sleeps on. Any thread may signal it.
 #pragma once
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <memory>
 
@@ -26,15 +24,7 @@ class Wakeup : public std::enable_shared_from_this<Wakeup> {
   }
 
   // Until signalled (true; also if that was since the last wait) or the deadline has come (false).
-  boost::asio::awaitable<bool> wait(SteadyTime deadline) {
-    if (!signalled_) {
-      timer_.expires_at(deadline);
-      co_await timer_.async_wait(boost::asio::as_tuple(boost::asio::use_awaitable));
-    }
-    const bool signalled = signalled_;
-    signalled_ = false;
-    co_return signalled;
-  }
+  boost::asio::awaitable<bool> wait(SteadyTime deadline);
 
  private:
   boost::asio::steady_timer timer_;
