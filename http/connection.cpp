@@ -1,6 +1,8 @@
 #include "http/connection.h"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
 #include <netinet/tcp.h>
