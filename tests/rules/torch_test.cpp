@@ -28,7 +28,7 @@ class TorchJob {
   }
 
   void time_out(int rank, std::uint64_t sequence, const std::string& operation = "ALLREDUCE",
-                std::uint64_t numel = 1024, TorchGroup group = {}) {
+                std::uint64_t numel = 1024, const TorchGroup& group = {}) {
     WatchdogTimeout timeout{.group = group,
                             .sequence = sequence,
                             .operation = operation,
