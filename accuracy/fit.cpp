@@ -36,7 +36,10 @@ enum class Freedom { none, less_sure, both };
 
 Freedom freedom_of(const YAML::Node& row) {
   const auto word = row["fit"] ? row["fit"].as<std::string>() : std::string();
-  return word == "none" ? Freedom::none : word == "both" ? Freedom::both : Freedom::less_sure;
+  if (word.empty()) return Freedom::less_sure;
+  if (word != "none" && word != "both")
+    throw std::runtime_error(fmt::format("fit: \"{}\" is unknown; use none or both", word));
+  return word == "none" ? Freedom::none : Freedom::both;
 }
 
 std::size_t add_parameter(std::vector<Parameter>& all, std::string section, const std::string& name,

@@ -75,9 +75,8 @@ struct MessageSignature {
   // Of lines of the kernel and the system:
   Storm storm;
   std::vector<std::string> recovers;  // ids: what those told of the same part is over
-  std::vector<std::string>
-      excuses;         // ids: what those tell of the same part, in this boot, is no fault
-  bool lasts = false;  // it is so until the next boot; not only when it is said
+  std::vector<std::string> excuses;   // ids: what those tell of the same part is no fault
+  bool lasts = false;                 // it is so until the next boot; not only when it is said
   Marks marks = Marks::nothing;
   std::vector<Action> actions;
   std::vector<std::string> matches;      // samples that must match

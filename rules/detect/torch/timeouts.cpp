@@ -78,6 +78,21 @@ bool dumps_tell(const View& view, const std::vector<StuckGroup>& all) {
   });
 }
 
+// That ranks were taken down by time-outs, though no time-out's own line is here.
+Suspicion suspect_time_out(const View& view, const LineRef& first, std::string title) {
+  Suspicion suspicion;
+  suspicion.stops_job = true;
+  suspicion.verdict = Verdict::hang;
+  suspicion.since = first.time;
+  suspicion.sure = Claim::timeout_only;
+  Finding& finding = suspicion.finding;
+  finding.cause = Cause::collective_timeout;
+  finding.title = std::move(title);
+  finding.severity = Severity::critical;
+  finding.evidence.push_back(view.evidence(first));
+  return suspicion;
+}
+
 // A time-out that was only told of: the log of who had it is not here.
 std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
   std::set<int> told;
@@ -90,50 +105,36 @@ std::vector<Suspicion> only_told(const View& view, const TorchCrew& crew) {
     if (rank->told_by >= 0) by.insert(rank->told_by);
   }
   if (first == nullptr) return {};
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = first->signalled->time;
-  Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_timeout;
-  finding.title = by.empty() ? fmt::format("{} learned of a time-out elsewhere", crew.people(told))
-                             : fmt::format("{} timed out in a collective; {} learned of it",
-                                           crew.people(by), crew.people(told));
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::timeout_only;
-  finding.evidence.push_back(view.evidence(*first->signalled));
-  return {std::move(suspicion)};
+  return {suspect_time_out(
+      view, *first->signalled,
+      by.empty() ? fmt::format("{} learned of a time-out elsewhere", crew.people(told))
+                 : fmt::format("{} timed out in a collective; {} learned of it", crew.people(by),
+                               crew.people(told)))};
 }
 
 // PyTorch ends a process whose watchdog itself stands still: a call into CUDA or NCCL does not
 // return, or a thread holds Python's lock.
 std::vector<Suspicion> watchdogs_that_stood(const View& view, const TorchCrew& crew) {
   std::set<int> ranks;
-  const TorchRank* first = nullptr;
+  std::vector<const LineRef*> lines;
   bool gil = false;
   for (const TorchRank* rank : crew.ranks()) {
     if (!rank->stuck || !crew.in_attempt(*rank->stuck)) continue;
-    if (first == nullptr) first = rank;
+    lines.push_back(&*rank->stuck);
     gil |= rank->gil;
     ranks.insert(rank->rank);
   }
-  if (first == nullptr) return {};
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = first->stuck->time;
+  if (lines.empty()) return {};
+  Suspicion suspicion = suspect_time_out(
+      view, *lines.front(),
+      fmt::format("{} ended because {} watchdog {}", crew.people(ranks),
+                  ranks.size() == 1 ? "its" : "their",
+                  gil ? "could not take Python's lock" : "made no progress in NCCL or CUDA"));
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_timeout;
-  finding.title = fmt::format(
-      "{} ended because {} watchdog {}", crew.people(ranks), ranks.size() == 1 ? "its" : "their",
-      gil ? "could not take Python's lock" : "made no progress in NCCL or CUDA");
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::timeout_only;
   finding.count = ranks.size();
   finding.subject = crew.subject_of(ranks);
-  for (const TorchRank* rank : crew.ranks())
-    if (rank->stuck && ranks.contains(rank->rank) && finding.evidence.size() < kMostLines)
-      finding.evidence.push_back(view.evidence(*rank->stuck));
+  for (std::size_t i = 1; i < lines.size() && finding.evidence.size() < kMostLines; ++i)
+    finding.evidence.push_back(view.evidence(*lines[i]));
   return {std::move(suspicion)};
 }
 
