@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "accuracy/fit_samples.h"
+#include "accuracy/moments.h"
 #include "accuracy/noise.h"
 #include "accuracy/real.h"
 #include "accuracy/scoreboard.h"
@@ -34,6 +36,8 @@ struct Wishes {
   bool tiers = false;
   bool troubles = false;
   bool stated = false;
+  bool moments = false;
+  int patience = 20;
 };
 
 std::string text_of(const std::string& path) {
@@ -107,10 +111,24 @@ int run_scoreboard(const Wishes& wishes, const std::vector<Family>& all) {
   return show(text, wishes.into, kFigures);
 }
 
+// The program that is built beside this one.
+int run_live(const Wishes& wishes, const std::vector<Family>& all) {
+  const auto own = std::filesystem::read_symlink("/proc/self/exe");
+  const std::vector<WayScore> scores =
+      run_moments({.program = own.parent_path() / "faultline",
+                   .patience = std::chrono::seconds{wishes.patience},
+                   .seed = wishes.first,
+                   .threads = wishes.threads},
+                  all);
+  fmt::print("{}", moment_tables(scores, wishes.troubles));
+  return all_is_well(scores) ? 0 : 1;
+}
+
 int run(const Wishes& wishes) {
   std::vector<Family> all = families();
   std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(wishes.only); });
   if (!wishes.fit.empty()) return run_fit(wishes, all);
+  if (wishes.moments) return run_live(wishes, all);
   if (wishes.tiers) {
     const std::vector<TierRun> runs = run_tiers(wishes.first, wishes.seeds, wishes.threads);
     if (wishes.troubles) fmt::print("{}\n", tier_troubles(runs));
@@ -147,6 +165,10 @@ int main(int argc, char** argv) {
       ->expected(0, 1)
       ->default_str("rules/knowledge/catalog/grounds.yaml")
       ->type_name("FILE");
+  app.add_flag("--moments", wishes.moments,
+               "Send jobs to a server in every way and ask it after each request: these alone");
+  app.add_option("--patience", wishes.patience, "Its --stall-after, in seconds")
+      ->capture_default_str();
   app.add_flag("--tiers", wishes.tiers, "Only the tables by what was sent");
   app.add_flag("--stated", wishes.stated,
                "List every cause that was stated, whether it was so, and its sum");

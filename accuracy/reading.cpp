@@ -99,7 +99,7 @@ Diagnosis Doctor::diagnose_path(const std::filesystem::path& path) const {
     std::atomic<std::uint64_t> bytes = 0;
     for (const InputFile& file : inputs->files) {
       newest = std::max(newest, file.changed);
-      read_input(file, Source{.job = "offline", .name = "", .host = ""}, asked_, bytes,
+      read_input(file, Source{.job = "offline", .name = "", .host = ""}, asked_, bytes, kNow,
                  [&](const SourceBatch& read) {
                    job.apply(*read.source, read.batch, read.received);
                    return true;

@@ -51,12 +51,13 @@ std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
 }
 
 Folded fold(const std::vector<InputFile>& files, const Source& said,
-            const std::shared_ptr<const Noteworthy>& noteworthy, std::optional<Timestamp> boot_time,
-            JobState& job, ProgressLine& progress) {
+            const std::shared_ptr<const Noteworthy>& noteworthy, Timestamp now,
+            std::optional<Timestamp> boot_time, JobState& job, ProgressLine& progress) {
   std::atomic<std::uint64_t> bytes = 0;
   ReadAhead ahead(files.size(), std::min(std::thread::hardware_concurrency(), kMaxThreads),
                   [&](std::size_t input, const Deliver& deliver) {
-                    return read_input(files[input], said, noteworthy, bytes, deliver, boot_time);
+                    return read_input(files[input], said, noteworthy, bytes, now, deliver,
+                                      boot_time);
                   });
   Folded folded;
   const std::optional<std::uint64_t> total = total_size(files);
@@ -130,7 +131,8 @@ int run_diagnose(const DiagnoseOptions& options) {
     progress.say(fmt::format("faultline: warning: {}", warning));
   const auto noteworthy = std::make_shared<const AskedBySignatures>(catalog.signatures);
   const Source said{.job = options.job, .name = "", .host = options.host};
-  const Folded folded = fold(inputs->files, said, noteworthy, options.boot_time, job, progress);
+  const Folded folded =
+      fold(inputs->files, said, noteworthy, now, options.boot_time, job, progress);
   progress.erase();
   if (folded.readable == 0) return fail("none of the files could be read");
   if (folded.recognized == 0) {

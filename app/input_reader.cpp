@@ -58,10 +58,12 @@ class OpenFile {
 class SourceReading : public FileVisitor {
  public:
   SourceReading(const Source& said, std::shared_ptr<const Noteworthy> noteworthy,
-                Timestamp received, const Deliver& deliver, std::optional<Timestamp> boot_time)
+                Timestamp received, Timestamp now, const Deliver& deliver,
+                std::optional<Timestamp> boot_time)
       : said_(said),
         noteworthy_(std::move(noteworthy)),
         received_(received),
+        now_(now),
         deliver_(deliver),
         boot_time_(boot_time) {}
 
@@ -69,7 +71,7 @@ class SourceReading : public FileVisitor {
     Source source = said_;
     source.name = unused(name);
     source_ = std::make_shared<const Source>(std::move(source));
-    reader_.emplace(Cursor{}, received_, noteworthy_);
+    reader_.emplace(Cursor{}, now_, noteworthy_);
     if (boot_time_) reader_->set_boot_time(*boot_time_);
   }
 
@@ -106,6 +108,7 @@ class SourceReading : public FileVisitor {
   const Source& said_;
   std::shared_ptr<const Noteworthy> noteworthy_;
   Timestamp received_;
+  Timestamp now_;
   const Deliver& deliver_;
   std::optional<Timestamp> boot_time_;
   std::unordered_map<std::string, int> versions_;  // by name
@@ -118,12 +121,12 @@ class SourceReading : public FileVisitor {
 
 InputEnd read_input(const InputFile& input, const Source& said,
                     const std::shared_ptr<const Noteworthy>& noteworthy,
-                    std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver,
+                    std::atomic<std::uint64_t>& bytes_read, Timestamp now, const Deliver& deliver,
                     std::optional<Timestamp> boot_time) {
   OpenFile file(input);
   if (!file.ok()) return {false, file.reason()};
 
-  SourceReading sources(said, noteworthy, input.changed, deliver, boot_time);
+  SourceReading sources(said, noteworthy, input.changed, now, deliver, boot_time);
   Unpacker unpacker(input.name, Encoding::detect, sources);
   const auto buffer = std::make_unique_for_overwrite<char[]>(kBuffer);
   bool readable = false;

@@ -29,12 +29,12 @@ struct InputEnd {
 };
 
 // `said` is what the caller knows of every source: job and host. Several threads may ask
-// `noteworthy` at once. Bytes are counted as they stand in
-// the file, so that they compare with its size. `boot_time`: of the host whose kernel logs these
-// are.
+// `noteworthy` at once. Bytes are counted as they stand in the file, so that they compare with its
+// size. `now`: no line is from later; when a file was written says nothing, for files are copied.
+// `boot_time`: of the host whose kernel logs these are.
 InputEnd read_input(const InputFile& input, const Source& said,
                     const std::shared_ptr<const Noteworthy>& noteworthy,
-                    std::atomic<std::uint64_t>& bytes_read, const Deliver& deliver,
+                    std::atomic<std::uint64_t>& bytes_read, Timestamp now, const Deliver& deliver,
                     std::optional<Timestamp> boot_time = std::nullopt);
 
 }  // namespace faultline

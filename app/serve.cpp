@@ -82,6 +82,15 @@ std::string check_duration(const std::string& text) {
   return duration_of(text) ? "" : "must be a duration such as 90s, 5m or 1h";
 }
 
+// None is a choice as well.
+std::string check_patience(const std::string& text) {
+  return parse_duration(text) ? "" : "must be a duration such as 0s, 90s or 5m";
+}
+
+std::chrono::seconds patience_of(const std::string& text) {
+  return std::chrono::ceil<std::chrono::seconds>(*parse_duration(text));
+}
+
 std::string check_job(const std::string& text) {
   const Result<void> good = check_name("the job's name", text);
   return text.empty() || good ? "" : good.error().message;
@@ -105,8 +114,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command
       .add_option("--stall-after", options.stall_after,
-                  "What a log that is being sent has not said for so long is taken not to come")
-      ->check(CLI::Validator(check_duration, ""))
+                  "What a log has not said for so long is taken not to come; 0s: judge at once")
+      ->check(CLI::Validator(check_patience, ""))
       ->capture_default_str();
   command
       .add_option("--resolve-after", options.resolve_after,
@@ -144,7 +153,7 @@ AlertRouting routing_of(const ServeOptions& options, std::vector<Receiver> recei
   const std::string& keep = options.alerts.keep;
   return {.route = [receivers = std::move(receivers)](
                        const AlertSubject& subject) { return route(receivers, subject); },
-          .keep = keep.empty() ? *duration_of(options.stall_after) + kKeepLonger
+          .keep = keep.empty() ? patience_of(options.stall_after) + kKeepLonger
                                : *parse_duration(keep)};
 }
 
@@ -167,7 +176,7 @@ void serve(const ServeOptions& options) {
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
   Metrics metrics;
-  const LiveSettings live{.stall_after = *duration_of(options.stall_after),
+  const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after)};
   LiveJobs jobs(store, catalog, metrics, live);
   store.set_routing(routing_of(options, receivers));

@@ -65,8 +65,10 @@ std::variant<IngestParameters, Problem> parameters_of(const Request& request,
     parameters.source_given = true;
   } else {
     const std::string& host = parameters.source.host;
+    const auto filename = disposed_filename(request.header("Content-Disposition"));
     parameters.source.name =
-        fmt::format("{}/{}", host.empty() ? "unknown-host" : host, request.peer);
+        fmt::format("{}/{}", host.empty() ? "unknown-host" : host,
+                    filename ? printable_name(*filename) : std::string(request.peer));
   }
   const auto offset = query.number("offset");
   if (!offset) return problem_from(offset.error());

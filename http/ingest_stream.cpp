@@ -110,7 +110,7 @@ void IngestStream::abandon() {
 }
 
 void IngestStream::flush() {
-  if (choosing_ && !head_.empty()) choose_source();
+  if (choosing_ && !head_.empty() && !is_known_as_a_whole(head_)) choose_source();
   if (file_) file_->flush();
 }
 
@@ -130,6 +130,7 @@ void IngestStream::open_file(const std::string& name) {
     return;
   }
   if (file_) return;  // opened ahead, for its offset
+  name_ = own ? name : unused(name);
   if (receipts_.size() >= kMaxFiles) {
     problem_ = Problem{
         .status = 413,
@@ -139,12 +140,12 @@ void IngestStream::open_file(const std::string& name) {
   OpenSources& open = services_.jobs.open_sources();
   const std::string& job = parameters_.source.job;
   try {
-    if (!own)
-      start_file(open.take(job, printable_name(name), wake_));
-    else if (lease_)
+    if (own && lease_)
       start_file(lease_);
-    else if (parameters_.offset || !has_default_source(services_.store, job, name))
-      start_file(open.take_free(job, name, wake_));
+    else if (parameters_.source_given)
+      start_file(open.take(job, name_, wake_));
+    else if (parameters_.offset || !has_default_source(services_.store, job, name_))
+      start_file(open.take_free(job, name_, wake_));
     else
       choosing_ = true;
   } catch (const StoreError&) {
@@ -161,6 +162,13 @@ void IngestStream::open_file(const std::string& name) {
   file_.reset();
 }
 
+// A form or an archive may hold several files of one name; each is a source of its own.
+std::string IngestStream::unused(std::string_view name) {
+  std::string printable(printable_name(name));
+  const int version = ++versions_[printable];
+  return version == 1 ? printable : fmt::format("{}#{}", printable, version);
+}
+
 void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {
   Source source = parameters_.source;
   source.name = lease->name();
@@ -171,8 +179,8 @@ void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {
 void IngestStream::choose_source() {
   choosing_ = false;
   try {
-    start_file(lease_default_source(services_.jobs.open_sources(), services_.store,
-                                    parameters_.source.job, source(), head_, wake_));
+    start_file(lease_default_source(services_.jobs, services_.store, parameters_.source.job, name_,
+                                    head_, wake_));
   } catch (const StoreError&) {
     problem_ = store_problem(std::current_exception());
     return;
@@ -184,7 +192,9 @@ void IngestStream::choose_source() {
 void IngestStream::end_file(bool complete) {
   if (std::exchange(choosing_, false) && complete) choose_source();
   if (!file_) return;
-  file_->end(complete, complete && parameters_.final);
+  // An archive holds whole files.
+  const bool archived = several_ && !multipart_ && name_ != source();
+  file_->end(complete, complete && (parameters_.final || archived));
   if (file_->lease_lost() && !problem_) problem_ = taken_over();
   receipts_.push_back(file_->receipt());
   next_offset_ = file_->next_offset();
@@ -203,7 +213,8 @@ void IngestStream::bytes(std::string_view piece) {
   if (file_) file_->feed(piece);
   if (!choosing_) return;
   head_ += piece;
-  if (head_.size() >= kHeadBytes) choose_source();
+  if (head_.size() >= (is_known_as_a_whole(head_) ? kMostHeldBytes : kBeginningBytes))
+    choose_source();
 }
 
 void IngestStream::close() { end_file(true); }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,7 @@ class IngestStream : FileVisitor, PartVisitor {
   void close_part() override;
 
   void open_file(const std::string& name);
+  std::string unused(std::string_view name);
   Problem taken_over() const;
   void start_file(std::shared_ptr<SourceLease> lease);
   void choose_source();
@@ -88,6 +90,8 @@ class IngestStream : FileVisitor, PartVisitor {
   std::shared_ptr<SourceLease> lease_;  // of a source that the sender named
   bool choosing_ = false;  // the sender named none, and its first bytes have to tell which it is
   std::string head_;       // those bytes
+  std::string name_;       // of the file, as far as the sender or its archive tells
+  std::map<std::string, int> versions_;  // of files of one name in this body
   std::optional<MultipartParser> multipart_;
   std::optional<Unpacker> unpacker_;
   std::optional<FileStream> file_;

@@ -64,6 +64,11 @@ std::optional<std::string> multipart_boundary(std::string_view content_type) {
   return boundary;
 }
 
+std::optional<std::string> disposed_filename(std::string_view disposition) {
+  std::optional<std::string> name = parameter_of(disposition, "filename");
+  return name && !name->empty() ? name : std::nullopt;
+}
+
 // The body is read as if a line break stood before it, so that the first boundary looks like all
 // others.
 MultipartParser::MultipartParser(std::string_view boundary, PartVisitor& visitor)
@@ -144,8 +149,8 @@ Result<void> MultipartParser::open_part(std::string_view headers) {
         !equal_ignoring_case(line.substr(0, colon), "content-disposition"))
       continue;
     const std::string_view value = line.substr(colon + 1);
-    std::optional<std::string> name = parameter_of(value, "filename");
-    if (!name || name->empty()) name = parameter_of(value, "name");
+    std::optional<std::string> name = disposed_filename(value);
+    if (!name) name = parameter_of(value, "name");
     if (!name || name->empty()) break;
     visitor_.open_part(*name);
     return {};

@@ -13,6 +13,9 @@ namespace faultline {
 std::optional<std::string> multipart_boundary(std::string_view content_type);
 bool is_multipart(std::string_view content_type);
 
+// What a Content-Disposition calls the file; nothing: it calls it nothing.
+std::optional<std::string> disposed_filename(std::string_view disposition);
+
 class PartVisitor {
  public:
   virtual ~PartVisitor() = default;

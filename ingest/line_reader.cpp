@@ -68,8 +68,8 @@ bool is_of_a_service(const Fact& fact) {
 
 }  // namespace
 
-LineReader::LineReader(Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
-    : wanted_(std::move(noteworthy)), unwrapper_(reference), last_frames_speaker_(kNobody) {
+LineReader::LineReader(Timestamp received, std::shared_ptr<const Noteworthy> noteworthy)
+    : wanted_(std::move(noteworthy)), unwrapper_(received), last_frames_speaker_(kNobody) {
   begin_batch();
 }
 

@@ -29,7 +29,7 @@ enum class LineEnd { there, missing, lost };
 
 class LineReader {
  public:
-  LineReader(Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy);
+  LineReader(Timestamp received, std::shared_ptr<const Noteworthy> noteworthy);
 
   void set_boot_time(Timestamp boot_time);
 

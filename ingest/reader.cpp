@@ -40,8 +40,8 @@ std::uint64_t read_length(std::string_view bytes) {
 
 class Reader::Impl {
  public:
-  Impl(const Cursor& cursor, Timestamp reference, std::shared_ptr<const Noteworthy> noteworthy)
-      : line_reader_(reference, std::move(noteworthy)),
+  Impl(const Cursor& cursor, Timestamp received, std::shared_ptr<const Noteworthy> noteworthy)
+      : line_reader_(received, std::move(noteworthy)),
         line_start_(cursor.offset),
         taken_(cursor.offset),
         lines_(cursor.lines) {
@@ -87,6 +87,7 @@ class Reader::Impl {
 
   void close() {
     finish(LineEnd::lost);
+    if (batch().end == SourceEnd::whole) batch().end = SourceEnd::closed;
     // The piece that came last stands on the last line, which an earlier batch may have told of.
     batch().first_line = std::min(batch().first_line, lines_);
     line_reader_.close({lines_, last_line_start_, {}});
@@ -139,6 +140,8 @@ class Reader::Impl {
       batch().end = SourceEnd::torn;
       return;
     }
+    // A dump is whole, or no dump.
+    if (at_beginning_ && lines_ > 0 && tail_.empty()) batch().end = SourceEnd::closed;
     if (tail_.empty() && !discarding_) return;
     if (!tail_counted_) count_line();
     tail_counted_ = true;
@@ -356,9 +359,9 @@ class Reader::Impl {
   bool dump_read_ = false;     // all that has come of it
 };
 
-Reader::Reader(const Cursor& cursor, Timestamp reference,
+Reader::Reader(const Cursor& cursor, Timestamp received,
                std::shared_ptr<const Noteworthy> noteworthy)
-    : impl_(std::make_unique<Impl>(cursor, reference, std::move(noteworthy))) {}
+    : impl_(std::make_unique<Impl>(cursor, received, std::move(noteworthy))) {}
 Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;

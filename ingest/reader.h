@@ -28,8 +28,9 @@ class Reader {
   // the memory.
   static constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
 
-  // Stamps without a year get the year that brings them nearest to reference.
-  Reader(const Cursor& cursor, Timestamp reference,
+  // Stamps without a year get that of the dated lines before them, else the last in which they lie
+  // before `received`.
+  Reader(const Cursor& cursor, Timestamp received,
          std::shared_ptr<const Noteworthy> noteworthy = nullptr);
   ~Reader();
   Reader(Reader&&) noexcept;

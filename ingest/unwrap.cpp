@@ -34,6 +34,9 @@ constexpr std::size_t kMaxInnerLines = 4096;
 // Machines whose clock was not set yet are in 1970 or in 2000.
 constexpr Timestamp kNoClockYet = std::chrono::sys_days{std::chrono::year{2005} / 1 / 1};
 
+// A stamp may lie a month after the last line that told its year, yet not after the line was read.
+constexpr std::chrono::days kNotAfterReceipt{30};
+
 constexpr std::int64_t kFormat = 1;  // of save()
 
 Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
@@ -42,7 +45,7 @@ Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
 
 class Unwrapper::Impl {
  public:
-  explicit Impl(Timestamp reference) : reference_(reference) {}
+  explicit Impl(Timestamp received) : reference_(received - kNotAfterReceipt) {}
 
   std::span<const Message> unwrap(std::string_view line);
   std::span<const Message> finish();
@@ -337,7 +340,7 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
   after_kmsg_record_ = false;
 }
 
-Unwrapper::Unwrapper(Timestamp reference) : impl_(std::make_unique<Impl>(reference)) {}
+Unwrapper::Unwrapper(Timestamp received) : impl_(std::make_unique<Impl>(received)) {}
 Unwrapper::~Unwrapper() = default;
 Unwrapper::Unwrapper(Unwrapper&&) noexcept = default;
 Unwrapper& Unwrapper::operator=(Unwrapper&&) noexcept = default;

@@ -25,8 +25,9 @@ struct Message {
 
 class Unwrapper {
  public:
-  // Stamps without a year get the year that brings them nearest to reference.
-  explicit Unwrapper(Timestamp reference);
+  // Stamps without a year get that of the dated lines before them, else the last in which they lie
+  // before `received`.
+  explicit Unwrapper(Timestamp received);
   ~Unwrapper();
   Unwrapper(Unwrapper&&) noexcept;
   Unwrapper& operator=(Unwrapper&&) noexcept;

@@ -45,9 +45,10 @@ struct Event {
 
 // How a source stands after a batch. A rank whose log broke off is not a rank that stopped.
 enum class SourceEnd : std::uint8_t {
-  open,   // more was on its way
-  whole,  // the sender had said all it had to say
-  torn,   // so it had, but in the middle of a line
+  open,    // more was on its way
+  whole,   // the sender had said all it had to say
+  torn,    // so it had, but in the middle of a line
+  closed,  // whole, and nothing will ever follow
 };
 
 struct Batch {

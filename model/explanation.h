@@ -9,8 +9,8 @@
 
 namespace faultline {
 
-enum class Place { root_cause, symptom, observation };
-BOOST_DESCRIBE_ENUM(Place, root_cause, symptom, observation)
+enum class Place { root_cause, symptom, so_far, observation };
+BOOST_DESCRIBE_ENUM(Place, root_cause, symptom, so_far, observation)
 
 // What changed how sure a finding is; the first says what its detector gave.
 struct ConfidenceStep {

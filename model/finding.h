@@ -4,6 +4,7 @@
 
 #include <boost/describe.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,8 +20,10 @@ namespace faultline {
 enum class Severity { info, warning, error, critical };
 BOOST_DESCRIBE_ENUM(Severity, info, warning, error, critical)
 
-enum class Verdict { healthy, slow, hang, failed, corrupt, unknown };
-BOOST_DESCRIBE_ENUM(Verdict, healthy, slow, hang, failed, corrupt, unknown)
+// running: calls go on. undecided: its logs are still coming, and what they tell so far is not the
+// end of it.
+enum class Verdict { healthy, slow, hang, failed, corrupt, unknown, running, undecided };
+BOOST_DESCRIBE_ENUM(Verdict, healthy, slow, hang, failed, corrupt, unknown, running, undecided)
 
 // What a finding is about, as exactly as the evidence allows.
 struct Subject {
@@ -104,6 +107,8 @@ struct Diagnosis {
   std::vector<Finding> root_causes;  // most likely first
   std::vector<Finding> symptoms;
   std::vector<Finding> observations;  // real, but of other hardware, of another time, or harmless
+  std::vector<Finding> so_far;        // suspected, and not to be decided before more has come
+  std::optional<std::chrono::seconds> judged_in;  // from now, unless more comes
   std::vector<std::string> chain;     // ids, cause first
   std::vector<Check> checklist;
   std::vector<MissingEvidence> missing_evidence;

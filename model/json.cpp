@@ -194,6 +194,9 @@ json::value to_json(const Diagnosis& diagnosis) {
           {"root_causes", documents(diagnosis.root_causes)},
           {"symptoms", documents(diagnosis.symptoms)},
           {"observations", documents(diagnosis.observations)},
+          {"so_far", documents(diagnosis.so_far)},
+          {"judged_in_seconds", diagnosis.judged_in ? json::value(diagnosis.judged_in->count())
+                                                    : json::value(nullptr)},
           {"chain", list(diagnosis.chain)},
           {"checklist", objects(diagnosis.checklist)},
           {"missing_evidence", objects(diagnosis.missing_evidence)},

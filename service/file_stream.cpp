@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "model/refusals.h"
-#include "parsers/performance/chrome_trace.h"
-#include "parsers/torch/flight_recorder.h"
 #include "service/asked_lines.h"
+#include "service/default_source.h"
 
 namespace faultline {
 namespace {
@@ -32,12 +31,6 @@ void add(FileReceipt& receipt, const Batch& batch) {
   constexpr std::size_t kMostRefusals = 8;
   for (std::string& why : refusals_in(batch))
     if (receipt.refused.size() < kMostRefusals) receipt.refused.push_back(std::move(why));
-}
-
-bool is_dump_or_trace(std::string_view beginning) {
-  if (trace_form(beginning.substr(0, kDumpFormBytes), false) != TraceForm::none) return true;
-  const DumpForm form = dump_form(beginning.substr(0, kDumpFormBytes), false);
-  return form == DumpForm::pickle || form == DumpForm::json;
 }
 
 XXH3_state_t* new_state() {
@@ -136,7 +129,7 @@ void FileStream::feed(std::string_view bytes) {
   skip_ -= held;
   receipt_.duplicate_bytes += held;
   bytes.remove_prefix(held);
-  if (filter_ && receipt_.bytes == bytes.size() && is_dump_or_trace(bytes))
+  if (filter_ && receipt_.bytes == bytes.size() && is_known_as_a_whole(bytes))
     filter_->expect_whole_bodies();
   if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
   read(bytes);

@@ -67,6 +67,9 @@ struct LiveJobs::Job {
   std::uint64_t cached_offences = 0;
   std::set<std::string, std::less<>> cached_live;
   SteadyTime cached_at;
+  // As the cached one says, for the next.
+  std::map<std::string, Timestamp, std::less<>> suspected_since;
+  std::set<std::string, std::less<>> told;
 
   std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
   std::vector<PastOffence> offences;
@@ -114,6 +117,7 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
     // What the last run committed without getting to judge it.
     for (const std::string& job : names()) {
       if (stop) throw Stopped{};
+      recall_what_was_told(job);
       reconcile(job);
     }
     ready_ = true;
@@ -184,12 +188,18 @@ std::optional<StoredSource> LiveJobs::settled_source(const std::string& job,
   return store_.source(job, source);
 }
 
-bool LiveJobs::source_ended(std::string_view name, std::string_view source) const {
+std::optional<SourceState> LiveJobs::source_state(std::string_view name,
+                                                  std::string_view source) const {
   const std::shared_ptr<Job> job = find(name);
-  if (!job) return false;
+  if (!job) return std::nullopt;
   const std::shared_lock lock(job->state_mutex);
   const SourceState* known = job->state.sources().find(source);
-  return known != nullptr && known->end != SourceEnd::open;
+  return known == nullptr ? std::nullopt : std::optional(*known);
+}
+
+bool LiveJobs::source_ended(std::string_view name, std::string_view source) const {
+  const std::optional<SourceState> known = source_state(name, source);
+  return known && known->end != SourceEnd::open;
 }
 
 std::vector<std::string> LiveJobs::names() const {
@@ -212,6 +222,8 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job, std::move(offences));
+  moment.suspected_since = job.suspected_since;
+  moment.told = job.told;
   const std::uint64_t catalog_version = catalog_.version();
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
       job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
@@ -223,7 +235,32 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   job.cached_offences = offences_version;
   job.cached_live = std::move(moment.live_sources);
   job.cached_at = now;
+  remember_what_was_told(job, moment.now);
   return job.cached;
+}
+
+void LiveJobs::remember_what_was_told(Job& job, Timestamp now) {
+  std::map<std::string, Timestamp, std::less<>> suspected;
+  for (const Finding& finding : job.cached->so_far) {
+    const auto known = job.suspected_since.find(finding.id);
+    suspected[finding.id] = known == job.suspected_since.end() ? now : known->second;
+  }
+  job.suspected_since = std::move(suspected);
+  job.told.clear();
+  for (const auto* findings : {&job.cached->root_causes, &job.cached->symptoms})
+    for (const Finding& finding : *findings) job.told.insert(finding.id);
+}
+
+void LiveJobs::recall_what_was_told(const std::string& name) {
+  const std::shared_ptr<Job> job = find(name);
+  FindingFilter open{.job = name, .state = FindingState::open};
+  for (std::optional<std::uint64_t> next = 0; next;) {
+    open.after = *next;
+    FindingPage page = store_.findings(open);
+    for (const StoredFinding& stored : page.findings)
+      if (stored.role != Role::observation) job->told.insert(stored.finding.id);
+    next = page.next;
+  }
 }
 
 Moment LiveJobs::moment_of(const Job& job, std::vector<PastOffence> past_offences) const {
@@ -438,6 +475,14 @@ void LiveJobs::reconcile_anew(std::string_view name) {
   reconcile(name);
 }
 
+// Something of it came lately: what it tells is decided once no more comes.
+bool LiveJobs::is_to_be_judged(Job& job) const {
+  constexpr std::chrono::seconds kALittleLonger{10};
+  const std::shared_lock state_lock(job.state_mutex);
+  const auto last = job.state.last_activity();
+  return last && utc_now() - *last < settings_.stall_after + kALittleLonger;
+}
+
 bool LiveJobs::has_just_ended(Job& job) const {
   const std::lock_guard lock(job.reconcile_mutex);
   const std::shared_lock state_lock(job.state_mutex);
@@ -448,7 +493,7 @@ void LiveJobs::reconcile_open() {
   for (const std::string& job : open_sources_.jobs(steady_now())) reconcile(job);
   for (const std::string& name : names()) {
     const std::shared_ptr<Job> job = find(name);
-    if (has_just_ended(*job)) job->is_due = true;
+    if (has_just_ended(*job) || is_to_be_judged(*job)) job->is_due = true;
     if (!job->is_due.exchange(false)) continue;
     try {
       reconcile(name);

@@ -52,6 +52,9 @@ class LiveJobs {
   // still on its way.
   std::optional<StoredSource> settled_source(const std::string& job, const std::string& source);
 
+  // As the job knows it; nothing: it does not.
+  std::optional<SourceState> source_state(std::string_view job, std::string_view source) const;
+
   // Whether what is held of the source ends where a sender ended it.
   bool source_ended(std::string_view job, std::string_view source) const;
 
@@ -104,6 +107,10 @@ class LiveJobs {
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
   bool is_over(const Job& job) const;
   bool has_just_ended(Job& job) const;
+  bool is_to_be_judged(Job& job) const;
+  static void remember_what_was_told(Job& job, Timestamp now);
+  // After a restart, by the store.
+  void recall_what_was_told(const std::string& name);
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);
   std::vector<PastOffence> past_offences(Job& job);

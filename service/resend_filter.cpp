@@ -7,9 +7,6 @@
 namespace faultline {
 namespace {
 
-// Of a body that means nothing in part. A larger one, a trace, is taken for new.
-constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
-
 std::size_t size_of(const Fingerprint& block) {
   return static_cast<std::size_t>(block.to_offset - block.from_offset);
 }

@@ -21,6 +21,8 @@ namespace faultline {
 // Blocks are cut before they exceed this, unless their first line is longer; then that line alone
 // is the block, and no reader keeps any of it (Reader::kMaxLineBytes).
 inline constexpr std::size_t kMaxBlockBytes = std::size_t{1} << 20;
+// Of a body that means nothing in part; a larger one, a trace, is taken for new.
+inline constexpr std::size_t kMostHeldBytes = std::size_t{64} << 20;
 // Fingerprint::head_digest covers at most this many.
 inline constexpr std::size_t kHeadBytes = 256;
 

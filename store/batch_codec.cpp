@@ -176,7 +176,7 @@ Result<Batch> read_batch(std::string_view bytes) try {
   batch.recognized = in.number();
   batch.skipped = in.number();
   batch.end =
-      static_cast<SourceEnd>(std::min(in.byte(), static_cast<std::uint8_t>(SourceEnd::torn)));
+      static_cast<SourceEnd>(std::min(in.byte(), static_cast<std::uint8_t>(SourceEnd::closed)));
   batch.dialects = read_counts(in);
   if (form != kFormWithoutSubsystems) batch.subsystems = read_counts(in);
   batch.speakers = read_speakers(in);

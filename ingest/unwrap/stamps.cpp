@@ -79,8 +79,7 @@ bool take_seconds_of_minute(std::string_view& rest, YearlessTime& time) {
   return true;
 }
 
-// The reference is when the line was read, or its file written: it is not from much later, whatever
-// clocks and copies make of that.
+// A line is not from much later than the one before it that tells its year.
 constexpr days kMostAhead{31};
 
 // In the year that brings it nearest to reference. 29 February exists only in some years.

@@ -17,10 +17,12 @@
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/incident.h"
+#include "rules/answer/summary.h"
 #include "rules/detect/detector.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/limits.h"
 #include "rules/story/fold.h"
+#include "rules/story/hold.h"
 #include "rules/story/inference.h"
 #include "rules/story/link.h"
 #include "rules/story/merge.h"
@@ -93,51 +95,11 @@ bool comes_first(const Candidate& a, const Candidate& b) {
   return key_a != key_b ? key_a < key_b : named_before(a.finding(), b.finding());
 }
 
-// What was read, and not understood, and keeps all else from being called healthy.
-const Finding* doubt_in(const Diagnosis& diagnosis) {
-  const auto doubt = std::ranges::find_if(diagnosis.observations, [](const Finding& finding) {
-    return is(finding.cause, Trait::not_understood) && finding.part_of_job &&
-           finding.severity >= Severity::error;
-  });
-  return doubt == diagnosis.observations.end() ? nullptr : &*doubt;
-}
-
-std::string summary_of(const View& view, const Diagnosis& diagnosis) {
-  const RankTally& ranks = diagnosis.ranks;
-  if (diagnosis.verdict == Verdict::healthy) {
-    const std::string seen =
-        ranks.seen >= ranks.expected
-            ? std::string()
-            : fmt::format(" in the logs of {} of {} ranks", ranks.seen, ranks.expected);
-    return fmt::format("Nothing wrong was found{}.", seen);
-  }
-  if (diagnosis.root_causes.empty()) {
-    if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
-    auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
-      return began_and_never_finished(view.member(index));
-    });
-    if (stuck == 0 && !diagnosis.missing_evidence.empty())
-      return fmt::format("What is known does not tell how the job fares; missing: {}.",
-                         diagnosis.missing_evidence.front().what);
-    return stuck == 0 ? "No line tells how the job fares."
-                      : fmt::format(
-                            "{} began to set up a communicator, and no line says that {} finished.",
-                            stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
-                            stuck == 1 ? "it" : "they");
-  }
-  const Finding& cause = diagnosis.root_causes.front();
-  std::string summary = cause.title + ".";
-  for (const Finding& symptom : diagnosis.symptoms)
-    if (std::ranges::find(cause.explains, symptom.id) != cause.explains.end() &&
-        is_of(symptom.cause, Family::collective))
-      summary += " " + symptom.title + ".";
-  return summary;
-}
-
 // Health is said only where something was there to be looked at: ranks that got to work, or the
 // kernel's own log, or a tool's report.
 bool enough_to_call_healthy(const View& view) {
   const JobState& job = view.job;
+  if (view.roll.seen < view.roll.expected) return false;
   if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
   if (view.members.empty())
@@ -176,6 +138,7 @@ std::pair<Place, std::string> place_of(const std::vector<Candidate>& candidates,
     return {Place::observation, "it is harmless"};
   if (candidate.means_nothing_alone())
     return {Place::observation, "it means nothing by itself, and accounts for nothing"};
+  if (candidate.held) return {Place::so_far, "more of the job's logs may come, and may undo it"};
   if (!candidate.explained_by.empty())
     return {Place::symptom,
             "it follows from " + candidates[candidate.explained_by.front()].finding().id};
@@ -204,6 +167,33 @@ void sort_once(std::vector<int>& ranks) {
   ranks.erase(repeated.begin(), repeated.end());
 }
 
+// Somebody writes on, and not all that are known have ended.
+bool goes_on(const View& view) {
+  bool flows = false;
+  bool all_ended = !view.members.empty();
+  for (const std::size_t index : view.members) {
+    const Member& member = view.member(index);
+    const std::uint32_t source = member.calls > 0 ? member.calls_source : member.init_line.source;
+    flows |= view.moment.live_sources.contains(view.job.sources().at(source).source.name);
+    all_ended &= member.ending == CommunicatorEnding::destroyed;
+  }
+  return flows && !all_ended;
+}
+
+// What did not come of those who were heard may be what comes of others.
+bool is_worth_showing_so_far(const View& view, const Finding& finding) {
+  const bool all_heard = view.roll.expected > 0 && view.roll.seen >= view.roll.expected;
+  return all_heard || (!is(finding.cause, Trait::absence) && !is(finding.cause, Trait::of_calls) &&
+                       !is(finding.cause, Trait::symptom));
+}
+
+// The verdict where no finding tells another.
+Verdict verdict_of_nothing(const View& view) {
+  if (view.arrival.is_settled())
+    return enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
+  return goes_on(view) ? Verdict::running : Verdict::undecided;
+}
+
 // Puts each finding where it belongs, and returns those that ask for more evidence.
 std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates,
                            Diagnosis& diagnosis) {
@@ -217,7 +207,7 @@ std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates
     reasons.push_back(std::move(why));
   }
   diagnosis.verdict =
-      verdict_of(candidates, places, ending_of(view, candidates), diagnosis.verdict);
+      verdict_of(candidates, places, ending_of(view, candidates), verdict_of_nothing(view));
   std::vector<std::size_t> order(candidates.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
@@ -238,6 +228,10 @@ std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates
          .possible_causes = std::move(candidate.possible_causes)});
     if (places[i] == Place::observation) {
       diagnosis.observations.push_back(std::move(finding));
+      continue;
+    }
+    if (places[i] == Place::so_far) {
+      if (is_worth_showing_so_far(view, finding)) diagnosis.so_far.push_back(std::move(finding));
       continue;
     }
     if (finding.cause == Cause::collective_rank_behind) add_ranks(finding, diagnosis.ranks.behind);
@@ -264,7 +258,6 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.attempt = view.attempt;
   diagnosis.attempts = view.attempts.count;
   diagnosis.as_of = job.last_activity();
-  diagnosis.verdict = enough_to_call_healthy(view) ? Verdict::healthy : Verdict::unknown;
   diagnosis.clock_offsets = clock_offsets(view);
 
   std::vector<Candidate> candidates = candidates_of(view);
@@ -277,6 +270,8 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   state_confidence(
       catalog.grounds, candidates,
       view.workers.all.empty() ? view.roll.unheard().size() : unseen_ranks(view).size());
+  hold_back(view, candidates);
+  if (!view.arrival.is_settled()) diagnosis.judged_in = view.arrival.settles_in();
   const std::set<std::string> borne_out = borne_out_in(candidates);
   const std::vector<Finding> unexplained = place(view, std::move(candidates), diagnosis);
   if (!diagnosis.root_causes.empty())

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,7 +34,10 @@ struct Moment {
   // What comes later than that is taken not to come: a log that is being written and says no more,
   // a communicator that does not move. 0: nothing is being written.
   std::chrono::microseconds stall_after{0};
-  Timestamp watched_since{};               // what came before is known, but nobody saw it end
+  Timestamp watched_since{};  // what came before is known, but nobody saw it end
+  // By ids of findings: since when each is suspected, and which were told.
+  std::map<std::string, Timestamp, std::less<>> suspected_since;
+  std::set<std::string, std::less<>> told;
   std::vector<PastOffence> past_offences;  // of the parts that the job runs on
 };
 

@@ -104,6 +104,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
     for (std::size_t which = 0; which < communicators.size(); ++which)
       if (alignments[which].basis == Basis::counted)
         alignments[which] = align(job.progress(), communicators, which, false);
+  arrival = Arrival(*this);
   phases = Phases(*this);
   standstill = Standstill(*this);
 }
@@ -133,9 +134,15 @@ bool View::lines_are_missing() const {
   return loss > kNotable;
 }
 
+// A file that was sent once stands still because it is a file.
 bool View::has_stopped(std::size_t communicator) const {
-  return moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
-         moment.now - moved[communicator] >= moment.stall_after;
+  const bool late = moment.stall_after.count() > 0 && moved[communicator] > Timestamp{} &&
+                    moment.now - moved[communicator] >= moment.stall_after;
+  return late && std::ranges::any_of(communicators[communicator].members, [&](std::size_t index) {
+           const Member& each = member(index);
+           return !each.ending &&
+                  moment.waiting_sources.contains(job.sources().at(each.calls_source).source.name);
+         });
 }
 
 bool View::is_live(std::size_t index) const {

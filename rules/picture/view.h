@@ -9,6 +9,7 @@
 #include "rules/knowledge/catalog.h"
 #include "rules/picture/calls/alignment.h"
 #include "rules/picture/moment.h"
+#include "rules/picture/when/arrival.h"
 #include "rules/picture/when/phases.h"
 #include "rules/picture/who/roll_call.h"
 #include "rules/picture/who/standstill.h"
@@ -40,6 +41,7 @@ struct View {
   std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
   bool lines_are_missing() const;
+  Arrival arrival;
   Phases phases;
   Standstill standstill;
 

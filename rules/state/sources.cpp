@@ -24,7 +24,7 @@ std::string short_host(std::string_view host) {
 std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp received) {
   auto fresh = static_cast<std::uint32_t>(all_.size());
   auto [known, is_new] = by_name_.try_emplace(source.name, fresh);
-  if (is_new) all_.push_back({.source = source});
+  if (is_new) all_.push_back({.source = source, .first_received = received});
   SourceState& state = all_[known->second];
   if (state.source.host.empty()) state.source.host = source.host;
   if (state.source.rank < 0) state.source.rank = source.rank;
@@ -38,14 +38,18 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
     widen(state, run.first_time);
     widen(state, run.last_time);
   }
+  state.first_received = std::min(state.first_received, received);
   state.last_received = std::max(state.last_received, received);
   state.end = batch.end;
   const auto of_kernel = batch.dialects.find("kernel");
   if (of_kernel != batch.dialects.end() && state.dialects["kernel"] == of_kernel->second)
     kernel_logs_.add(source.name);  // its first
   for (const Speaker& speaker : batch.speakers) {
-    if (speaker.host.empty()) continue;
     std::string host = short_host(speaker.host);
+    constexpr std::size_t kMostProcesses = 64;
+    if (speaker.pid != 0 && state.processes.size() < kMostProcesses)
+      state.processes.emplace(host, speaker.pid);
+    if (speaker.host.empty()) continue;
     state.spoken_hosts.insert(host);
     know(std::move(host));
   }

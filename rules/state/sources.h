@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/batch.h"
@@ -37,10 +38,12 @@ struct SourceState {
   std::uint64_t lines = 0;
   std::uint64_t recognized = 0;
   std::map<std::string, std::uint64_t> dialects;
-  std::map<std::string, std::uint64_t> subsystems;  // of NCCL: lines that no fact came of
-  std::set<std::string> spoken_hosts;               // hosts that its lines name
+  std::map<std::string, std::uint64_t> subsystems;           // of NCCL: lines that no fact came of
+  std::set<std::string> spoken_hosts;                        // hosts that its lines name
+  std::set<std::pair<std::string, std::int64_t>> processes;  // that printed it: the first few
   std::optional<std::int64_t> first_wall_us;  // of the lines that carry a date and say something
   std::optional<std::int64_t> last_wall_us;
+  Timestamp first_received;
   Timestamp last_received;
   SourceEnd end = SourceEnd::open;
 };

@@ -18,6 +18,7 @@ struct Candidate {
   bool borne_out = false;      // another detector found the same by other lines
   double log_odds = 0;         // from which its confidence is stated
   bool untied = false;         // no clock places it, and nothing else ties it to who stopped
+  bool held = false;           // not to be told before more of the logs has come
   bool might_explain = false;  // would account for a stop, if it was then
   // Of a fault between two hosts: the ranks of the smallest communicators in which its ranks meet.
   std::vector<int> held_up;

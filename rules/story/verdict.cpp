@@ -78,6 +78,7 @@ bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Cand
 
 bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, Place place,
                        Ending ending) {
+  if (place == Place::so_far) return false;
   if (place == Place::observation && !leaves_in_doubt(candidates[c])) return false;
   // Who waited in vain stood, whatever made it so.
   return ending == Ending::time_out || ending == Ending::exit_or_time_out ||
@@ -87,8 +88,9 @@ bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, 
 }  // namespace
 
 Verdict worse(Verdict a, Verdict b) {
-  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang,    Verdict::failed,
-                                    Verdict::slow,    Verdict::unknown, Verdict::healthy};
+  constexpr Verdict kFromWorst[] = {Verdict::corrupt, Verdict::hang,      Verdict::failed,
+                                    Verdict::slow,    Verdict::undecided, Verdict::unknown,
+                                    Verdict::running, Verdict::healthy};
   for (Verdict verdict : kFromWorst)
     if (a == verdict || b == verdict) return verdict;
   return Verdict::unknown;

@@ -30,7 +30,7 @@ class ReadInput : public testing::Test {
     bytes = 0;
     const InputFile input{file, (workshop.folder() / file).string(), {}, kChanged};
     end = read_input(input, {.job = "llama", .name = "", .host = "gpu-node-3"}, nullptr, bytes,
-                     [&](const SourceBatch& got) {
+                     kChanged, [&](const SourceBatch& got) {
                        EXPECT_EQ(got.source->job, "llama");
                        EXPECT_EQ(got.source->host, "gpu-node-3");
                        EXPECT_EQ(got.received, kChanged);

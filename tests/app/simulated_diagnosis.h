@@ -20,7 +20,7 @@ inline Diagnosis diagnosis_of(const std::filesystem::path& folder) {
   const auto asked = std::make_shared<AskedBySignatures>(catalog.signatures);
   std::atomic<std::uint64_t> bytes = 0;
   for (const InputFile& file : inputs.files)
-    read_input(file, {.job = "simulated", .name = "", .host = ""}, asked, bytes,
+    read_input(file, {.job = "simulated", .name = "", .host = ""}, asked, bytes, now,
                [&](const SourceBatch& read) {
                  job.apply(*read.source, read.batch, read.received);
                  return true;

@@ -35,7 +35,8 @@ class FindingChanges : public testing::Test {
   }
 
   Workshop workshop;
-  ServerProcess server{workshop.folder()};
+  // What is found is told at once.
+  ServerProcess server{workshop.folder(), {"--stall-after", "0s"}};
 };
 
 TEST_F(FindingChanges, AreListedAcrossJobsFromWhereOneWas) {

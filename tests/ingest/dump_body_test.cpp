@@ -45,7 +45,7 @@ TEST(DumpBody, ADumpIsOneLineOfItsOwnDialect) {
   EXPECT_EQ(batch.dialects.at("flight-recorder"), 1U);
   EXPECT_EQ(batch.from_offset, 0U);
   EXPECT_EQ(batch.to_offset, dump.size());
-  EXPECT_EQ(batch.end, SourceEnd::whole);
+  EXPECT_EQ(batch.end, SourceEnd::closed);
   ASSERT_EQ(batch.events.size(), 4U);
   EXPECT_EQ(head_of(batch).entries, 6U);
   EXPECT_EQ(batch.events[1].line, 1U);

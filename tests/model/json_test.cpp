@@ -116,7 +116,8 @@ TEST(FindingJson, RefusesWhatItDidNotWrite) {
 TEST(DiagnosisJson, HasThePromisedFormWithEmptyListsAndNullTimes) {
   EXPECT_EQ(compact(to_json(Diagnosis{.job = "llama"})),
             R"({"job":"llama","attempt":1,"as_of":null,"verdict":"unknown","summary":"",)"
-            R"("root_causes":[],"symptoms":[],"observations":[],"chain":[],"checklist":[],)"
+            R"("root_causes":[],"symptoms":[],"observations":[],"so_far":[],)"
+            R"("judged_in_seconds":null,"chain":[],"checklist":[],)"
             R"("missing_evidence":[],"next_time":[],"coverage":[],"timeline":[],)"
             R"("clock_offsets":[],"exclude":{"hosts":[],"slurm":"","kubernetes":""},)"
             R"("ranks":{"expected":0,"seen":0,"behind":[],"silent":[]}})");

@@ -1,0 +1,79 @@
+#include "rules/answer/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/answer/coverage_ranks.h"
+
+namespace faultline {
+namespace {
+
+// What was read, and not understood, and keeps all else from being called healthy.
+const Finding* doubt_in(const Diagnosis& diagnosis) {
+  const auto doubt = std::ranges::find_if(diagnosis.observations, [](const Finding& finding) {
+    return is(finding.cause, Trait::not_understood) && finding.part_of_job &&
+           finding.severity >= Severity::error;
+  });
+  return doubt == diagnosis.observations.end() ? nullptr : &*doubt;
+}
+
+// Who was heard, where it is not yet known what became of the job.
+std::string arrived_so_far(const RankTally& ranks) {
+  if (ranks.expected > ranks.seen)
+    return fmt::format("{} of {} ranks have been heard", ranks.seen, ranks.expected);
+  return ranks.seen > 1 ? fmt::format("All {} ranks have been heard", ranks.seen)
+                        : std::string("Logs are arriving");
+}
+
+std::string summary_before_the_end(const Diagnosis& diagnosis) {
+  std::string summary = arrived_so_far(diagnosis.ranks);
+  if (diagnosis.verdict == Verdict::running) summary += ", and calls go on";
+  summary += ".";
+  if (!diagnosis.so_far.empty())
+    summary += fmt::format(" So far: {}.", diagnosis.so_far.front().title);
+  if (diagnosis.verdict == Verdict::running) return summary;
+  summary += " More of the logs may still come";
+  summary += diagnosis.judged_in && diagnosis.judged_in->count() > 0
+                 ? fmt::format("; judged in {} s unless it does.", diagnosis.judged_in->count())
+                 : std::string(".");
+  return summary;
+}
+
+}  // namespace
+
+std::string summary_of(const View& view, const Diagnosis& diagnosis) {
+  const RankTally& ranks = diagnosis.ranks;
+  if (diagnosis.root_causes.empty() && diagnosis.judged_in)
+    return summary_before_the_end(diagnosis);
+  if (diagnosis.verdict == Verdict::healthy) {
+    const std::string seen =
+        ranks.seen >= ranks.expected
+            ? std::string()
+            : fmt::format(" in the logs of {} of {} ranks", ranks.seen, ranks.expected);
+    return fmt::format("Nothing wrong was found{}.", seen);
+  }
+  if (diagnosis.root_causes.empty()) {
+    if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
+    auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
+      return began_and_never_finished(view.member(index));
+    });
+    if (stuck == 0 && !diagnosis.missing_evidence.empty())
+      return fmt::format("What is known does not tell how the job fares; missing: {}.",
+                         diagnosis.missing_evidence.front().what);
+    return stuck == 0 ? "No line tells how the job fares."
+                      : fmt::format(
+                            "{} began to set up a communicator, and no line says that {} finished.",
+                            stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
+                            stuck == 1 ? "it" : "they");
+  }
+  const Finding& cause = diagnosis.root_causes.front();
+  std::string summary = cause.title + ".";
+  for (const Finding& symptom : diagnosis.symptoms)
+    if (std::ranges::find(cause.explains, symptom.id) != cause.explains.end() &&
+        is_of(symptom.cause, Family::collective))
+      summary += " " + symptom.title + ".";
+  return summary;
+}
+
+}  // namespace faultline

@@ -1,0 +1,46 @@
+#include "rules/story/hold.h"
+
+#include <algorithm>
+
+namespace faultline {
+namespace {
+
+// Something did not come of a rank or a host whose logs may still grow.
+bool waits_for_its_own_lines(const View& view, const Finding& finding) {
+  if (!is(finding.cause, Trait::absence) && !is(finding.cause, Trait::of_calls)) return false;
+  const Subject& subject = finding.subject;
+  const auto names = [](const auto& all, const auto& one) {
+    return std::ranges::find(all, one) != all.end();
+  };
+  return std::ranges::any_of(view.workers.all, [&](const Worker& worker) {
+    const bool named = subject.ranks.empty() ? names(subject.hosts, worker.host)
+                                             : names(subject.ranks, worker.rank);
+    return named && std::ranges::any_of(worker.members, [&](std::size_t index) {
+             const Member& member = view.member(index);
+             const std::size_t communicator = view.communicator_of[index];
+             return view.arrival.may_grow(member.calls > 0 ? member.calls_source
+                                                           : member.init_line.source) &&
+                    !(communicator != kNoCommunicator && view.has_stopped(communicator));
+           });
+  });
+}
+
+bool has_stood_for_long(const View& view, const Finding& finding) {
+  const auto since = view.moment.suspected_since.find(finding.id);
+  return since != view.moment.suspected_since.end() &&
+         view.moment.now - since->second >= view.moment.stall_after;
+}
+
+}  // namespace
+
+void hold_back(const View& view, std::vector<Candidate>& candidates) {
+  if (view.arrival.is_settled()) return;
+  for (Candidate& candidate : candidates) {
+    const Finding& finding = candidate.finding();
+    if (view.moment.told.contains(finding.id)) continue;
+    candidate.held = !(view.arrival.is_established() || has_stood_for_long(view, finding)) ||
+                     waits_for_its_own_lines(view, finding);
+  }
+}
+
+}  // namespace faultline
