@@ -34,7 +34,8 @@ constexpr std::string_view kOfReceipt[] = {"source", "offset", "as_of"};
 struct TestJob {
   const Family* family = nullptr;
   std::string name;
-  Case made;
+  Files files;
+  Files contained;  // the same from containers
   Wanted wanted;
 };
 
@@ -68,10 +69,23 @@ class Renamed {
   std::string name_;
 };
 
+Files files_of(simulation::Options options, const Renamed& renamed, simulation::Truth& truth) {
+  simulation::MemoryOutput output;
+  options = simulation::checked(options).value();
+  truth = simulation::simulate(options, output);
+  renamed.in(truth);
+  Files files;
+  constexpr std::string_view kLogs = "logs/";
+  for (auto& [path, text] : output.files)
+    if (path.starts_with(kLogs))
+      files[renamed.in(path.substr(kLogs.size()))] = renamed.in(std::move(text));
+  return files;
+}
+
 // Small jobs, whose lines have no time of their own but what NCCL and PyTorch give them; where
 // their time is all that tells them from a fault's, they have one.
 TestJob job_of(const Family& family, std::uint64_t seed, std::size_t number) {
-  TestJob job{.family = &family, .name = family.name, .made = {}, .wanted = {}};
+  TestJob job{.family = &family, .name = family.name};
   std::ranges::replace_if(
       job.name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '-');
   simulation::Options options = family.options;
@@ -80,16 +94,11 @@ TestJob job_of(const Family& family, std::uint64_t seed, std::size_t number) {
   options.gpus_per_node = 4;
   options.steps = 10;
   if (options.twin == simulation::Twin::old) options.wrapper = "kubectl";
-  simulation::MemoryOutput output;
-  options = simulation::checked(options).value();
-  job.made.truth = simulation::simulate(options, output);
-  constexpr std::string_view kLogs = "logs/";
-  const Renamed renamed(number);
-  renamed.in(job.made.truth);
-  for (auto& [path, text] : output.files)
-    if (path.starts_with(kLogs))
-      job.made.files[renamed.in(path.substr(kLogs.size()))] = renamed.in(std::move(text));
-  job.wanted = wanted_of(family, options.nccl, job.made.truth);
+  simulation::Truth truth;
+  job.files = files_of(options, Renamed(number), truth);
+  job.wanted = wanted_of(family, options.nccl, truth);
+  options.wrapper = "docker";
+  job.contained = files_of(options, Renamed(number), truth);
   return job;
 }
 
@@ -132,6 +141,15 @@ void leave_out_the_receipt(json::value& value) {
   if (object == nullptr) return;
   for (const std::string_view name : kOfReceipt) object->erase(name);
   for (auto& member : *object) leave_out_the_receipt(member.value());
+}
+
+// A container's log has times where the program printed none, so more can be known. What is wrong,
+// and with what, must be the same.
+json::value what_and_where(const json::value& answer) {
+  json::array causes;
+  for (const json::value& cause : answer.at("root_causes").as_array())
+    causes.push_back({{"class", cause.at("class")}, {"subject", cause.at("subject")}});
+  return {{"verdict", answer.at("verdict")}, {"causes", std::move(causes)}};
 }
 
 // Where two answers part, in words.
@@ -232,8 +250,11 @@ class Watched {
       score_.healthy.push_back({job_.name, "at the end"});
     json::value found = json::parse(answer.body);
     leave_out_the_receipt(found);
-    if (const std::string differs = difference(wanted, found, ""); !differs.empty())
-      score_.otherwise.push_back({job_.name, differs});
+    const bool dated = score_.way == Way::container;
+    const std::string differs = dated
+                                    ? difference(what_and_where(wanted), what_and_where(found), "")
+                                    : difference(wanted, found, "");
+    if (!differs.empty()) score_.otherwise.push_back({job_.name, differs});
   }
 
  private:
@@ -264,7 +285,8 @@ void send(Served& server, const TestJob& job, Way way, std::uint64_t seed, Watch
   const std::string diagnosis = "/api/v1/jobs/" + job.name + "/diagnosis";
   std::map<int, std::unique_ptr<Served::Stream>> streams;
   std::size_t pieces = 0;
-  for (const Sending& sending : sendings(way, job.made.files, seed)) {
+  for (const Sending& sending :
+       sendings(way, way == Way::container ? job.contained : job.files, seed)) {
     if (sending.kill_before) server.kill_and_start();
     if (sending.stream < 0) {
       const Answer receipt =
@@ -289,7 +311,7 @@ void send(Served& server, const TestJob& job, Way way, std::uint64_t seed, Watch
 json::value answer_of_a_folder(const std::string& program, const TestJob& job) {
   const Folder folder;
   std::uint64_t chosen = 1;
-  for (const auto& [name, text] : job.made.files) {
+  for (const auto& [name, text] : job.files) {
     const std::filesystem::path path = folder.path() / "logs" / name;
     std::filesystem::create_directories(path.parent_path());
     std::ofstream(path) << text;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/json.hpp>
 #include <cstring>
 #include <stdexcept>
 
@@ -88,22 +87,6 @@ std::string gzip_of(const std::string& text) {
 // Not a dump or a profile, which mean nothing in part, and which no container prints.
 bool is_log(std::string_view bytes) {
   return bytes.find('\0') == std::string_view::npos && !bytes.starts_with('{');
-}
-
-// A line for each line, all of one second: Docker's own time is when it heard the line.
-std::string docker_of(const std::string& text) {
-  if (!is_log(text)) return text;
-  std::string wrapped;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    boost::json::object line;
-    line["log"] = text.substr(at, end - at);
-    line["stream"] = "stderr";
-    line["time"] = "2026-03-05T02:00:00.000000000Z";
-    wrapped += boost::json::serialize(line) + "\n";
-    at = end;
-  }
-  return wrapped;
 }
 
 constexpr std::string_view kBoundary = "------------------------a-boundary";
@@ -219,7 +202,7 @@ std::vector<Sending> sendings(Way way, const Files& files, std::uint64_t seed) {
       break;
   }
   for (const auto& [name, text] : files) {
-    Sending one = named(name, way == Way::container ? docker_of(text) : text);
+    Sending one = named(name, text);
     if (way == Way::posts) one.query = query_of_host(name);
     if (way == Way::compressed) {
       one.body = gzip_of(text);

@@ -21,7 +21,7 @@ enum class Way {
   compressed,   // with gzip
   twice,        // each file a second time
   killed,       // the server dies in the middle, and comes back
-  container,    // as Docker keeps them, in JSON
+  container,    // the files as Docker keeps them, in JSON
 };
 inline constexpr Way kWays[] = {Way::tar,     Way::posts,    Way::named_posts, Way::form,
                                 Way::streams, Way::reversed, Way::last_in_two, Way::compressed,

@@ -43,6 +43,8 @@ struct Receiver {
   std::vector<std::string> jobs;
   std::vector<std::string> hosts;
   Severity min_severity = Severity::error;
+  double min_confidence = 0;
+  Timestamp not_before;   // what was opened earlier, and never told, is old news
   bool symptoms = false;  // false: causes only
   bool send_resolved = true;
 

@@ -15,6 +15,10 @@ bool wants(const Receiver& receiver, const AlertSubject& subject) {
   if (subject.role == Role::observation) return false;
   if (subject.role == Role::symptom && !receiver.symptoms) return false;
   const Finding& finding = subject.finding;
+  // What was told stays told until it is over, lest it come and go.
+  if (!subject.told &&
+      (finding.confidence < receiver.min_confidence || subject.opened < receiver.not_before))
+    return false;
   if (finding.severity < receiver.min_severity ||
       !any_matches(receiver.classes, name_of(finding.cause)) ||
       !any_matches(receiver.jobs, subject.job))

@@ -18,6 +18,8 @@
 
 #include "alerts/url.h"
 #include "app/duration.h"
+#include "rules/knowledge/limits.h"
+#include "service/clock.h"
 
 namespace faultline {
 namespace {
@@ -73,6 +75,14 @@ class Table {
     const auto duration = parse_duration(text);
     if (!duration) fail(key, "must be a duration such as 0s, 30s or 5m");
     value = *duration;
+  }
+
+  void read(const std::string& key, double& value) {
+    const std::string text = one(key);
+    if (text.empty()) return;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1))
+      fail(key, "must be a number from 0 to 1");
   }
 
   template <class Enum>
@@ -131,6 +141,7 @@ void read_routes(Table& table, Receiver& receiver) {
   receiver.jobs = table.all("jobs");
   receiver.hosts = table.all("hosts");
   table.read("min_severity", receiver.min_severity);
+  table.read("min_confidence", receiver.min_confidence);
   table.read("symptoms", receiver.symptoms);
   table.read("send_resolved", receiver.send_resolved);
   table.read("hold", receiver.hold);
@@ -169,13 +180,23 @@ Values urls_of(Table& table, const Receiver& receiver) {
   return urls;
 }
 
+// What was found before Faultline was told to tell it is on nobody's mind.
+constexpr std::chrono::hours kOldNews{1};
+
+Receiver receiver_of(ReceiverType type) {
+  Receiver receiver = default_receiver(type);
+  receiver.min_confidence = limits::least_to_blame;
+  receiver.not_before = utc_now() - kOldNews;
+  return receiver;
+}
+
 std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
                                    std::chrono::milliseconds hold) {
   Table table(from, number);
   ReceiverType type = ReceiverType::webhook;
   if (!table.has("type")) table.fail("type", "is missing");
   table.read("type", type);
-  Receiver receiver = default_receiver(type);
+  Receiver receiver = receiver_of(type);
   receiver.hold = hold;
   receiver.name = table.one("name");
   if (receiver.name.empty()) table.fail("name", "is missing");
@@ -204,7 +225,7 @@ std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
 }
 
 Receiver of_flag(ReceiverType type, const std::string& url, std::chrono::milliseconds hold) {
-  Receiver receiver = default_receiver(type);
+  Receiver receiver = receiver_of(type);
   receiver.name = url;
   receiver.url = url;
   receiver.hold = hold;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "parsers/nccl/nccl_call.h"
@@ -109,6 +110,7 @@ Batch LineReader::take() {
 }
 
 bool LineReader::read(const LinePlace& place, LineEnd end) {
+  if (end != LineEnd::there) return read_torn(place, end);
   line_end_ = end;
   const std::uint64_t facts_before = facts_;
   if (read_plain_nccl(place)) return facts_ != facts_before;
@@ -117,6 +119,21 @@ bool LineReader::read(const LinePlace& place, LineEnd end) {
     recognized |= read_message(message, place);
   if (!recognized && place.text.find('\0') != std::string_view::npos) ++batch_.skipped;
   return facts_ != facts_before;
+}
+
+// What says nothing as it stands is read again once its end is there, and counted then.
+bool LineReader::read_torn(const LinePlace& place, LineEnd end) {
+  const std::uint64_t facts_before = facts_;
+  const auto counts = std::tuple(batch_.recognized, batch_.skipped, nccl_lines_, kernel_lines_,
+                                 batch_.dialects, batch_.subsystems);
+  line_end_ = end;
+  const bool plain = read_plain_nccl(place);
+  if (!plain)
+    for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
+  if (facts_ != facts_before) return true;
+  std::tie(batch_.recognized, batch_.skipped, nccl_lines_, kernel_lines_, batch_.dialects,
+           batch_.subsystems) = counts;
+  return false;
 }
 
 void LineReader::close(LinePlace last) {

@@ -59,6 +59,7 @@ class LineReader {
 
  private:
   void begin_batch();
+  bool read_torn(const LinePlace& place, LineEnd end);
   bool read_plain_nccl(const LinePlace& place);
   std::uint32_t frames_speaker();
   bool read_message(const Message& message, const LinePlace& place);

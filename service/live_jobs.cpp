@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <set>
 
+#include "ingest/reader.h"
+#include "service/asked_lines.h"
 #include "service/clock.h"
 #include "service/offences.h"
 #include "service/pace.h"
@@ -70,6 +72,10 @@ struct LiveJobs::Job {
   // As the cached one says, for the next.
   std::map<std::string, Timestamp, std::less<>> suspected_since;
   std::set<std::string, std::less<>> told;
+  std::set<std::string, std::less<>> wrong;  // by an operator's word
+
+  std::mutex ends_mutex;
+  std::set<std::string, std::less<>> read_to_the_end;  // sources, until more of them comes
 
   std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
   std::vector<PastOffence> offences;
@@ -118,6 +124,7 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
     for (const std::string& job : names()) {
       if (stop) throw Stopped{};
       recall_what_was_told(job);
+      read_to_the_end(*find(job));
       reconcile(job);
     }
     ready_ = true;
@@ -224,6 +231,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   Moment moment = moment_of(job, std::move(offences));
   moment.suspected_since = job.suspected_since;
   moment.told = job.told;
+  moment.wrong = job.wrong;
   const std::uint64_t catalog_version = catalog_.version();
   if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
       job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
@@ -253,14 +261,24 @@ void LiveJobs::remember_what_was_told(Job& job, Timestamp now) {
 
 void LiveJobs::recall_what_was_told(const std::string& name) {
   const std::shared_ptr<Job> job = find(name);
-  FindingFilter open{.job = name, .state = FindingState::open};
+  if (!job) return;
+  std::set<std::string, std::less<>> told;
+  std::set<std::string, std::less<>> wrong;
+  FindingFilter all{.job = name};
   for (std::optional<std::uint64_t> next = 0; next;) {
-    open.after = *next;
-    FindingPage page = store_.findings(open);
-    for (const StoredFinding& stored : page.findings)
-      if (stored.role != Role::observation) job->told.insert(stored.finding.id);
+    all.after = *next;
+    const FindingPage page = store_.findings(all);
+    for (const StoredFinding& stored : page.findings) {
+      if (stored.review == "wrong") wrong.insert(stored.finding.id);
+      if (stored.role != Role::observation && stored.finding.state == FindingState::open)
+        told.insert(stored.finding.id);
+    }
     next = page.next;
   }
+  const std::lock_guard lock(job->cache_mutex);
+  job->told = std::move(told);
+  job->wrong = std::move(wrong);
+  job->cached.reset();
 }
 
 Moment LiveJobs::moment_of(const Job& job, std::vector<PastOffence> past_offences) const {
@@ -472,7 +490,47 @@ void LiveJobs::reconcile_anew(std::string_view name) {
     const std::lock_guard lock(job->reconcile_mutex);
     job->reconciled.reset();
   }
+  recall_what_was_told(std::string(name));
   reconcile(name);
+}
+
+// What came last of a source may wait for more: a report for its next line. It is read as it stands
+// once nothing has come for long.
+void LiveJobs::read_to_the_end(Job& job) {
+  struct Ended {
+    std::string name;
+    Timestamp received;
+  };
+  std::vector<Ended> ended;
+  const std::set<std::string, std::less<>> open = open_sources_.open(job.state.name());
+  const std::lock_guard lock(job.ends_mutex);
+  {
+    const std::shared_lock state_lock(job.state_mutex);
+    const Timestamp now = utc_now();
+    for (const SourceState& source : job.state.sources().all()) {
+      const std::string& name = source.source.name;
+      const bool late = now - source.last_received >= settings_.stall_after;
+      if (!late || open.contains(name)) job.read_to_the_end.erase(name);
+      if (late && !open.contains(name) && source.end == SourceEnd::whole &&
+          job.read_to_the_end.insert(name).second)
+        ended.push_back({name, source.last_received});
+    }
+  }
+  for (const Ended& source : ended) {
+    const std::optional<StoredSource> stored = settled_source(job.state.name(), source.name);
+    if (!stored || stored->position.carry.empty()) continue;
+    const auto lease = open_sources_.take_if_free(job.state.name(), source.name, [] {});
+    if (!lease) continue;
+    const SourcePosition& at = stored->position;
+    Reader reader({at.offset, at.lines, at.carry}, utc_now(),
+                  std::make_shared<const AskedLines>(catalog_));
+    reader.close();
+    Commit commit{.source = stored->source, .batch = reader.take()};
+    commit.position = {at.offset, at.lines, {}};
+    commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
+    commit.received = source.received;  // nothing came now
+    lease->write([&] { this->commit(std::move(commit), [](std::exception_ptr) {}); });
+  }
 }
 
 // Something of it came lately: what it tells is decided once no more comes.
@@ -493,7 +551,11 @@ void LiveJobs::reconcile_open() {
   for (const std::string& job : open_sources_.jobs(steady_now())) reconcile(job);
   for (const std::string& name : names()) {
     const std::shared_ptr<Job> job = find(name);
-    if (has_just_ended(*job) || is_to_be_judged(*job)) job->is_due = true;
+    if (is_to_be_judged(*job)) {
+      read_to_the_end(*job);
+      job->is_due = true;
+    }
+    if (has_just_ended(*job)) job->is_due = true;
     if (!job->is_due.exchange(false)) continue;
     try {
       reconcile(name);

@@ -108,8 +108,9 @@ class LiveJobs {
   bool is_over(const Job& job) const;
   bool has_just_ended(Job& job) const;
   bool is_to_be_judged(Job& job) const;
+  void read_to_the_end(Job& job);
   static void remember_what_was_told(Job& job, Timestamp now);
-  // After a restart, by the store.
+  // And what operators said of it, by the store.
   void recall_what_was_told(const std::string& name);
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);

@@ -32,6 +32,7 @@ struct Known {
   std::string incident;
   std::string review;
   std::optional<Timestamp> reviewed;
+  Timestamp opened;
   bool found = false;  // this time
 };
 
@@ -50,7 +51,7 @@ class Reconciliation {
 
   std::size_t run(int attempt, const std::vector<Finding>& found, const Standing& standing);
   void resolve(const Known& known, std::string_view reason);
-  void route(std::int64_t number, const Finding& finding, const Place& place);
+  void route(std::int64_t number, const Finding& finding, const Place& place, Timestamp opened);
 
  private:
   void insert(int attempt, const Finding& finding, const Place& place, bool blamed);
@@ -65,7 +66,7 @@ class Reconciliation {
 };
 
 constexpr std::string_view kKnownColumns =
-    "number, id, resolved IS NULL, blamed, body, role, incident, review, reviewed ";
+    "number, id, resolved IS NULL, blamed, body, role, incident, review, reviewed, opened ";
 
 Known known_of(const Query& row) {
   return {.number = row.integer(0),
@@ -76,7 +77,8 @@ Known known_of(const Query& row) {
           .role = static_cast<Role>(row.integer(5)),
           .incident = std::string(row.text(6)),
           .review = std::string(row.text(7)),
-          .reviewed = row.maybe_time(8)};
+          .reviewed = row.maybe_time(8),
+          .opened = row.time(9)};
 }
 
 std::map<std::string, Known, std::less<>> known_findings(Database& database, std::string_view job,
@@ -101,14 +103,16 @@ bool is_muted(const Known& known, const Finding& finding) {
   return known.review == kClosed && !(finding.last_seen && *finding.last_seen > *known.reviewed);
 }
 
-void Reconciliation::route(std::int64_t number, const Finding& finding, const Place& place) {
+void Reconciliation::route(std::int64_t number, const Finding& finding, const Place& place,
+                           Timestamp opened) {
   const bool open = finding.state == FindingState::open;
   route_finding(database_, number,
                 {.finding = finding,
                  .job = job_,
                  .role = place.role,
                  .incident = place.incident,
-                 .now = now_},
+                 .now = now_,
+                 .opened = opened},
                 open, !open && place.reason != kNotSeen, routing_);
 }
 
@@ -128,7 +132,7 @@ void Reconciliation::insert(int attempt, const Finding& finding, const Place& pl
                 open ? std::string_view{} : place.reason);
   const std::int64_t number = database_.last_insert_id();
   insert_parts(database_, number, finding);
-  if (open) route(number, finding, place);
+  if (open) route(number, finding, place, now_);
 }
 
 // Keeps `changed` as it is when nothing did: who asks what is new gets what is new.
@@ -140,7 +144,7 @@ void Reconciliation::update(const Known& known, const Finding& finding, const Pl
   const std::string body = body_of(finding);
   const bool open = finding.state == FindingState::open;
   // Whom to tell may be another question than when it was written: receivers come and go.
-  if (open || known.open) route(known.number, finding, place);
+  if (open || known.open) route(known.number, finding, place, known.open ? known.opened : now_);
   if (open == known.open && body == known.body && place.role == known.role &&
       place.incident == known.incident)
     return;
@@ -292,7 +296,7 @@ std::optional<StoredFinding> review(Database& database, std::string_view id, con
     Query row = database.query(kSelect, id);
     if (!row.next()) return std::nullopt;
     meant.push_back(known_of(row));
-    job = row.text(9);
+    job = row.text(10);
   }
   const std::int64_t number = meant.front().number;
   const std::string incident = meant.front().incident;

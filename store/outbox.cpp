@@ -131,7 +131,11 @@ void route_finding(Database& database, std::int64_t number, const AlertSubject& 
   if (!routing.route) return;
   auto last = last_told(database, number);
   std::vector<Delivery> wanted;
-  if (fires && subject.role != Role::observation) wanted = routing.route(subject);
+  if (fires && subject.role != Role::observation) {
+    AlertSubject asked = subject;
+    asked.told = std::ranges::any_of(last, [](const auto& row) { return row.second.firing; });
+    wanted = routing.route(asked);
+  }
   for (const Delivery& delivery : wanted) {
     const auto known = last.find(delivery.receiver);
     fire(database, number, subject, delivery, known == last.end() ? nullptr : &known->second);

@@ -68,6 +68,8 @@ struct AlertSubject {
   Role role = Role::cause;
   std::string_view incident;
   Timestamp now;
+  Timestamp opened;
+  bool told = false;  // to somebody, or about to be
 };
 
 struct Delivery {

@@ -68,6 +68,7 @@ std::vector<Candidate> candidates_of(const View& view) {
     for (Suspicion& suspicion : found) {
       Finding& finding = suspicion.finding;
       finding.id = id_of(view, suspicion);
+      if (view.moment.wrong.contains(finding.id)) continue;
       if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       if (advised.insert(finding.id).second || !finding.part_of_job)

@@ -181,8 +181,16 @@ Camps camps_of(const View& view, const Alignment& alignment, const Divergence& d
   const Communicator& communicator = view.communicators[alignment.communicator];
   Camps camps;
   for (const auto& [call, members] : divergence.camps) camps.all.push_back({call, members});
-  std::ranges::stable_sort(camps.all, std::greater{},
-                           [](const Camp& c) { return c.members.size(); });
+  const auto first_rank = [&](const Camp& camp) {
+    return view
+        .worker_of(*std::ranges::min_element(camp.members, {},
+                                             [&](std::size_t m) { return view.worker_of(m).rank; }))
+        .rank;
+  };
+  std::ranges::stable_sort(camps.all, [&](const Camp& a, const Camp& b) {
+    return a.members.size() != b.members.size() ? a.members.size() > b.members.size()
+                                                : first_rank(a) < first_rank(b);
+  });
   // Of two camps of nearly the same size, ranks that were not heard may make either the larger.
   const auto nranks = static_cast<std::size_t>(std::max(communicator.nranks, 0));
   const std::size_t unheard = nranks - std::min(nranks, communicator.members.size());

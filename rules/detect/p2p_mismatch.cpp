@@ -219,7 +219,7 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
       if (received == nullptr || named.contains(std::minmax(sender, receiver))) continue;
       if (auto found = sizes_differ(view, communicator, sender, sent, receiver, *received))
         disputes.push_back(std::move(*found));
-      else if (sender < receiver)
+      else if (rank < peer)
         if (auto waits = both_send_first(view, communicator, sender, receiver))
           disputes.push_back(std::move(*waits));
     }

@@ -35,9 +35,11 @@ struct Moment {
   // a communicator that does not move. 0: nothing is being written.
   std::chrono::microseconds stall_after{0};
   Timestamp watched_since{};  // what came before is known, but nobody saw it end
-  // By ids of findings: since when each is suspected, and which were told.
+  // By ids of findings: since when each is suspected, which were told, and which an operator has
+  // called wrong.
   std::map<std::string, Timestamp, std::less<>> suspected_since;
   std::set<std::string, std::less<>> told;
+  std::set<std::string, std::less<>> wrong;
   std::vector<PastOffence> past_offences;  // of the parts that the job runs on
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <set>
+#include <tuple>
 
 #include "model/ranks.h"
 #include "rules/knowledge/signatures.h"
@@ -30,10 +31,18 @@ void learn_gpus_from_xids(const JobState& job, Workers& workers) {
   }
 }
 
-std::vector<std::size_t> members_of(const Attempts& attempts, int attempt) {
+std::vector<std::size_t> members_of(const Progress& progress, const Attempts& attempts,
+                                    int attempt) {
   std::vector<std::size_t> members;
   for (std::size_t index = 0; index < attempts.of_member.size(); ++index)
     if (attempts.of_member[index] == attempt) members.push_back(index);
+  // Not as they came: that is chance.
+  std::ranges::stable_sort(members, [&](std::size_t a, std::size_t b) {
+    const Member& one = progress.members()[a];
+    const Member& other = progress.members()[b];
+    return std::tie(one.process, one.init_line.line, one.pointer) <
+           std::tie(other.process, other.init_line.line, other.pointer);
+  });
   return members;
 }
 
@@ -79,7 +88,7 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
       moment(the_moment),
       attempts(attempts_of(the_job.progress())),
       attempt(the_attempt == 0 ? attempts.count : the_attempt),
-      members(members_of(attempts, attempt)),
+      members(members_of(the_job.progress(), attempts, attempt)),
       communicators(communicators_of(the_job.progress(), members)),
       communicator_of(communicators_by_member(communicators, the_job.progress().members().size())),
       workers(workers_of(the_job.progress(), communicators, members,

@@ -32,7 +32,8 @@ struct View {
   const Moment& moment;
   Attempts attempts;
   int attempt = 1;
-  std::vector<std::size_t> members;  // of the attempt: indices into Progress::members(), ascending
+  std::vector<std::size_t>
+      members;  // of the attempt, process by process: indices into Progress::members()
   std::vector<Communicator> communicators;
   std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
   std::vector<Alignment> alignments;         // by communicator

@@ -80,8 +80,7 @@ std::string device_without_link(std::string_view item) {
   return name;
 }
 
-void AddressBook::apply(std::uint32_t source, const Source& origin, const Batch& batch,
-                        const Event& event) {
+void AddressBook::apply(const Source& origin, const Batch& batch, const Event& event) {
   const auto* setting = std::get_if<Setting>(&event.fact);
   if (setting == nullptr) return;
   const Speaker& speaker = batch.speakers[event.speaker];
@@ -107,7 +106,7 @@ void AddressBook::apply(std::uint32_t source, const Source& origin, const Batch&
       known = known_lists_.emplace(devices, lists_.size()).first;
       lists_.push_back(std::move(devices));
     }
-    of_process.try_emplace(process_of(source, origin, speaker), known->second);
+    of_process.try_emplace(process_of(origin, speaker), known->second);
   }
 }
 

@@ -15,7 +15,7 @@ namespace faultline {
 
 class AddressBook {
  public:
-  void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
+  void apply(const Source& origin, const Batch& batch, const Event& event);
 
   // The host that has this address, as NCCL names hosts. A port or an interface may stand around
   // it: "10.0.0.12<43918>", "10.0.0.12:43918", "::ffff:10.0.0.12", "eth0:10.0.0.12<0>". Empty if no

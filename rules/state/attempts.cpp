@@ -13,6 +13,7 @@ namespace {
 
 // A process, as far as its place among the others goes.
 struct Span {
+  ProcessKey process;
   std::vector<std::size_t> members;
   std::set<std::string> slots;  // what only one process has at a time
   const LineRef* first = nullptr;
@@ -30,7 +31,7 @@ Order order_of_lines(const LineRef& a, const LineRef& b, bool same_host) {
 
 enum class Succession { follows, concurrent, unrelated };
 
-// Whether `later`, which was seen after `earlier`, took over from it.
+// Whether `later`, which may have come after `earlier`, took over from it.
 Succession succession(const Span& earlier, const Span& later) {
   bool share = std::ranges::any_of(
       later.slots, [&](const std::string& slot) { return earlier.slots.contains(slot); });
@@ -69,7 +70,7 @@ std::vector<Span> spans_of(const Progress& progress) {
   for (std::size_t index = 0; index < progress.members().size(); ++index) {
     const Member& member = progress.members()[index];
     auto [at, is_new] = known.try_emplace(member.process, spans.size());
-    if (is_new) spans.emplace_back();
+    if (is_new) spans.emplace_back().process = member.process;
     Span& span = spans[at->second];
     span.members.push_back(index);
     if (member.init && !member.init->gpu.empty() && !member.host.empty())
@@ -88,6 +89,9 @@ std::vector<Span> spans_of(const Progress& progress) {
       span.rank = member.init->rank;
     }
   }
+  // Where no line tells who came first, it is rather the lower process id; which file was read
+  // first tells nothing.
+  std::ranges::sort(spans, {}, &Span::process);
   return spans;
 }
 
@@ -111,7 +115,7 @@ Attempts attempts_of(const Progress& progress) {
   Sets sets(spans.size());
   join_by_communicator(progress, spans, sets);
 
-  // Who had a slot before whom. Spans come in the order in which they were first seen.
+  // Who had a slot before whom.
   std::map<std::string, std::vector<std::size_t>> by_slot;
   std::map<std::size_t, std::set<std::size_t>> before;  // set -> the sets it follows
   std::vector<std::pair<std::size_t, std::size_t>> beside;
@@ -123,7 +127,7 @@ Attempts attempts_of(const Progress& progress) {
         std::size_t b = sets.find(which);
         if (a == b) continue;
         if (order_of_lines(*spans[which].last, *spans[holder].first, true) == Order::before) {
-          before[a].insert(b);  // the file that was read first tells of the later attempt
+          before[a].insert(b);
         } else if (succession(spans[holder], spans[which]) == Succession::follows) {
           before[b].insert(a);
         } else {

@@ -131,8 +131,7 @@ void Hardware::apply_xid(const GpuXid& xid, const std::string& host, std::uint64
   const bool is_new = known == known_xids_.end();
   if (is_new) {
     if (xids_.size() >= kMostIncidents) return;
-    known = known_xids_.emplace(std::move(key), xids_.size()).first;
-    XidIncident& fresh = xids_.emplace_back();
+    XidIncident fresh;
     fresh.spoken_host = host;
     fresh.source = line.source;
     fresh.gpu = gpu;
@@ -141,6 +140,7 @@ void Hardware::apply_xid(const GpuXid& xid, const std::string& host, std::uint64
     fresh.boot = boot;
     fresh.burst = burst;
     fresh.upkeep = upkeep_at(host, boot, line);
+    known = known_xids_.emplace(std::move(key), xids_.add(std::move(fresh))).first;
   }
   XidIncident& incident = xids_[known->second];
   // "GPU has fallen off the bus" once more in other words is the same report, not a second one.
@@ -158,8 +158,7 @@ void Hardware::apply_switch(const SwitchError& error, const std::string& host, s
   const bool is_new = known == known_switch_errors_.end();
   if (is_new) {
     if (switch_errors_.size() >= kMostIncidents) return;
-    known = known_switch_errors_.emplace(std::move(key), switch_errors_.size()).first;
-    SwitchIncident& fresh = switch_errors_.emplace_back();
+    SwitchIncident fresh;
     fresh.spoken_host = host;
     fresh.source = line.source;
     fresh.nvswitch = error.nvswitch;
@@ -169,6 +168,8 @@ void Hardware::apply_switch(const SwitchError& error, const std::string& host, s
     fresh.first = line;
     fresh.boot = boot;
     fresh.upkeep = upkeep_at(host, boot, line);
+    known =
+        known_switch_errors_.emplace(std::move(key), switch_errors_.add(std::move(fresh))).first;
   }
   SwitchIncident& incident = switch_errors_[known->second];
   if (!error.goes_on || is_new) incident.count += static_cast<std::uint64_t>(error.repeated);

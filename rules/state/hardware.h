@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/arranged.h"
 #include "rules/state/line_ref.h"
 
 namespace faultline {
@@ -60,16 +61,27 @@ struct LostLines {
   LineRef last;
 };
 
+// As the lines of one source follow each other.
+struct ByFirstLine {
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    return std::tie(a.spoken_host, a.first.line, a.code, a.first.text) <
+           std::tie(b.spoken_host, b.first.line, b.code, b.first.text);
+  }
+};
+
 class Hardware {
  public:
+  using Xids = Arranged<XidIncident, ByFirstLine>;
+  using SwitchErrors = Arranged<SwitchIncident, ByFirstLine>;
   // Whether it is a kernel's fact, of hardware or of its clock.
   static bool tells_of(const Fact& fact);
 
   // `host`: named by the line, or empty; `boot`: how often its source has shown it starting anew.
   void apply(const std::string& host, const Event& event, LineRef line, std::uint64_t boot);
 
-  const std::vector<XidIncident>& xids() const { return xids_; }
-  const std::vector<SwitchIncident>& switch_errors() const { return switch_errors_; }
+  const Xids& xids() const { return xids_; }
+  const SwitchErrors& switch_errors() const { return switch_errors_; }
   const std::vector<LostLines>& lost_lines() const { return lost_lines_; }
 
   // The GPU's UUID if a line told it; the host as in XidIncident.
@@ -106,9 +118,9 @@ class Hardware {
 
   std::map<PartKey, Part> parts_;
   std::map<IncidentKey, std::size_t> known_xids_;
-  std::vector<XidIncident> xids_;
+  Xids xids_;
   std::map<IncidentKey, std::size_t> known_switch_errors_;
-  std::vector<SwitchIncident> switch_errors_;
+  SwitchErrors switch_errors_;
   std::map<std::pair<std::uint32_t, std::string>, Maintenance> maintenance_;  // source, host
   std::vector<LostLines> lost_lines_;
   std::vector<Gpu> gpus_;

@@ -19,7 +19,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         nics_.apply(index, batch, event);
         parts_.apply(index, batch, event);
         remarks_.apply(index, origin, batch, event);
-        addresses_.apply(index, origin, batch, event);
+        addresses_.apply(origin, batch, event);
         setup_.apply(index, origin, batch, event);
         reports_.apply(index, batch, event);
         flight_.apply(index, origin, event);

@@ -126,7 +126,7 @@ void KernelLines::apply(std::uint32_t source, const Batch& batch, const Event& e
   const auto* remark = std::get_if<Remark>(&event.fact);
   const bool booted = std::holds_alternative<HostBooted>(event.fact);
   if (!booted && (remark == nullptr || !is_of_a_host(*remark))) return;
-  const auto which = log_of(source, short_host(batch.speakers[event.speaker].host));
+  const auto which = log_of(source, short_host(batch.speakers[event.speaker].host), event);
   if (!which) return;
   Memory& memory = memories_[*which];
   const auto uptime = event.time.uptime_us;
@@ -140,16 +140,17 @@ void KernelLines::apply(std::uint32_t source, const Batch& batch, const Event& e
     say(*which, *remark, {source, event.line, event.offset, event.time, event.text});
 }
 
-std::optional<std::size_t> KernelLines::log_of(std::uint32_t source, const std::string& host) {
+std::optional<std::size_t> KernelLines::log_of(std::uint32_t source, const std::string& host,
+                                               const Event& event) {
   const auto known = known_.find({source, host});
   if (known != known_.end()) return known->second;
   if (logs_.size() == kMostLogs) return std::nullopt;
-  KernelLog& log = logs_.emplace_back();
-  log.spoken_host = host;
-  log.source = source;
+  constexpr std::size_t kTellsApart = 200;
   memories_.emplace_back();
-  known_.emplace(std::pair(source, host), logs_.size() - 1);
-  return logs_.size() - 1;
+  const std::size_t which = logs_.add(
+      {.spoken_host = host, .source = source, .begins = event.text.substr(0, kTellsApart)});
+  known_.emplace(std::pair(source, host), which);
+  return which;
 }
 
 void KernelLines::begin_boot(std::size_t which, const Event& event, bool told) {

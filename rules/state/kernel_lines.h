@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/arranged.h"
 #include "rules/state/line_ref.h"
 
 namespace faultline {
@@ -50,6 +51,7 @@ struct KernelBoot {
 struct KernelLog {
   std::string spoken_host;  // named by the lines; empty: whose it is depends on the source
   std::uint32_t source = 0;
+  std::string begins;             // its first line
   std::vector<KernelText> texts;  // in the order of their first sayings
   std::vector<KernelBoot> boots;
   std::uint64_t boot = 0;     // how often it has begun anew
@@ -58,11 +60,18 @@ struct KernelLog {
   const KernelBoot* boot_of(const KernelText& text) const;  // nullptr: it is not in the log
 };
 
+struct ByHostAndBeginning {
+  bool operator()(const KernelLog& a, const KernelLog& b) const {
+    return std::tie(a.spoken_host, a.begins) < std::tie(b.spoken_host, b.begins);
+  }
+};
+
 class KernelLines {
  public:
+  using Logs = Arranged<KernelLog, ByHostAndBeginning>;
   void apply(std::uint32_t source, const Batch& batch, const Event& event);
 
-  const std::vector<KernelLog>& logs() const { return logs_; }
+  const Logs& logs() const { return logs_; }
 
  private:
   struct Memory {
@@ -71,12 +80,13 @@ class KernelLines {
     std::optional<std::int64_t> uptime_us;
   };
 
-  std::optional<std::size_t> log_of(std::uint32_t source, const std::string& host);
+  std::optional<std::size_t> log_of(std::uint32_t source, const std::string& host,
+                                    const Event& event);
   void begin_boot(std::size_t which, const Event& event, bool told);
   void say(std::size_t which, const Remark& remark, LineRef line);
 
   std::map<std::pair<std::uint32_t, std::string>, std::size_t> known_;
-  std::vector<KernelLog> logs_;
+  Logs logs_;
   std::vector<Memory> memories_;  // by log
   std::size_t kept_ = 0;
 };

@@ -59,7 +59,8 @@ std::string_view PartRecord::name(std::string_view which) const {
 void Parts::apply(std::uint32_t source, const Batch& batch, const Event& event) {
   const auto* report = std::get_if<PartReport>(&event.fact);
   if (report == nullptr) return;
-  PartRecord* record = record_of(source, short_host(batch.speakers[event.speaker].host), *report);
+  PartRecord* record =
+      record_of(source, short_host(batch.speakers[event.speaker].host), *report, event.text);
   if (record == nullptr) return;
   const auto line = std::make_shared<const LineRef>(
       LineRef{source, event.line, event.offset, event.time, event.text.substr(0, kLongestLine)});
@@ -67,22 +68,36 @@ void Parts::apply(std::uint32_t source, const Batch& batch, const Event& event) 
   for (const NamedValue& value : report->values) add(*record, value, line);
 }
 
+bool ByPart::operator()(const PartRecord& a, const PartRecord& b) const {
+  const auto part = [](const PartRecord& record) {
+    return std::tie(record.spoken_host, record.tool, record.kind);
+  };
+  if (part(a) != part(b)) return part(a) < part(b);
+  if (a.names == b.names) return a.begins < b.begins;
+  return std::ranges::lexicographical_compare(
+      a.names, b.names, [](const NamedValue& one, const NamedValue& other) {
+        return std::tie(one.name, one.value) < std::tie(other.name, other.value);
+      });
+}
+
 PartRecord* Parts::record_of(std::uint32_t source, const std::string& host,
-                             const PartReport& report) {
+                             const PartReport& report, std::string_view line) {
   if (report.names.size() > kMostNames) return nullptr;
   std::string key = key_of(source, host, report);
   const auto known = known_.find(key);
   if (known != known_.end()) return &records_[known->second];
   if (records_.size() >= kMostRecords) return nullptr;
-  known_.emplace(std::move(key), records_.size());
-  PartRecord& record = records_.emplace_back();
+  PartRecord record;
   record.tool = report.tool;
   record.kind = report.kind;
   record.spoken_host = host;
   record.source = source;
+  record.begins = line.substr(0, kLongest);
   for (const NamedValue& name : report.names)
     record.names.push_back({name.name.substr(0, kLongest), name.value.substr(0, kLongest)});
-  return &record;
+  const std::size_t which = records_.add(std::move(record));
+  known_.emplace(std::move(key), which);
+  return &records_[which];
 }
 
 void Parts::add(PartRecord& record, const NamedValue& value,

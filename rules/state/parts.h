@@ -8,9 +8,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/arranged.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/words.h"
 
@@ -37,6 +39,7 @@ struct PartRecord {
   std::string kind;
   std::string spoken_host;   // as in XidIncident
   std::uint32_t source = 0;  // of the first report
+  std::string begins;        // its line
   std::vector<NamedValue> names;
   std::vector<PartSeries> values;
   std::shared_ptr<const LineRef> last;  // the latest report
@@ -44,24 +47,29 @@ struct PartRecord {
   std::string_view name(std::string_view which) const;  // empty: it is not told
 };
 
+struct ByPart {
+  bool operator()(const PartRecord& a, const PartRecord& b) const;
+};
+
 class Parts {
  public:
+  using Records = Arranged<PartRecord, ByPart>;
   void apply(std::uint32_t source, const Batch& batch, const Event& event);
 
-  // In the order in which they were seen first.
-  const std::vector<PartRecord>& records() const { return records_; }
+  const Records& records() const { return records_; }
   const std::string& text(Word word) const { return words_.text(word); }
 
   // nullptr: the record has no such quantity.
   const PartSeries* find(const PartRecord& record, std::string_view name) const;
 
  private:
-  PartRecord* record_of(std::uint32_t source, const std::string& host, const PartReport& report);
+  PartRecord* record_of(std::uint32_t source, const std::string& host, const PartReport& report,
+                        std::string_view line);
   void add(PartRecord& record, const NamedValue& value, const std::shared_ptr<const LineRef>& line);
 
   Words words_;
   std::map<std::string, std::size_t> known_;
-  std::vector<PartRecord> records_;
+  Records records_;
   std::size_t series_ = 0;
 };
 

@@ -16,7 +16,15 @@ struct ProcessKey {
   auto operator<=>(const ProcessKey&) const = default;
 };
 
-// `source` is the index of the source in the job, `origin` what its sender said of it.
-ProcessKey process_of(std::uint32_t source, const Source& origin, const Speaker& speaker);
+// `origin`: what its sender said of the source.
+ProcessKey process_of(const Source& origin, const Speaker& speaker);
+
+// Of what a process said or did: an order by the process.
+struct ByProcess {
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    return a.process < b.process;
+  }
+};
 
 }  // namespace faultline

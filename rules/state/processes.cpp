@@ -29,16 +29,16 @@ void Processes::apply(std::uint32_t source, const Source& origin, const Batch& b
                       const Event& event) {
   const Speaker& speaker = batch.speakers[event.speaker];
   if (speaker.pid == 0 || !of_nccl(event.fact)) return;
-  ProcessKey key = process_of(source, origin, speaker);
+  ProcessKey key = process_of(origin, speaker);
   auto known = known_.find(key);
   if (known == known_.end()) {
     if (all_.size() == kMostProcesses) return;
-    known = known_.emplace(key, all_.size()).first;
-    ProcessSeen& fresh = all_.emplace_back();
-    fresh.process = std::move(key);
+    ProcessSeen fresh;
+    fresh.process = key;
     fresh.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
     fresh.source = source;
     fresh.first = {source, event.line, event.offset, event.time, event.text};
+    known = known_.emplace(std::move(key), all_.add(std::move(fresh))).first;
   }
   ProcessSeen& seen = all_[known->second];
   if (seen.launcher_rank < 0) seen.launcher_rank = speaker.rank >= 0 ? speaker.rank : origin.rank;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/arranged.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/process_key.h"
 
@@ -30,11 +31,12 @@ class Processes {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
 
-  // In the order in which they were seen first. Those whose pid is not known are left out.
-  const std::vector<ProcessSeen>& all() const { return all_; }
+  // Those whose pid is not known are left out.
+  using All = Arranged<ProcessSeen, ByProcess>;
+  const All& all() const { return all_; }
 
  private:
-  std::vector<ProcessSeen> all_;
+  All all_;
   std::map<ProcessKey, std::size_t> known_;
 };
 

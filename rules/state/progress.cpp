@@ -62,7 +62,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
   if (const auto* init = std::get_if<CommunicatorInit>(&event.fact)) {
     begin(source, origin, batch, event, *init);
   } else if (const auto* end = std::get_if<CommunicatorEnd>(&event.fact)) {
-    MemberKey key{process_of(source, origin, batch.speakers[event.speaker]), end->communicator};
+    MemberKey key{process_of(origin, batch.speakers[event.speaker]), end->communicator};
     auto known = current_.find(key);
     if (known != current_.end()) members_[known->second].ending = end->ending;
   }
@@ -71,7 +71,7 @@ void Progress::apply(std::uint32_t source, const Source& origin, const Batch& ba
 void Progress::begin(std::uint32_t source, const Source& origin, const Batch& batch,
                      const Event& event, const CommunicatorInit& init) {
   const Speaker& speaker = batch.speakers[event.speaker];
-  MemberKey key{process_of(source, origin, speaker), init.communicator};
+  MemberKey key{process_of(origin, speaker), init.communicator};
   auto known = current_.find(key);
   bool continues = false;
   if (known != current_.end()) {
@@ -140,11 +140,11 @@ void Progress::enter(const Batch& batch) {
 Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch& batch,
                         const CallRun& run) {
   if (run.communicator == 0 && run.nranks == 0) {
-    finish_calls(source, origin, batch, run);
+    finish_calls(origin, batch, run);
     return {};
   }
   const Speaker& speaker = batch.speakers[run.speaker];
-  MemberKey key{process_of(source, origin, speaker), run.communicator};
+  MemberKey key{process_of(origin, speaker), run.communicator};
   auto known = current_.find(key);
   if (known == current_.end()) known = written_into_another_line(key);
   std::size_t index = known != current_.end() && members_[known->second].nranks == run.nranks
@@ -192,10 +192,9 @@ Entered Progress::apply(std::uint32_t source, const Source& origin, const Batch&
   return entered;
 }
 
-void Progress::finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
-                            const CallRun& run) {
+void Progress::finish_calls(const Source& origin, const Batch& batch, const CallRun& run) {
   // A DONE line names no communicator: it belongs to the process's call with that op count.
-  MemberKey key{process_of(source, origin, batch.speakers[run.speaker]), 0};
+  MemberKey key{process_of(origin, batch.speakers[run.speaker]), 0};
   for (auto at = current_.lower_bound(key);
        at != current_.end() && at->first.process == key.process; ++at) {
     Member& member = members_[at->second];

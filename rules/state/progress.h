@@ -83,8 +83,7 @@ class Progress {
                          const Speaker& speaker, int nranks);
   void begin(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event,
              const CommunicatorInit& init);
-  void finish_calls(std::uint32_t source, const Source& origin, const Batch& batch,
-                    const CallRun& run);
+  void finish_calls(const Source& origin, const Batch& batch, const CallRun& run);
   Current::iterator written_into_another_line(const MemberKey& key);
   std::uint32_t symbol_of(const Signature& signature);
 

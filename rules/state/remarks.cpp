@@ -73,17 +73,17 @@ std::string without_what_varies(std::string_view text) {
 
 std::optional<std::size_t> Remarks::process_at(std::uint32_t source, const Source& origin,
                                                const Speaker& speaker) {
-  ProcessKey key = process_of(source, origin, speaker);
+  ProcessKey key = process_of(origin, speaker);
   const auto known = index_.find(key);
   if (known != index_.end()) return known->second;
   if (processes_.size() == kMostProcesses) return std::nullopt;
-  const std::size_t which = processes_.size();
-  RemarkingProcess& process = processes_.emplace_back();
+  RemarkingProcess process;
   process.process = key;
   process.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
   process.source = source;
   process.launcher_rank = speaker.rank >= 0 ? speaker.rank : origin.rank;
   known_.emplace_back();
+  const std::size_t which = processes_.add(std::move(process));
   index_.emplace(std::move(key), which);
   return which;
 }
@@ -123,7 +123,7 @@ void Remarks::learn_version(std::uint32_t source, const Source& origin, const Sp
   if (setting.group != "version" || setting.name != "nccl" || setting.value.size() > kMostVersion)
     return;
   if (versions_.size() < kMostProcesses)
-    versions_.try_emplace(process_of(source, origin, speaker), setting.value);
+    versions_.try_emplace(process_of(origin, speaker), setting.value);
   versions_by_source_.try_emplace(source, setting.value);
   if (all_versions_.size() < kMostVersions) all_versions_.insert(setting.value);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/arranged.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/process_key.h"
 
@@ -62,8 +63,8 @@ class Remarks {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
 
-  // In the order in which they were first heard of.
-  const std::vector<RemarkingProcess>& processes() const { return processes_; }
+  using Speaking = Arranged<RemarkingProcess, ByProcess>;
+  const Speaking& processes() const { return processes_; }
   const RemarkingProcess* find(const ProcessKey& process) const;  // nullptr: said nothing
 
   // 2.27.7+cuda12.8: what the process printed, else what its source did, else the only one that
@@ -85,7 +86,7 @@ class Remarks {
                      const Setting& setting);
   void say(std::size_t which, const Speaker& speaker, const Remark& remark, LineRef line);
 
-  std::vector<RemarkingProcess> processes_;
+  Speaking processes_;
   std::vector<Known> known_;  // by process
   std::map<ProcessKey, std::size_t> index_;
   std::map<ProcessKey, std::string> versions_;

@@ -166,7 +166,7 @@ void Setup::apply(std::uint32_t source, const Source& origin, const Batch& batch
 void Setup::remember_speaker(std::uint32_t source, int launcher_rank, const ProcessSetup& process) {
   if (last_speakers_.size() >= kMostProcesses) return;
   LastSpeaker& last = last_speakers_[{source, launcher_rank}];
-  const auto index = static_cast<std::size_t>(&process - processes_.data());
+  const auto index = processes_.index_of(process);
   last.several_hosts |= last.known && processes_[last.process].host != process.host;
   last.process = index;
   last.known = true;
@@ -182,16 +182,17 @@ ProcessSetup* Setup::last_to_speak(std::uint32_t source, int launcher_rank) {
 
 ProcessSetup* Setup::process_for(std::uint32_t source, const Source& origin,
                                  const Speaker& speaker) {
-  ProcessKey key = process_of(source, origin, speaker);
+  ProcessKey key = process_of(origin, speaker);
   const auto known = known_.find(key);
   if (known != known_.end()) return &processes_[known->second];
   if (processes_.size() >= kMostProcesses) return nullptr;
-  known_.emplace(key, processes_.size());
-  ProcessSetup& fresh = processes_.emplace_back();
-  fresh.process = std::move(key);
+  ProcessSetup fresh;
+  fresh.process = key;
   fresh.host = short_host(speaker.host.empty() ? origin.host : speaker.host);
   fresh.source = source;
-  return &fresh;
+  const std::size_t which = processes_.add(std::move(fresh));
+  known_.emplace(std::move(key), which);
+  return &processes_[which];
 }
 
 void Setup::learn(ProcessSetup& process, const Setting& setting, const LineRef& line) {
@@ -277,12 +278,12 @@ void Setup::add_answer(std::vector<AnswerGiven>& answers, std::size_t most, Word
 void Setup::keep_line(const ProcessSetup& process, Word question, Word value, const LineRef& line) {
   const Word host = words_.learn(process.host);
   if (host == kNoWord) return;
-  const auto index = static_cast<std::size_t>(&process - processes_.data());
+  const auto index = processes_.index_of(process);
   const LineKey key{host, question, value};
   const auto known = lines_.find(key);
   if (known == lines_.end()) {
     if (lines_.size() < kMostLines) lines_.emplace(key, Said{index, line});
-  } else if (known->second.process < index) {
+  } else if (processes_[known->second.process].process < process.process) {
     known->second = {index, line};
   }
 }

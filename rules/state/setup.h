@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/batch.h"
+#include "rules/state/arranged.h"
 #include "rules/state/line_ref.h"
 #include "rules/state/process_key.h"
 #include "rules/state/words.h"
@@ -73,8 +74,8 @@ class Setup {
  public:
   void apply(std::uint32_t source, const Source& origin, const Batch& batch, const Event& event);
 
-  // In the order in which they were seen first.
-  const std::vector<ProcessSetup>& processes() const { return processes_; }
+  using SetUp = Arranged<ProcessSetup, ByProcess>;
+  const SetUp& processes() const { return processes_; }
   const ProcessSetup* find(const ProcessKey& process) const;  // nullptr: it told nothing
 
   const std::string& text(Word word) const { return words_.text(word); }
@@ -83,7 +84,7 @@ class Setup {
   const std::string* answer(const ProcessSetup& process, std::string_view question) const;
   const std::string* answer(const CommunicatorSetup& communicator, std::string_view question) const;
 
-  // A line in which a process of this host said so, and that process: the last one that did.
+  // A line in which a process of this host said so, and that process: the last of them that did.
   struct Said {
     std::size_t process = 0;  // index into processes()
     LineRef line;
@@ -115,7 +116,7 @@ class Setup {
                         std::string_view value) const;
 
   Words words_;
-  std::vector<ProcessSetup> processes_;
+  SetUp processes_;
   std::map<ProcessKey, std::size_t> known_;
   std::map<LineKey, Said> lines_;
   // By source, and by the rank that a launcher puts in front of its lines.

@@ -64,7 +64,7 @@ void add_timeout(TorchRank& rank, const WatchdogTimeout& timeout, LineRef line) 
 
 // "what():  [Rank 3] Watchdog caught": the end of a process repeats what its watchdog said, with no
 // label in front; then the number is its place in some group.
-bool repeats(const std::map<std::pair<int, std::uint32_t>, TorchRank>& ranks, std::uint32_t source,
+bool repeats(const std::map<std::pair<int, std::string>, TorchRank>& ranks, std::uint32_t source,
              const WatchdogTimeout& timeout) {
   constexpr std::size_t kMostAsked = 4096;
   std::size_t asked = 0;
@@ -109,7 +109,7 @@ TorchRank* Torch::rank_at(std::uint32_t source, const Source& origin, const Spea
     number = group.rank;
     guessed = !is_default(group);
   }
-  const Key key(number, number < 0 ? source : 0);
+  const Key key(number, number < 0 ? origin.name : std::string());
   auto known = ranks_.find(key);
   if (known == ranks_.end()) {
     if (ranks_.size() == kMostRanks) return nullptr;

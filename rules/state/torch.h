@@ -75,7 +75,7 @@ class Torch {
 
  private:
   // A rank, or the source of lines that name none.
-  using Key = std::pair<int, std::uint32_t>;
+  using Key = std::pair<int, std::string>;  // the rank, else the source
 
   TorchRank* rank_at(std::uint32_t source, const Source& origin, const Speaker& speaker,
                      const TorchGroup& group);

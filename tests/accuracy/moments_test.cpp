@@ -30,6 +30,7 @@ TEST(Moments, AreTrueInWhicheverWayTheLogsArrive) {
     EXPECT_EQ(told(score.innocent), "") << "accused, and is innocent";
     EXPECT_EQ(told(score.alarms), "") << "a fault was told of a job that has none";
     EXPECT_EQ(told(score.withdrawn), "") << "told, and taken back";
+    EXPECT_EQ(told(score.otherwise), "") << "another answer than that of the files in a folder";
   }
 }
 

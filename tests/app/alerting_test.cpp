@@ -232,7 +232,9 @@ TEST_F(Alerting, PagesForTenGpusAmongAHundredAndSixtyThousandTeardowns) {
   workshop.write("faultline.toml", "[[receiver]]\nname = \"hook\"\ntype = \"webhook\"\nurl = \"" +
                                        hook.url() +
                                        "\"\nallow_private = true\nhold = \"1s\"\n"
-                                       "group_wait = \"1s\"\n");
+                                       "group_wait = \"1s\"\n"
+                                       // No line of a job is there.
+                                       "min_confidence = 0.7\n");
   ServerProcess server(workshop.folder(), {"--config", file("faultline.toml")});
   const std::string folder = file("kernel");
   std::filesystem::create_directories(folder);

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <memory>
 
 #include "curl.h"
@@ -29,12 +31,14 @@ class LiveReplay : public testing::Test {
     std::unique_ptr<RawClient> client;
   };
 
-  void simulate(const std::string& scenario) {
-    workshop.make(FAULTLINE_BINARY " simulate --scenario " + scenario +
-                  " --nodes 1 --out sim >/dev/null && touch out");
+  void simulate(const std::string& scenario, int nodes = 1, int steps = 20) {
+    workshop.make(
+        fmt::format("{} simulate --scenario {} --nodes {} --steps {} --out sim >/dev/null "
+                    "&& touch out",
+                    FAULTLINE_BINARY, scenario, nodes, steps));
     for (const auto& entry :
          std::filesystem::recursive_directory_iterator(workshop.folder() / "sim" / "logs")) {
-      if (!entry.is_regular_file() || entry.path().filename() == "dmesg.txt") continue;
+      if (!entry.path().filename().string().starts_with("nccl")) continue;
       Log& log = logs.emplace_back();
       std::istringstream text(read_file(entry.path()));
       for (std::string line; std::getline(text, line);) log.lines.push_back(line + "\n");
@@ -45,7 +49,7 @@ class LiveReplay : public testing::Test {
                       "Transfer-Encoding: chunked\r\n\r\n",
                       logs.size()));
     }
-    ASSERT_EQ(logs.size(), 8U);
+    ASSERT_EQ(logs.size(), 8U * static_cast<unsigned>(nodes));
   }
 
   // False once everything is sent.
@@ -60,6 +64,11 @@ class LiveReplay : public testing::Test {
       more |= log.sent < log.lines.size();
     }
     return more;
+  }
+
+  std::string verdict() {
+    const Reply reply = curl(server, "/api/v1/jobs/j/diagnosis");
+    return reply.status == 404 ? "running" : std::string(reply.json().at("verdict").as_string());
   }
 
   std::string causes() {
@@ -85,6 +94,39 @@ TEST_F(LiveReplay, FindsNothingInAHealthyJob) {
   }
 }
 
+TEST_F(LiveReplay, SaysThatAHealthyJobRunsWhoseLogsComeLateAndPause) {
+  constexpr auto kPauses = 1000ms;
+  constexpr auto kGoesOn = kPauses + kStall - 500ms;
+  simulate("healthy", 8, 4);
+  ASSERT_EQ(logs.size(), 64U);
+  std::size_t longest = 0;
+  for (Log& log : logs) longest = std::max(longest, log.lines.size());
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t asked = 0;
+  for (bool more = true; more;) {
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::chrono::steady_clock::now() - start);
+    more = false;
+    for (std::size_t i = 0; i < logs.size(); ++i) {
+      Log& log = logs[i];
+      // All in ten seconds, each by its lateness; the first stands still for a while.
+      auto age = std::max(0ms, since - log.late);
+      if (i == 0 && since > kPauses && since < kGoesOn) age = std::max(0ms, kPauses - log.late);
+      const auto due = std::min<std::size_t>(
+          log.lines.size(), static_cast<std::size_t>(age.count()) * longest / 10'000);
+      std::string lines;
+      for (; log.sent < due; ++log.sent) lines += log.lines[log.sent];
+      if (!lines.empty()) log.client->say(fmt::format("{:x}\r\n{}\r\n", lines.size(), lines));
+      more |= log.sent < log.lines.size();
+    }
+    if (!more) break;
+    EXPECT_EQ(verdict(), "running") << since.count() << " ms";
+    EXPECT_EQ(causes(), "");
+    ++asked;
+  }
+  EXPECT_GT(asked, 20U);
+}
+
 TEST_F(LiveReplay, FindsTheRankThatStopsWithinFiveSecondsOfWhatItWaits) {
   simulate("rank_behind");
   const auto start = std::chrono::steady_clock::now();
@@ -104,6 +146,55 @@ TEST_F(LiveReplay, FindsTheRankThatStopsWithinFiveSecondsOfWhatItWaits) {
   }
   EXPECT_EQ(found, "collective.rank_behind ");
   EXPECT_LE(now() - sent, kStall + 5s);
+}
+
+// As the first example of the documentation has it: a loop of curl over the files of a host.
+TEST(LoopOfPosts, IsUndecidedAboutTheOneRankThatAllWaitForUntilNothingMoreComes) {
+  Workshop workshop;
+  workshop.make(FAULTLINE_BINARY
+                " simulate --scenario rank_behind --nodes 4 --seed 3 --out sim >/dev/null && "
+                "touch out");
+  const auto truth =
+      boost::json::parse(read_file(workshop.folder() / "sim" / "truth.json")).as_object();
+  const int late = truth.at("subject").at("ranks").at(0).to_number<int>();
+  const auto expect_only_it = [&](const boost::json::object& answer) {
+    for (const char* list : {"root_causes", "symptoms", "so_far"})
+      for (const auto& finding : answer.at(list).as_array())
+        for (const auto& rank : finding.at("subject").at("ranks").as_array())
+          EXPECT_EQ(rank.to_number<int>(), late) << list << ' ' << finding.at("title");
+  };
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(workshop.folder() / "sim" / "logs"))
+    if (entry.path().filename().string().starts_with("nccl")) files.push_back(entry.path());
+  std::ranges::sort(files);
+  ASSERT_EQ(files.size(), 32U);
+
+  ServerProcess server(workshop.folder(), {"--stall-after", "12s"});
+  await_ready(server);
+  boost::json::object answer;
+  for (const std::filesystem::path& file : files) {
+    const std::string host = file.parent_path().filename();
+    ASSERT_EQ(
+        curl(server, "/api/v1/ingest?job=j&host=" + host, "--data-binary @'" + file.string() + "'")
+            .status,
+        200);
+    answer = curl(server, "/api/v1/jobs/j/diagnosis").json();
+    EXPECT_EQ(answer.at("verdict"), "undecided");
+    EXPECT_TRUE(answer.at("root_causes").as_array().empty());
+    expect_only_it(answer);
+  }
+  ASSERT_FALSE(answer.at("so_far").as_array().empty());
+  EXPECT_THAT(std::string(answer.at("summary").as_string()),
+              testing::HasSubstr(fmt::format("Rank {} on ", late)));
+  EXPECT_THAT(std::string(answer.at("summary").as_string()), testing::HasSubstr("judged in "));
+
+  const Reply told = await(server, "/api/v1/jobs/j/diagnosis",
+                           [](const Reply& reply) { return reply.json().at("verdict") == "hang"; });
+  answer = told.json();
+  expect_only_it(answer);
+  EXPECT_EQ(answer.at("root_causes").at(0).at("class"), "collective.rank_behind");
+  EXPECT_TRUE(answer.at("so_far").as_array().empty());
 }
 
 }  // namespace

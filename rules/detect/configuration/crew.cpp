@@ -66,7 +66,7 @@ std::vector<Crew> crews_of(const View& view) {
   std::vector<Crew> crews;
   std::set<const ProcessSetup*> taken;
   for (const Communicator* communicator : largest_first) {
-    std::map<const ProcessSetup*, CrewMate> mates;
+    std::map<ProcessKey, CrewMate> mates;
     bool overlaps = false;
     for (std::size_t index : communicator->members) {
       const Member& member = view.member(index);
@@ -74,15 +74,15 @@ std::vector<Crew> crews_of(const View& view) {
       const ProcessSetup* process = view.job.setup().find(member.process);
       if (process == nullptr) continue;
       overlaps |= taken.contains(process);
-      mates[process] = {process, setup_of(*process, member.pointer), has_started(member)};
+      mates[member.process] = {process, setup_of(*process, member.pointer), has_started(member)};
     }
     if (overlaps || mates.size() < 2) continue;
     Crew& crew = crews.emplace_back();
     crew.unheard = static_cast<std::size_t>(communicator->nranks) -
                    std::min(static_cast<std::size_t>(communicator->nranks), mates.size());
-    for (const auto& [process, mate] : mates) {
-      taken.insert(process);
-      crew.mates.push_back(mate);
+    for (const auto& entry : mates) {
+      taken.insert(entry.second.process);
+      crew.mates.push_back(entry.second);
     }
     for (std::size_t i = 0; i < crew.mates.size(); ++i)
       if (const std::string& host = crew.mates[i].process->host; !host.empty())
