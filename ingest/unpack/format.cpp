@@ -44,6 +44,7 @@ Match either(Match one, Match other) {
 Match match_wide(std::string_view start, std::size_t width, bool big, std::string_view mark) {
   constexpr std::size_t kCharacters = 4;
   if (match(start, mark) == Match::yes) return Match::yes;
+  if (start.front() == '\n') return Match::no;  // an empty line, and more of a live stream to come
   for (std::size_t i = 0; i < std::min(start.size(), kCharacters * width); ++i) {
     const bool holds_character = i % width == (big ? width - 1 : 0);
     const bool is_text = (start[i] >= ' ' && start[i] < 0x7f) || start[i] == '\t' ||
