@@ -50,6 +50,9 @@ std::optional<std::uint64_t> total_size(const std::vector<InputFile>& files) {
   return total;
 }
 
+// A folder may hold many pictures.
+constexpr std::size_t kMostHints = 12;
+
 Folded fold(const std::vector<InputFile>& files, const Source& said,
             const std::shared_ptr<const Noteworthy>& noteworthy, Timestamp now,
             std::optional<Timestamp> boot_time, JobState& job, ProgressLine& progress) {
@@ -60,6 +63,7 @@ Folded fold(const std::vector<InputFile>& files, const Source& said,
                                       boot_time);
                   });
   Folded folded;
+  std::size_t hints = 0;
   const std::optional<std::uint64_t> total = total_size(files);
   while (!ahead.finished()) {
     if (auto item = ahead.next(kRedraw)) {
@@ -75,6 +79,8 @@ Folded fold(const std::vector<InputFile>& files, const Source& said,
         const auto& end = std::get<InputEnd>(item->what);
         if (!end.trouble.empty())
           progress.say(fmt::format("faultline: warning: {}: {}", file.path, end.trouble));
+        for (const std::string& hint : end.hints)
+          if (++hints <= kMostHints) progress.say(fmt::format("faultline: warning: {}", hint));
         if (end.readable) {
           ++folded.readable;
           folded.newest = std::max(folded.newest, file.changed);
@@ -83,6 +89,9 @@ Folded fold(const std::vector<InputFile>& files, const Source& said,
     }
     progress.show({.bytes = bytes, .total_bytes = total, .lines = folded.lines});
   }
+  if (hints > kMostHints)
+    progress.say(
+        fmt::format("faultline: warning: {} more files cannot be read", hints - kMostHints));
   return folded;
 }
 
@@ -151,7 +160,7 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
   const auto options = std::make_shared<DiagnoseOptions>();
   command
       ->add_option("PATH", options->paths,
-                   "Files, folders or - for stdin; gzip, zstd and tar are read as they are")
+                   "Files, folders or - for stdin; packed and archived ones are read as they are")
       ->required()
       ->type_name("");
   command->add_option("--job", options->job, "What to call the job")->capture_default_str();

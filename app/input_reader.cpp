@@ -9,8 +9,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "ingest/hints.h"
 #include "ingest/reader.h"
 #include "ingest/unpack.h"
+#include "model/refusals.h"
 
 namespace faultline {
 namespace {
@@ -19,6 +21,9 @@ namespace {
 // while it is mapped would kill it.
 constexpr std::size_t kBuffer = std::size_t{256} << 10;
 constexpr std::uint64_t kBatchBytes = std::uint64_t{4} << 20;
+
+// Of one archive.
+constexpr std::size_t kMostHints = 16;
 
 class OpenFile {
  public:
@@ -73,16 +78,27 @@ class SourceReading : public FileVisitor {
     source_ = std::make_shared<const Source>(std::move(source));
     reader_.emplace(Cursor{}, now_, noteworthy_);
     if (boot_time_) reader_->set_boot_time(*boot_time_);
+    look_ = {};
+    counts_ = {};
   }
 
   void bytes(std::string_view piece) override {
+    look_.feed(piece);
     reader_->feed(piece);
     if (reader_->pending_bytes() >= kBatchBytes) hand_over();
   }
 
   void close() override {
+    if (!reader_) return;
     reader_->close();
     hand_over();
+    reader_.reset();
+    for (const Hint& hint : look_.hints(counts_))
+      if (hint.certain) give_hint(hint.text);
+  }
+
+  void unreadable(std::uint64_t, std::string_view hint) override {
+    give_hint(hint);
     reader_.reset();
   }
 
@@ -95,9 +111,21 @@ class SourceReading : public FileVisitor {
   }
 
   bool wanted() const { return wanted_; }
+  std::vector<std::string> take_hints() { return std::move(hints_); }
 
  private:
-  void hand_over() { wanted_ = deliver_({source_, reader_->take(), received_}) && wanted_; }
+  void hand_over() {
+    Batch batch = reader_->take();
+    counts_.lines += batch.lines;
+    counts_.recognized += batch.recognized;
+    counts_.skipped += batch.skipped;
+    counts_.refused = counts_.refused || !refusals_in(batch).empty();
+    wanted_ = deliver_({source_, std::move(batch), received_}) && wanted_;
+  }
+
+  void give_hint(std::string_view hint) {
+    if (hints_.size() < kMostHints) hints_.push_back(fmt::format("{}: {}", source_->name, hint));
+  }
 
   // An archive may hold several versions of a file; each is a source of its own.
   std::string unused(std::string_view name) {
@@ -114,6 +142,9 @@ class SourceReading : public FileVisitor {
   std::unordered_map<std::string, int> versions_;  // by name
   std::shared_ptr<const Source> source_;
   std::optional<Reader> reader_;
+  BodyLook look_;
+  BodyCounts counts_;
+  std::vector<std::string> hints_;
   bool wanted_ = true;
 };
 
@@ -124,7 +155,7 @@ InputEnd read_input(const InputFile& input, const Source& said,
                     std::atomic<std::uint64_t>& bytes_read, Timestamp now, const Deliver& deliver,
                     std::optional<Timestamp> boot_time) {
   OpenFile file(input);
-  if (!file.ok()) return {false, file.reason()};
+  if (!file.ok()) return {false, file.reason(), {}};
 
   SourceReading sources(said, noteworthy, input.changed, now, deliver, boot_time);
   Unpacker unpacker(input.name, Encoding::detect, sources);
@@ -137,14 +168,13 @@ InputEnd read_input(const InputFile& input, const Source& said,
     bytes_read += size;
     if (auto fed = unpacker.feed({buffer.get(), size}); !fed) {
       sources.broke_off();
-      return {true, fed.error().message};
+      return {true, fed.error().message, sources.take_hints()};
     }
   }
   auto finished = unpacker.finish();
   if (!file.ok() || !finished) sources.broke_off();
-  if (!file.ok()) return {readable, file.reason()};
-  if (!finished) return {true, finished.error().message};
-  return {true, ""};
+  if (!file.ok()) return {readable, file.reason(), {}};
+  return {true, finished ? "" : finished.error().message, sources.take_hints()};
 }
 
 }  // namespace faultline

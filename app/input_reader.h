@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/input_walker.h"
 #include "ingest/reader.h"
@@ -24,8 +25,9 @@ struct SourceBatch {
 using Deliver = std::function<bool(SourceBatch)>;
 
 struct InputEnd {
-  bool readable = false;  // not a byte could be read otherwise
-  std::string trouble;    // why not all of it was read; empty: it was
+  bool readable = false;           // not a byte could be read otherwise
+  std::string trouble;             // why not all of it was read; empty: it was
+  std::vector<std::string> hints;  // of its files, with their names: why nothing in them is read
 };
 
 // `said` is what the caller knows of every source: job and host. Several threads may ask

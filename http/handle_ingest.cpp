@@ -29,18 +29,25 @@ constexpr std::chrono::milliseconds kPause{200};
 constexpr std::chrono::milliseconds kLongestUncommitted{1000};
 constexpr std::chrono::milliseconds kBetweenFlushes{500};
 
+struct NamedEncoding {
+  std::string_view name;
+  Encoding encoding;
+};
+constexpr NamedEncoding kEncodings[] = {
+    {"", Encoding::detect},     {"identity", Encoding::detect}, {"gzip", Encoding::gzip},
+    {"x-gzip", Encoding::gzip}, {"zstd", Encoding::zstd},       {"xz", Encoding::xz},
+    {"x-xz", Encoding::xz},     {"bzip2", Encoding::bzip2},     {"x-bzip2", Encoding::bzip2}};
+
 std::variant<Encoding, Problem> encoding_of(const Request& request) {
   const std::string_view encoding = request.header("Content-Encoding");
-  if (encoding.empty() || equal_ignoring_case(encoding, "identity")) return Encoding::detect;
-  if (equal_ignoring_case(encoding, "gzip") || equal_ignoring_case(encoding, "x-gzip"))
-    return Encoding::gzip;
-  if (equal_ignoring_case(encoding, "zstd")) return Encoding::zstd;
+  for (const NamedEncoding& known : kEncodings)
+    if (equal_ignoring_case(encoding, known.name)) return known.encoding;
   return Problem{
       .status = 415,
-      .detail = fmt::format("Content-Encoding \"{}\" is not read here; send gzip, zstd or "
-                            "none",
+      .detail = fmt::format("Content-Encoding \"{}\" is not read here; send gzip, zstd, xz, bzip2 "
+                            "or none",
                             printable_name(encoding)),
-      .headers = {{"Accept-Encoding", "gzip, zstd"}}};
+      .headers = {{"Accept-Encoding", "gzip, zstd, xz, bzip2"}}};
 }
 
 std::variant<IngestParameters, Problem> parameters_of(const Request& request,
@@ -117,11 +124,14 @@ json::object json_of(const FileReceipt& receipt) {
           {"dialects", std::move(dialects)},
           {"skipped_lines", receipt.skipped},
           {"duplicate_bytes", receipt.duplicate_bytes},
-          {"refused", json::array(receipt.refused.begin(), receipt.refused.end())}};
+          {"refused", json::array(receipt.refused.begin(), receipt.refused.end())},
+          {"hints", json::array(receipt.hints.begin(), receipt.hints.end())}};
 }
 
 FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
+  constexpr std::size_t kMostHints = 16;
   FileReceipt total;
+  std::size_t hints = 0;
   for (const FileReceipt& receipt : receipts) {
     total.bytes += receipt.bytes;
     total.duplicate_bytes += receipt.duplicate_bytes;
@@ -132,7 +142,12 @@ FileReceipt total_of(const std::vector<FileReceipt>& receipts) {
     for (const auto& [dialect, lines] : receipt.dialects) total.dialects[dialect] += lines;
     for (const std::string& why : receipt.refused)
       total.refused.push_back(fmt::format("{}: {}", receipt.source, why));
+    for (const std::string& hint : receipt.hints)
+      if (++hints <= kMostHints) total.hints.push_back(fmt::format("{}: {}", receipt.source, hint));
   }
+  if (hints > kMostHints)
+    total.hints.push_back(
+        fmt::format("{} more files have hints; see \"files\".", hints - kMostHints));
   return total;
 }
 

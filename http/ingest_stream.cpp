@@ -191,7 +191,9 @@ void IngestStream::choose_source() {
 
 void IngestStream::end_file(bool complete) {
   if (std::exchange(choosing_, false) && complete) choose_source();
+  const auto unreadable = std::exchange(unreadable_, std::nullopt);
   if (!file_) return;
+  if (unreadable) file_->refuse(unreadable->bytes, unreadable->hint);
   // An archive holds whole files.
   const bool archived = several_ && !multipart_ && name_ != source();
   file_->end(complete, complete && (parameters_.final || archived));
@@ -218,6 +220,10 @@ void IngestStream::bytes(std::string_view piece) {
 }
 
 void IngestStream::close() { end_file(true); }
+
+void IngestStream::unreadable(std::uint64_t bytes, std::string_view hint) {
+  unreadable_ = {bytes, std::string(hint)};
+}
 
 void IngestStream::open_part(std::string_view filename) {
   const std::string name = fmt::format("{}/{}", source(), filename);

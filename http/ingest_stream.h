@@ -71,6 +71,7 @@ class IngestStream : FileVisitor, PartVisitor {
   void open(std::string_view name) override;
   void bytes(std::string_view piece) override;
   void close() override;
+  void unreadable(std::uint64_t bytes, std::string_view hint) override;
   void open_part(std::string_view filename) override;
   void part_bytes(std::string_view piece) override;
   void close_part() override;
@@ -95,6 +96,11 @@ class IngestStream : FileVisitor, PartVisitor {
   std::optional<MultipartParser> multipart_;
   std::optional<Unpacker> unpacker_;
   std::optional<FileStream> file_;
+  struct Unreadable {
+    std::uint64_t bytes;
+    std::string hint;
+  };
+  std::optional<Unreadable> unreadable_;  // the file that is open
   std::vector<FileReceipt> receipts_;
   std::optional<Problem> problem_;
   std::optional<std::uint64_t> next_offset_;

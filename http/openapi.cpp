@@ -37,6 +37,35 @@ json::string operation_id(const Route& route) {
   return json::string(id);
 }
 
+// What is said of a body that was sent.
+json::object receipt_schema() {
+  const auto counter = [](std::string_view means) {
+    return json::object{{"type", "integer"}, {"description", means}};
+  };
+  const auto texts = [](std::string_view means) {
+    return json::object{
+        {"type", "array"}, {"items", json::object{{"type", "string"}}}, {"description", means}};
+  };
+  const json::object properties{
+      {"job", json::object{{"type", "string"}}},
+      {"source", json::object{{"type", "string"}}},
+      {"bytes", counter("Received, unpacked.")},
+      {"lines", counter("Read, whole ones.")},
+      {"recognized", counter("Of them, those of a known form; never more than lines.")},
+      {"skipped_lines", counter("Longer than 1 MiB, or binary.")},
+      {"events", counter("What the lines told.")},
+      {"duplicate_bytes", counter("Held already.")},
+      {"next_offset", counter("Where the source goes on; absent for several files.")},
+      {"dialects", json::object{{"type", "object"}}},
+      {"refused", texts("Why dumps in it were not read.")},
+      {"hints", texts("What is wrong with a body that could not be read, and what to do.")},
+      {"findings_opened", counter("By what was sent.")},
+      {"files", json::object{{"type", "array"},
+                             {"items", json::object{{"type", "object"}}},
+                             {"description", "A receipt of each, if there are several."}}}};
+  return {{"type", "object"}, {"properties", properties}};
+}
+
 json::object operation_of(const Route& route) {
   json::array parameters = path_parameters(route.pattern);
   for (const Parameter& parameter : route.query)
@@ -52,11 +81,16 @@ json::object operation_of(const Route& route) {
       {"parameters", parameters},
       {"responses",
        json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
-  if (std::holds_alternative<Stream>(route.handler) && route.method != "GET")
+  if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
     operation["requestBody"] =
         json::object{{"required", true},
                      {"content", json::object{{"application/octet-stream", json::object{}},
                                               {"multipart/form-data", json::object{}}}}};
+    const json::object receipt{{"schema", receipt_schema()}};
+    operation["responses"].as_object()["200"] =
+        json::object{{"description", "Its receipt: all of it is on the disk."},
+                     {"content", json::object{{"application/json", receipt}}}};
+  }
   return operation;
 }
 

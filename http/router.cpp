@@ -26,7 +26,8 @@ const std::vector<Parameter> kIngestQuery{
 
 const std::vector<Route> kRoutes{
     {"POST", "/api/v1/ingest", ingest,
-     "Takes logs: plain, gzip, zstd, tar or multipart/form-data, read while they arrive. Answers "
+     "Takes logs: plain, gzip, zstd, xz, bzip2, tar, zip or multipart/form-data, read while they "
+     "arrive. Answers "
      "when "
      "all is durable.",
      kIngestQuery},

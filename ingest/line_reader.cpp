@@ -4,7 +4,6 @@
 #include <array>
 #include <cstring>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "parsers/nccl/nccl_call.h"
@@ -16,6 +15,7 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kKernel = "kernel";
+constexpr std::string_view kNccl = "nccl";
 constexpr std::string_view kTorch = "torch";
 
 constexpr std::array<std::string_view, 3> kProgramFolders{"/usr/bin/", "/usr/sbin/",
@@ -98,7 +98,7 @@ void LineReader::begin_batch() {
 }
 
 Batch LineReader::take() {
-  if (nccl_lines_ > 0) batch_.dialects["nccl"] += nccl_lines_;
+  if (nccl_lines_ > 0) batch_.dialects[std::string(kNccl)] += nccl_lines_;
   if (kernel_lines_ > 0) batch_.dialects[std::string(kKernel)] += kernel_lines_;
   for (std::size_t i = 0; i < kNcclSubsystems; ++i)
     if (without_fact_[i] > 0)
@@ -109,35 +109,39 @@ Batch LineReader::take() {
   return taken;
 }
 
-bool LineReader::read(const LinePlace& place, LineEnd end) {
-  if (end != LineEnd::there) return read_torn(place, end);
+LineReader::Read LineReader::read(const LinePlace& place, LineEnd end, bool counted) {
   line_end_ = end;
+  counted_ = counted;
   const std::uint64_t facts_before = facts_;
-  if (read_plain_nccl(place)) return facts_ != facts_before;
-  bool recognized = false;
-  for (const Message& message : unwrapper_.unwrap(place.text))
-    recognized |= read_message(message, place);
-  if (!recognized && place.text.find('\0') != std::string_view::npos) ++batch_.skipped;
-  return facts_ != facts_before;
+  if (read_plain_nccl(place)) return {facts_ != facts_before, true};
+  for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
+  if (!counted_ && place.text.find('\0') != std::string_view::npos) {
+    counted_ = true;
+    ++batch_.skipped;
+  }
+  return {facts_ != facts_before, counted_};
 }
 
-// What says nothing as it stands is read again once its end is there, and counted then.
-bool LineReader::read_torn(const LinePlace& place, LineEnd end) {
-  const std::uint64_t facts_before = facts_;
-  const auto counts = std::tuple(batch_.recognized, batch_.skipped, nccl_lines_, kernel_lines_,
-                                 batch_.dialects, batch_.subsystems);
-  line_end_ = end;
-  const bool plain = read_plain_nccl(place);
-  if (!plain)
-    for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
-  if (facts_ != facts_before) return true;
-  std::tie(batch_.recognized, batch_.skipped, nccl_lines_, kernel_lines_, batch_.dialects,
-           batch_.subsystems) = counts;
-  return false;
+// A line may hold several messages, and yet is one line: the first that is recognized counts.
+bool LineReader::count_line() {
+  if (std::exchange(counted_, true)) return false;
+  ++batch_.recognized;
+  return true;
+}
+
+void LineReader::count(std::string_view dialect) {
+  if (!count_line()) return;
+  if (dialect == kNccl)
+    ++nccl_lines_;
+  else if (dialect == kKernel)
+    ++kernel_lines_;
+  else
+    ++batch_.dialects[std::string(dialect)];
 }
 
 void LineReader::close(LinePlace last) {
   line_end_ = LineEnd::there;
+  counted_ = false;
   for (const Message& message : unwrapper_.finish()) {
     last.text = message.text;
     read_message(message, last);
@@ -175,8 +179,7 @@ bool LineReader::read_plain_nccl(const LinePlace& place) {
     frame_.message = text;
     keep_nccl(frame_, {}, place);
   }
-  ++batch_.recognized;
-  ++nccl_lines_;
+  if (count_line()) ++nccl_lines_;
   return true;
 }
 
@@ -189,7 +192,7 @@ std::uint32_t LineReader::frames_speaker() {
 bool LineReader::read_message(const Message& message, const LinePlace& place) {
   if (read_document(message, place)) return true;
   bool recognized = read_nccl(message, place);
-  if (recognized) ++nccl_lines_;
+  if (recognized) count(kNccl);
   const ParserChoice::Set chosen =
       recognized ? ParserChoice::Set() : parser_choice().of(message.text);
   for (std::size_t i = chosen._Find_first(); i < chosen.size() && !recognized;
@@ -203,18 +206,17 @@ bool LineReader::read_message(const Message& message, const LinePlace& place) {
     if ((readings_.empty() && !quoted) || tells_of_upkeep())
       keep_remark(message, place, parser.dialect);
     keep_readings(message, place);
-    ++batch_.dialects[std::string(parser.dialect)];
+    count(parser.dialect);
     recognized = true;
   }
   if (!recognized && continue_warning(message, place)) {
-    ++nccl_lines_;
+    count(kNccl);
     recognized = true;
   }
   if (!recognized && keep_unclaimed(message, place)) {
-    ++kernel_lines_;
+    count(kKernel);
     recognized = true;
   }
-  if (recognized) ++batch_.recognized;
   return recognized;
 }
 
@@ -232,8 +234,7 @@ bool LineReader::read_document(const Message& message, const LinePlace& place) {
   keep_document_readings(message, place);
   batch_.skipped += documents_.take_given_up();
   if (!mine || documents_.dialect().empty()) return mine;
-  ++batch_.dialects[std::string(documents_.dialect())];
-  ++batch_.recognized;
+  count(documents_.dialect());
   return true;
 }
 
@@ -412,10 +413,7 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   if (line_end_ == LineEnd::missing) return message.from_kernel;
   WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
   if (found.remark) keep_said(std::move(*found.remark), message, place);
-  if (found.is_of_torch) {
-    ++batch_.dialects[std::string(kTorch)];
-    ++batch_.recognized;
-  }
+  if (found.is_of_torch) count(kTorch);
   return found.is_of_kernel;
 }
 

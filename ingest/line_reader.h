@@ -33,8 +33,13 @@ class LineReader {
 
   void set_boot_time(Timestamp boot_time);
 
-  // True if a fact or a call came of it.
-  bool read(const LinePlace& place, LineEnd end);
+  struct Read {
+    bool told = false;     // a fact or a call came of it
+    bool counted = false;  // among the recognized lines, or those skipped
+  };
+
+  // counted: its beginning was read before, and the line is counted.
+  Read read(const LinePlace& place, LineEnd end, bool counted);
 
   // What a dump or a trace tells, and no line of text.
   void keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset);
@@ -59,7 +64,8 @@ class LineReader {
 
  private:
   void begin_batch();
-  bool read_torn(const LinePlace& place, LineEnd end);
+  bool count_line();
+  void count(std::string_view dialect);
   bool read_plain_nccl(const LinePlace& place);
   std::uint32_t frames_speaker();
   bool read_message(const Message& message, const LinePlace& place);
@@ -89,6 +95,7 @@ class LineReader {
   std::vector<Fact> nccl_facts_;
   std::vector<DocumentReading> document_readings_;
   LineEnd line_end_ = LineEnd::there;  // of the line being read
+  bool counted_ = false;               // see Read
 
   Batch batch_;
   // Counted here, for the batch counts by name.

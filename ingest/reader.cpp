@@ -20,6 +20,7 @@ constexpr unsigned char kTailRead = 4;
 constexpr unsigned char kInDocument = 8;
 constexpr unsigned char kInDump = 16;
 constexpr unsigned char kPassingOver = 32;
+constexpr unsigned char kTailRecognized = 64;
 
 // Of a dump that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = Reader::kMaxLineBytes;
@@ -117,6 +118,7 @@ class Reader::Impl {
     if (of_tail > 0 && discarding_) flags |= kDiscarding;
     if (of_tail > 0 && tail_counted_) flags |= kTailCounted;
     if (of_tail > 0 && tail_read_) flags |= kTailRead;
+    if (of_tail > 0 && tail_recognized_) flags |= kTailRecognized;
     if (!document.empty()) flags |= kInDocument;
     cursor.carry.push_back(static_cast<char>(flags));
     std::string_view tail = std::string_view(tail_).substr(0, of_tail);
@@ -145,7 +147,7 @@ class Reader::Impl {
     if (tail_.empty() && !discarding_) return;
     if (!tail_counted_) count_line();
     tail_counted_ = true;
-    if (!tail_read_ && !discarding_) tail_read_ = read_line(tail_, end);
+    if (!tail_read_ && !discarding_) tail_read_ = read_tail(end);
     if (!tail_read_) batch().end = SourceEnd::torn;
     line_reader_.keep_texts();
   }
@@ -164,6 +166,7 @@ class Reader::Impl {
     discarding_ = flags & kDiscarding;
     tail_counted_ = flags & kTailCounted;
     tail_read_ = flags & kTailRead;
+    tail_recognized_ = flags & kTailRecognized;
     carry.remove_prefix(length);
     std::uint64_t wrapping = carry.size();
     if ((flags & kInDocument) != 0) {
@@ -306,13 +309,13 @@ class Reader::Impl {
     if (discarding_) {
       ++batch().skipped;
     } else if (!tail_read_) {
-      read_line(tail_, LineEnd::there);
+      read_tail(LineEnd::there);
       line_reader_.keep_texts();  // before the tail's bytes go
     }
     line_start_ += tail_.size() + discarded_ + 1;
     tail_.clear();
     discarded_ = 0;
-    discarding_ = tail_counted_ = tail_read_ = false;
+    discarding_ = tail_counted_ = tail_read_ = tail_recognized_ = false;
     return bytes.substr(newline + 1);
   }
 
@@ -331,13 +334,19 @@ class Reader::Impl {
     if (line.size() > kMaxLineBytes)
       ++batch().skipped;
     else
-      read_line(line, LineEnd::there);
+      read_line(line, LineEnd::there, false);
   }
 
   // True if a fact or a call came of it.
-  bool read_line(std::string_view line, LineEnd end) {
+  bool read_tail(LineEnd end) {
+    const LineReader::Read read = read_line(tail_, end, tail_recognized_);
+    tail_recognized_ = read.counted;
+    return read.told;
+  }
+
+  LineReader::Read read_line(std::string_view line, LineEnd end, bool counted) {
     last_line_start_ = line_start_;
-    return line_reader_.read({lines_, line_start_, line}, end);
+    return line_reader_.read({lines_, line_start_, line}, end, counted);
   }
 
   LineReader line_reader_;
@@ -353,6 +362,7 @@ class Reader::Impl {
   bool discarding_ = false;
   bool tail_counted_ = false;
   bool tail_read_ = false;
+  bool tail_recognized_ = false;
   bool finished_ = false;
   bool at_beginning_ = true;   // of the source, of a body, or behind a dump
   bool dump_counted_ = false;  // the dump in hand, as a line

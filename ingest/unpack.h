@@ -1,6 +1,7 @@
-// Unpacker: bytes as they were sent or stored become files: inflated if they are gzip or zstd,
-// taken apart if they are a tar archive, and inflated again if a member is compressed. What it is
-// dealing with is told from the bytes, never from a name.
+// Unpacker: bytes as they were sent or stored become files: inflated if they are gzip, zstd, xz or
+// bzip2, taken apart if they are a tar or zip archive, and inflated again if a member is
+// compressed. Text of 16 or 32 bits becomes UTF-8, a JSON list of log records a record a line. What
+// it is dealing with is told from the bytes, never from a name.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +20,23 @@ class FileVisitor {
   virtual void open(std::string_view name) = 0;
   virtual void bytes(std::string_view piece) = 0;
   virtual void close() = 0;
+
+  // The file that is open is of a form in which nothing can be read, or packed in one: its bytes,
+  // of which none came, and what to do about it.
+  virtual void unreadable(std::uint64_t bytes, std::string_view hint) = 0;
 };
 
 // What the sender says of the outermost layer (Content-Encoding). Told or not, inner layers are
 // detected.
-enum class Encoding { detect, gzip, zstd };
+enum class Encoding { detect, gzip, zstd, xz, bzip2 };
 
 class Unpacker {
  public:
   // Nothing sensible grows more than this once it has grown past kFreeGrowth; a bomb does.
   static constexpr std::uint64_t kMaxGrowth = 2000;
   static constexpr std::uint64_t kFreeGrowth = std::uint64_t{256} << 20;
-  static constexpr int kMaxZstdWindowLog = 26;  // 64 MiB
+  static constexpr int kMaxZstdWindowLog = 26;                            // 64 MiB
+  static constexpr std::uint64_t kMaxXzMemory = std::uint64_t{80} << 20;  // xz -9 needs 65 MiB
   static constexpr std::uint64_t kMaxFiles =
       100'000;  // in one archive: each costs its reader memory
 

@@ -15,6 +15,7 @@
 #include "ingest/unwrap/launcher.h"
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
+#include "ingest/unwrap/shipper_json.h"
 #include "ingest/unwrap/syslog.h"
 #include "ingest/unwrap/torch_header.h"
 
@@ -59,11 +60,12 @@ class Unwrapper::Impl {
  private:
   // Peels until nothing matches and gives what is left, unless a layer keeps it.
   void read(Peeled line, int nesting);
-  Step peel(Peeled& line);
+  Step peel(Peeled& line, int nesting);
   Step peel_at_bracket(Peeled& line);
   Step peel_at_digit(Peeled& line);
-  Step peel_at_brace(Peeled& line);
-  Step peel_at_blank(Peeled& line);
+  Step peel_at_brace(Peeled& line, int nesting);
+  Step peel_records(Peeled& line, int nesting);
+  Step peel_at_blank(Peeled& line, int nesting);
   Step peel_at_letter(Peeled& line);
   Step peel_in_kernel(Peeled& line);
   Step feed_dmesg_json(Peeled& line);
@@ -126,7 +128,7 @@ void Unwrapper::Impl::give_export_record() {
 void Unwrapper::Impl::read(Peeled line, int nesting) {
   line.text = without_control_bytes(line.text, pool_);
   for (int layer = 0; layer < kMaxLayers; ++layer) {
-    const Step step = peel(line);
+    const Step step = peel(line, nesting);
     if (step == Step::held) return;
     if (step == Step::not_mine) break;
   }
@@ -134,7 +136,7 @@ void Unwrapper::Impl::read(Peeled line, int nesting) {
 }
 
 // One layer, told by its first byte wherever that can tell.
-Step Unwrapper::Impl::peel(Peeled& line) {
+Step Unwrapper::Impl::peel(Peeled& line, int nesting) {
   if (line.text.empty()) return Step::not_mine;
   if (line.in_kernel) return peel_in_kernel(line);
   if (dmesg_json_.in_document()) {
@@ -146,7 +148,7 @@ Step Unwrapper::Impl::peel(Peeled& line) {
     case '[':
       return peel_at_bracket(line);
     case '{':
-      return peel_at_brace(line);
+      return peel_at_brace(line, nesting);
     case '"':
       return feed_dmesg_json(line);
     case '<':
@@ -157,7 +159,7 @@ Step Unwrapper::Impl::peel(Peeled& line) {
       return stepped(take(line.text, "> "));
     case ' ':
     case '\t':
-      return peel_at_blank(line);
+      return peel_at_blank(line, nesting);
     default:
       if (is_digit(first)) return peel_at_digit(line);
       return is_letter(first) ? peel_at_letter(line) : Step::not_mine;
@@ -182,10 +184,11 @@ Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
                  peel_unix_stamp(line) || peel_host_label(line));
 }
 
-Step Unwrapper::Impl::peel_at_brace(Peeled& line) {
+Step Unwrapper::Impl::peel_at_brace(Peeled& line, int nesting) {
   Step step = peel_docker_json(line, json_, pieces_, pool_);
   if (step == Step::not_mine) step = peel_journal_json(line, json_, pool_);
   if (step == Step::not_mine) step = feed_dmesg_json(line);
+  if (step == Step::not_mine) step = peel_records(line, nesting);
   if (step != Step::not_mine) return step;
   const std::vector<DmesgRecord> records = read_dmesg_document(line.text, json_);
   for (const DmesgRecord& record : records) {
@@ -195,16 +198,39 @@ Step Unwrapper::Impl::peel_at_brace(Peeled& line) {
   return records.empty() ? Step::not_mine : Step::held;
 }
 
+// A shipper's record, or several of them that stand on one line.
+Step Unwrapper::Impl::peel_records(Peeled& line, int nesting) {
+  if (!names_a_line_field(line.text)) return Step::not_mine;
+  const std::vector<std::string_view> records = split_records(line.text, kMaxInnerLines);
+  if (records.size() == 1) {
+    Peeled record = line;
+    record.text = records.front();
+    const Step step = peel_shipper_json(record, json_, pool_);
+    if (step != Step::not_mine) line = record;
+    return step;
+  }
+  if (nesting >= kMaxNesting) return Step::not_mine;
+  Step step = Step::not_mine;
+  for (const std::string_view text : records) {
+    Peeled record = line;
+    record.text = text;
+    if (peel_shipper_json(record, json_, pool_) == Step::not_mine) continue;
+    step = Step::held;
+    read(record, nesting + 1);
+  }
+  return step;
+}
+
 // Indentation comes off with the layer behind it, and before what is known to be no layer's. In
 // other texts (tables, stack traces) it means something.
-Step Unwrapper::Impl::peel_at_blank(Peeled& line) {
+Step Unwrapper::Impl::peel_at_blank(Peeled& line, int nesting) {
   if (kmsg_record_before_ && is_kmsg_dictionary(line.text)) {
     after_kmsg_record_ = true;
     return Step::held;
   }
   Peeled inner = line;
   take_blanks(inner.text);
-  Step step = peel(inner);
+  Step step = peel(inner, nesting);
   if (step == Step::not_mine && (starts_like_nccl(inner.text) || inner.text.starts_with("NVRM: ")))
     step = Step::peeled;
   if (step == Step::peeled) line = inner;

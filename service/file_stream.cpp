@@ -103,6 +103,7 @@ FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store
   const std::optional<StoredSource> known = jobs.settled_source(source_.job, source_.name);
   if (known) {
     position_ = known->position;
+    known_before_ = known->recognized > 0;
     if (source_.host.empty()) source_.host = known->source.host;
     if (source_.rank < 0) source_.rank = known->source.rank;
   }
@@ -125,6 +126,7 @@ FileReceipt FileStream::receipt() const {
 void FileStream::feed(std::string_view bytes) {
   lease_->touch(steady_now());
   receipt_.bytes += bytes.size();
+  look_.feed(bytes);
   const auto held = static_cast<std::size_t>(std::min<std::uint64_t>(skip_, bytes.size()));
   skip_ -= held;
   receipt_.duplicate_bytes += held;
@@ -133,6 +135,12 @@ void FileStream::feed(std::string_view bytes) {
     filter_->expect_whole_bodies();
   if (filter_ && !filter_->passes_all()) bytes = filter_->feed(bytes);
   read(bytes);
+}
+
+void FileStream::refuse(std::uint64_t bytes, std::string_view hint) {
+  receipt_.bytes += bytes;
+  receipt_.hints.emplace_back(hint);
+  unreadable_ = true;
 }
 
 void FileStream::open_reader() {
@@ -174,6 +182,12 @@ void FileStream::flush() {
 }
 
 void FileStream::end(bool complete, bool final) {
+  if (unreadable_) return;
+  end_source(complete, final);
+  add_hints(final);
+}
+
+void FileStream::end_source(bool complete, bool final) {
   if (complete && filter_) read(filter_->finish());
   if (filter_) receipt_.duplicate_bytes += filter_->duplicate_bytes();
   if (complete && (final || receipt_.duplicate_bytes < receipt_.bytes))
@@ -193,6 +207,16 @@ void FileStream::end(bool complete, bool final) {
   } else if (pending()) {
     commit_block(false, false);
   }
+}
+
+void FileStream::add_hints(bool final) {
+  const BodyCounts counts{.lines = receipt_.lines,
+                          .recognized = receipt_.recognized,
+                          .skipped = receipt_.skipped,
+                          .refused = !receipt_.refused.empty(),
+                          .may_be_empty = final || position_.offset > 0};
+  for (Hint& hint : look_.hints(counts))
+    if (hint.certain || !known_before_) receipt_.hints.push_back(std::move(hint.text));
 }
 
 void FileStream::commit_block(bool everything, bool final) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ingest/hints.h"
 #include "ingest/reader.h"
 #include "service/commit_tracker.h"
 #include "service/live_jobs.h"
@@ -31,6 +32,7 @@ struct FileReceipt {
   std::uint64_t next_offset = 0;  // once its commits are durable
   std::map<std::string, std::uint64_t> dialects;
   std::vector<std::string> refused;  // why a dump in it was not read
+  std::vector<std::string> hints;    // what is wrong with it, and what to do
 };
 
 // The digest of a block that ends with its last whole line, while lines come in pieces.
@@ -74,6 +76,10 @@ class FileStream {
 
   void feed(std::string_view bytes);
 
+  // There is nothing in it that can be read, for that reason: nothing is kept, and the source stays
+  // as it was. Then only end().
+  void refuse(std::uint64_t bytes, std::string_view hint);
+
   // The sender has paused: what is complete so far becomes durable.
   void flush();
 
@@ -91,6 +97,8 @@ class FileStream {
   void open_reader();
   void begin_reader(const Cursor& cursor);
   void commit_block(bool everything, bool final);
+  void end_source(bool complete, bool final);
+  void add_hints(bool final);
 
   Source source_;
   std::optional<std::uint64_t> offset_;
@@ -106,6 +114,9 @@ class FileStream {
   BlockDigest block_;
   std::size_t block_target_;
   bool starts_body_ = true;
+  BodyLook look_;
+  bool unreadable_ = false;
+  bool known_before_ = false;  // something of the source was recognized before this body
   FileReceipt receipt_;
 };
 

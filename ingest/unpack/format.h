@@ -7,13 +7,27 @@
 
 namespace faultline::unpacking {
 
-enum class Format { plain, gzip, zstd, tar };
+enum class Format {
+  plain,
+  gzip,
+  zstd,
+  xz,
+  bzip2,
+  tar,
+  zip,
+  utf16_little,
+  utf16_big,
+  utf32_little,
+  utf32_big,
+  json,        // records in a list, or printed over several lines
+  unreadable,  // see unreadable_form()
+};
 
 // As many bytes decide in every case.
 inline constexpr std::size_t kFormatBytes = 512;
 
-// nullopt: more bytes are needed. Text is known to be text at its first newline at the latest, so a
-// live stream of lines is never held up.
-std::optional<Format> format_of(std::string_view start);
+// nullopt: more bytes are needed, unless this is all. Text is known to be text at its first newline
+// at the latest, so a live stream of lines is never held up.
+std::optional<Format> format_of(std::string_view start, bool all);
 
 }  // namespace faultline::unpacking

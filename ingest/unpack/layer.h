@@ -31,7 +31,9 @@ class Layer : public Stage {
   Result<void> finish() override;
 
  private:
-  Result<void> decide(Format format);
+  Result<void> decide(Format format, std::string_view start);
+  Result<void> open_file(Format format, std::string_view start);
+  Result<void> refuse_member(std::string_view name, std::string_view why, std::uint64_t bytes);
 
   Shared& shared_;
   std::string name_;

@@ -12,22 +12,6 @@ namespace {
 // each.
 constexpr std::uint64_t kMaxDescription = std::uint64_t{1} << 20;
 
-// As "tar -x" would name it below the current folder, and harmless to print.
-std::string tidy_name(std::string_view name) {
-  while (true) {
-    if (name.starts_with('/'))
-      name.remove_prefix(1);
-    else if (name.starts_with("./"))
-      name.remove_prefix(2);
-    else
-      break;
-  }
-  std::string tidy(name.substr(0, name.find('\0')));
-  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  std::replace_if(tidy.begin(), tidy.end(), is_control, '?');
-  return tidy;
-}
-
 // Links, folders and devices may name a size, but nothing follows them.
 bool has_data(char type) { return type < '1' || type > '6'; }
 
@@ -37,7 +21,7 @@ bool is_regular(const TarHeader& header) {
 
 }  // namespace
 
-TarStage::TarStage(OpenMember open_member) : open_member_(std::move(open_member)) {}
+TarStage::TarStage(Members::Open open_member) : members_(std::move(open_member)) {}
 
 Result<void> TarStage::feed(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -71,16 +55,16 @@ Result<void> TarStage::feed(std::string_view bytes) {
 Result<void> TarStage::finish() {
   const bool broken_off =
       remaining_ > 0 || padding_ > 0 || !block_.empty() || sparse_map_follows_ || next_described_;
-  const std::string broken_member = member_ ? member_name_ : "";
-  if (auto closed = close_member(); !closed && !first_error_) first_error_ = closed.error();
+  const std::string broken_member = members_.is_open() ? members_.name() : "";
+  const Result<void> closed = members_.close();
   if (broken_off) {
     return Error{
         Error::Kind::invalid_input,
         fmt::format("the tar archive breaks off after {} bytes{}; what came before was read",
                     offset_, broken_member.empty() ? "" : fmt::format(", in {}", broken_member))};
   }
-  if (first_error_) return *first_error_;
-  return {};
+  if (members_.first_error()) return *members_.first_error();
+  return closed;
 }
 
 Result<void> TarStage::take_block(std::string_view block) {
@@ -127,8 +111,7 @@ Result<void> TarStage::begin_member(const TarHeader& header) {
     return {};
   }
   begin_data(Data::of_member, member.size);
-  member_name_ = tidy_name(member.name);
-  member_ = open_member_(member_name_);
+  members_.begin(member.name);
   return {};
 }
 
@@ -150,14 +133,7 @@ Result<void> TarStage::take_data(std::string_view piece) {
     case Data::of_member:
       break;
   }
-  if (!member_) return {};  // damaged further up; the rest of it is passed over
-  Result<void> fed = member_->feed(piece);
-  if (fed) return {};
-  if (fed.error().kind == Error::Kind::too_large) return fed;
-  Result<void> noted = note_member_error(fed.error());
-  (void)member_->finish();  // the first complaint is the one that helps
-  member_.reset();
-  return noted;
+  return members_.feed(piece);
 }
 
 Result<void> TarStage::end_data() {
@@ -165,7 +141,7 @@ Result<void> TarStage::end_data() {
     case Data::passed_over:
       break;
     case Data::of_member:
-      return close_member();
+      return members_.close();
     case Data::long_name:
       next_.path = collected_.substr(0, collected_.find('\0'));
       break;
@@ -176,21 +152,6 @@ Result<void> TarStage::end_data() {
       break;
     }
   }
-  return {};
-}
-
-Result<void> TarStage::close_member() {
-  if (!member_) return {};
-  const StagePtr member = std::move(member_);
-  Result<void> finished = member->finish();
-  if (finished) return {};
-  return note_member_error(finished.error());
-}
-
-Result<void> TarStage::note_member_error(Error error) {
-  error.message = fmt::format("in {}: {}", member_name_, error.message);
-  if (error.kind == Error::Kind::too_large) return error;
-  if (!first_error_) first_error_ = std::move(error);
   return {};
 }
 

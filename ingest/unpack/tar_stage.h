@@ -1,24 +1,22 @@
-// Takes a tar archive apart; each regular file in it becomes a stage of its own.
+// Takes a tar archive apart.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "ingest/unpack/members.h"
 #include "ingest/unpack/stage.h"
 #include "ingest/unpack/tar_header.h"
 
 namespace faultline::unpacking {
 
-// A damaged member (a gzip file that breaks off) does not end the archive: the members after it are
-// read, and finish() reports it. Sparse files, links, folders and devices are passed over. Archives
-// written one after the other are read as one.
+// Sparse files, links, folders and devices are passed over. Archives written one after the other
+// are read as one.
 class TarStage : public Stage {
  public:
-  using OpenMember = std::function<StagePtr(std::string_view name)>;
-  explicit TarStage(OpenMember open_member);
+  explicit TarStage(Members::Open open_member);
 
   Result<void> feed(std::string_view bytes) override;
   Result<void> finish() override;
@@ -32,14 +30,9 @@ class TarStage : public Stage {
   Result<void> end_data();
   void begin_data(Data data, std::uint64_t size);
   Result<void> begin_member(const TarHeader& header);
-  Result<void> close_member();
-  Result<void> note_member_error(Error error);
   Error damaged(std::string_view what) const;
 
-  OpenMember open_member_;
-  StagePtr member_;
-  std::string member_name_;
-  std::optional<Error> first_error_;  // of a member; the archive went on
+  Members members_;
 
   std::uint64_t offset_ = 0;
   std::string block_;  // the beginning of a block that came in pieces

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <string>
 
 #include "program.h"
@@ -111,6 +113,27 @@ TEST_F(Command, GoesOnWhenAFileCannotBeRead) {
   EXPECT_EQ(outcome.err,
             "faultline: warning: cannot read logs/link: No such file or directory\n"
             "faultline: warning: logs/mem: Input/output error\n");
+}
+
+TEST_F(Command, SaysWhatIsWrongWithFilesThatHoldNoLines) {
+  workshop.write("logs/dmesg.txt", kXid);
+  workshop.write("logs/report.pdf", "%PDF-1.7\n");
+  workshop.write("logs/page", "<html>\nlogin\n");
+  workshop.write("logs/notes.txt", "nothing that\nis known\n");
+  const Outcome outcome = run("xz logs/dmesg.txt; $F diagnose logs");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_THAT(outcome.out, HasSubstr("0000:3b:00.0"));
+  EXPECT_THAT(outcome.err, HasSubstr("faultline: warning: report.pdf: This is a PDF; "));
+  EXPECT_THAT(outcome.err, HasSubstr("faultline: warning: page: This is an HTML page"));
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 2) << outcome.err;
+}
+
+TEST_F(Command, WarnsOfAFewOfManyFilesThatHoldNoLines) {
+  workshop.write("logs/dmesg.txt", kXid);
+  for (int i = 0; i < 40; ++i) workshop.write("logs/plot" + std::to_string(i), "\x89PNG\r\n\x1a\n");
+  const Outcome outcome = run("$F diagnose logs");
+  EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 13) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("faultline: warning: 28 more files cannot be read\n"));
 }
 
 TEST_F(Command, UsesWhatItCanReadOfAFileThatBreaksOff) {

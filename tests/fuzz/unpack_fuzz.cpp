@@ -22,6 +22,11 @@ class Transcript : public faultline::FileVisitor {
     constexpr std::size_t kEnough = std::size_t{1} << 20;
     if (text_.size() < kEnough) text_ += piece.substr(0, kEnough - text_.size());
   }
+  void unreadable(std::uint64_t bytes, std::string_view hint) override {
+    if (!open_) std::abort();
+    text_ += std::to_string(bytes) + " bytes: ";
+    text_ += hint;
+  }
   void close() override {
     if (!open_) std::abort();
     open_ = false;

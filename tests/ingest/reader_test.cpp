@@ -245,5 +245,32 @@ TEST(Reader, AnXidThatAProgramWroteIsNoXid) {
   EXPECT_EQ(counts.facts(), 0U);
 }
 
+TEST(Reader, CountsALineOnceHoweverManyMessagesItHolds) {
+  Batch counts;
+  read_whole(R"({"log":")" + call_line(0, 1) + "\\n" + call_line(0, 2) + "\\n" +
+                 R"(NVRM: Xid (PCI:0000:3b:00): 79, x","stream":"stdout","a":1})" + "\n",
+             &counts);
+  EXPECT_EQ(counts.lines, 1U);
+  EXPECT_EQ(counts.recognized, 1U);
+  EXPECT_EQ(counts.dialects, (std::map<std::string, std::uint64_t>{{"nccl", 1}}));
+}
+
+TEST(Reader, CountsALineOnceThoughItsRestComesLater) {
+  const std::string line = "n1:1:2 [0] NCCL INFO something that no form knows";
+  for (const bool restart : {false, true}) {
+    Reader reader(Cursor{}, Timestamp{});
+    reader.feed(line);
+    reader.finish();
+    Batch batch = reader.take();
+    EXPECT_EQ(batch.recognized, 1U);
+    if (restart) reader = Reader(reader.cursor(), Timestamp{});
+    reader.feed(", and its rest\n");
+    reader.close();
+    batch = reader.take();
+    EXPECT_EQ(batch.lines, 0U);
+    EXPECT_EQ(batch.recognized, 0U);
+  }
+}
+
 }  // namespace
 }  // namespace faultline

@@ -69,6 +69,7 @@ TEST(Unpacker, PassesPlainTextOnWithoutCopyingIt) {
     void open(std::string_view) override {}
     void bytes(std::string_view piece) override { pieces.push_back(piece.data()); }
     void close() override {}
+    void unreadable(std::uint64_t, std::string_view) override {}
     std::vector<const char*> pieces;
   } addresses;
   Unpacker unpacker("log", Encoding::detect, addresses);
@@ -96,6 +97,15 @@ TEST(Unpacker, TellsFormatsFromTheirBytes) {
       {"zstd, several frames",
        "(head -c 100000 a.log | zstd -q; tail -c +100001 a.log | zstd -q) > out", "log"},
       {"zstd at its slowest ordinary level", "zstd -q -19 -c a.log > out", "log"},
+      {"xz", "xz -0c a.log > out", "log"},
+      {"xz, several streams and zeros between them",
+       "(head -c 100000 a.log | xz -0; head -c 8 /dev/zero; tail -c +100001 a.log | xz -0) > out",
+       "log"},
+      {"xz at its slowest", "xz -9c a.log > out", "log"},
+      {"bzip2", "bzip2 -c a.log > out", "log"},
+      {"bzip2, several streams",
+       "(head -c 100000 a.log | bzip2; tail -c +100001 a.log | bzip2 -1) > out", "log"},
+      {"bzip2, nothing and then something", "(bzip2 < /dev/null; bzip2 -c a.log) > out", "log"},
       {"tar", "tar -cf out a.log", "log/a.log"},
       {"tar, POSIX", "tar --format=posix -cf out a.log", "log/a.log"},
       {"tar, ustar", "tar --format=ustar -cf out a.log", "log/a.log"},
@@ -103,6 +113,17 @@ TEST(Unpacker, TellsFormatsFromTheirBytes) {
        "tar -cf ../out.$$ --exclude out --exclude messages . && mv ../out.$$ out", "log/a.log"},
       {"tar, gzip around it", "tar -cf - a.log | gzip > out", "log/a.log"},
       {"tar, zstd around it", "tar -cf - a.log | zstd -q > out", "log/a.log"},
+      {"tar, xz around it", "tar -cf - a.log | xz -0 > out", "log/a.log"},
+      {"tar, bzip2 around it", "tar -cf - a.log | bzip2 > out", "log/a.log"},
+      {"zip", "zip -q out.zip a.log && mv out.zip out", "log/a.log"},
+      {"zip, a compressed member", "gzip -k a.log && zip -q - a.log.gz > out; rm a.log.gz",
+       "log/a.log.gz"},
+      {"UTF-16 with its mark", "(printf '\\377\\376'; iconv -t UTF-16LE a.log) > out", "log"},
+      {"UTF-16 without", "iconv -t UTF-16LE a.log > out", "log"},
+      {"UTF-16, big end first", "iconv -t UTF-16BE a.log > out", "log"},
+      {"UTF-16 of iconv, gzip around it", "iconv -t UTF-16 a.log | gzip > out", "log"},
+      {"UTF-32", "iconv -t UTF-32 a.log > out", "log"},
+      {"UTF-32 without a mark", "iconv -t UTF-32BE a.log > out", "log"},
       {"a compressed member", "gzip -k a.log && tar -cf out a.log.gz", "log/a.log.gz"},
       {"a compressed member, gzip around all",
        "zstd -q a.log && tar -czf out a.log.zst; rm a.log.zst", "log/a.log.zst"},
@@ -132,7 +153,13 @@ TEST(Unpacker, GivesTheSameFilesHoweverTheBytesAreCut) {
         "cat node-1/dmesg.txt > out",
         "(echo one | gzip; echo two | gzip; head -c 20 /dev/zero) > out",
         "gzip -c node-1/dmesg.txt | head -c 40 > out", "head -c 300 /dev/zero | tr '\\0' a > out",
-        "tar -cf - node-1 node-2 | head -c 5000 > out"}) {
+        "tar -cf - node-1 node-2 | head -c 5000 > out", "zip -qr - node-1 node-2 > out",
+        "zip -qr - node-1 | head -c 200 > out", "tar -cf - node-1 | xz -0 > out",
+        "tar -cf - node-1 | xz -0 | head -c 100 > out", "tar -cf - node-1 | bzip2 > out",
+        "(echo one | bzip2; echo two | bzip2; echo three) > out",
+        "iconv -t UTF-16 node-1/dmesg.txt > out", "printf '%%PDF-1.4 and so on' > out",
+        "printf '[\\n {\"message\": \"a, [b]\\\\n\"},\\n {\"log\": \"c\"\\n}\\n]\\n' > out",
+        "printf '{\\n\"message\":\\n \"a\"}\\n{\"message\":\\n\"b\"}\\n' > out"}) {
     SCOPED_TRACE(command);
     const std::string packed = workshop.make(command);
     const Outcome whole = unpack(packed);
@@ -168,6 +195,18 @@ TEST(Unpacker, GivesWhatCameBeforeABreak) {
        "the gzip data breaks off after 150000 bytes; what came before was read"},
       {"zstd", "zstd -qc a.log | head -c 150000 > out",
        "the zstd data breaks off after 150000 bytes; what came before was read"},
+      {"xz", "xz -0c a.log | head -c 150000 > out",
+       "the xz data breaks off after 150000 bytes; what came before was read"},
+      {"zip", "zip -q - a.log | head -c 150000 > out",
+       "the zip archive breaks off after 150000 bytes, in a.log; what came before was read"},
+      {"bzip2", "bzip2 -1c a.log | head -c 150000 > out",
+       "the bzip2 data breaks off after 150000 bytes; what came before was read"},
+      {"xz, a block damaged",
+       "xz -0c a.log > out; printf '%064d' 1 | dd of=out bs=1 seek=150000 conv=notrunc",
+       "the xz data is damaged near byte "},
+      {"bzip2, a block damaged",
+       "bzip2 -1c a.log > out; printf '%064d' 1 | dd of=out bs=1 seek=150000 conv=notrunc",
+       "the bzip2 data is damaged near byte "},
       {"tar", "tar -cf - a.log | head -c 150000 > out",
        "the tar archive breaks off after 150000 bytes, in a.log; what came before was read"},
       {"tar in gzip", "tar -cf - a.log | gzip | head -c 150000 > out",
@@ -228,6 +267,10 @@ TEST(Unpacker, HoldsTheSenderToTheEncodingItNamed) {
             (Outcome{{}, "Content-Encoding says zstd, but the body is not", {}}));
   EXPECT_EQ(unpack("\x1f", Encoding::gzip).error,
             "Content-Encoding says gzip, but the body is not");
+  EXPECT_EQ(unpack(gzip(kLine), Encoding::xz).error,
+            "Content-Encoding says xz, but the body is not");
+  EXPECT_EQ(unpack(kLine, Encoding::bzip2).error,
+            "Content-Encoding says bzip2, but the body is not");
 }
 
 TEST(Unpacker, TakesGarbageForAFileLikeAnyOther) {
@@ -239,6 +282,63 @@ TEST(Unpacker, TakesGarbageForAFileLikeAnyOther) {
     EXPECT_EQ(unpack(garbage), (Outcome{{{"log", garbage}}, "", {}}));
   }
   EXPECT_EQ(unpack(std::string(5000, '\0')).files, (Files{{"log", std::string(5000, '\0')}}));
+}
+
+TEST(Unpacker, SaysWhatCannotBeRead) {
+  struct Case {
+    std::string body;
+    const char* hint;
+  };
+  const Case cases[] = {
+      {"7z\xbc\xaf\x27\x1c\0\4"s, "This is 7z, which is not read here; unpack it"},
+      {"%PDF-1.7\n", "This is a PDF; "},
+      {"\177ELF\2\1\1" + std::string(9, '\0') + "\4\0"s, "This is a core dump; "},
+      {"\177ELF\2\1\1" + std::string(9, '\0') + "\3\0"s, "This is a program or a library (ELF), "},
+      {"LPKSHHRH\0\0"s, "journalctl --file FILE -o export"},
+      {gzip("SQLite format 3\0"s), "This is an SQLite database"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.hint);
+    const Outcome outcome = unpack(c.body);
+    EXPECT_EQ(outcome.error, "");
+    EXPECT_THAT(outcome.files, ElementsAre(Pair("log", "")));
+    EXPECT_THAT(outcome.hints, ElementsAre(HasSubstr(c.hint)));
+    EXPECT_EQ(unpack(c.body, [] { return 1; }), outcome);
+  }
+  EXPECT_THAT(unpack("%PDF? no.\n").hints, ElementsAre());
+}
+
+TEST(Unpacker, MakesALineOfEachRecordOfAListWithoutAByteMoreOrLess) {
+  struct Case {
+    const char* why;
+    std::string body;
+    std::string lines;
+  };
+  const Case cases[] = {
+      {"a list", R"([{"message":"a"},{"message":"b, ]"}])",
+       " {\"message\":\"a\"}\n{\"message\":\"b, ]\"} "},
+      {"a list over lines", "[\n  {\n    \"log\": \"a\"\n  },\n  {\"log\": [1,\n2]}\n]\n",
+       "    {     \"log\": \"a\"   }\n   {\"log\": [1, 2]}  \n"},
+      {"two lists", "[{\"log\":\"a\"}]\n[{\"log\":\"b\"}]\n",
+       " {\"log\":\"a\"} \n {\"log\":\"b\"} \n"},
+      {"records over lines", "{\n \"log\": \"a\"\n}\n{\n \"log\": \"b\"\n}\n",
+       "{  \"log\": \"a\" }\n{  \"log\": \"b\" }\n"},
+      {"no record of a line", "[\n{\"ifname\":\n\"eth0\"}]\n", "[\n{\"ifname\":\n\"eth0\"}]\n"},
+      {"a text that goes over lines is none", "[{\"log\":\"a\"},\"b\n\"]\n",
+       " {\"log\":\"a\"}\n\"b\n\"]\n"},
+      {"one that breaks off", "[{\"log\":\"a\"},\n{\"log\":", " {\"log\":\"a\"}\n {\"log\":"},
+      {"brackets that nothing opened", "[{\"log\":\"a\"}]}]\n]", " {\"log\":\"a\"} }]\n]"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    const Outcome whole = unpack(c.body);
+    EXPECT_THAT(whole.files, ElementsAre(Pair("log", c.lines)));
+    EXPECT_EQ(c.body.size(), c.lines.size());
+    EXPECT_EQ(unpack(c.body, [] { return 1; }), whole);
+  }
+  // What is held until it is known is bounded.
+  const std::string endless = "[{\"log\":\"" + std::string(1'000'000, 'x');
+  EXPECT_THAT(unpack(endless).files, ElementsAre(Pair("log", endless)));
 }
 
 }  // namespace

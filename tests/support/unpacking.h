@@ -34,7 +34,13 @@ class Collector : public FileVisitor {
     is_open = false;
   }
 
+  void unreadable(std::uint64_t, std::string_view hint) override {
+    EXPECT_TRUE(is_open);
+    hints.emplace_back(hint);
+  }
+
   Files files;
+  std::vector<std::string> hints;
   bool is_open = false;
 };
 
@@ -42,11 +48,13 @@ struct Outcome {
   Files files;
   std::string error;
   Error::Kind kind{};
+  std::vector<std::string> hints;
   bool operator==(const Outcome&) const = default;
 };
 
 inline void PrintTo(const Outcome& outcome, std::ostream* out) {
-  *out << testing::PrintToString(outcome.files) << ", error \"" << outcome.error << '"';
+  *out << testing::PrintToString(outcome.files) << ", error \"" << outcome.error << "\", hints "
+       << testing::PrintToString(outcome.hints);
 }
 
 // Feeds data in pieces of the sizes that `next_size` gives.
@@ -62,7 +70,7 @@ inline Outcome unpack(std::string_view data, const std::function<std::size_t()>&
   }
   if (result) result = unpacker.finish();
   EXPECT_FALSE(collector.is_open) << "a file was left open";
-  Outcome outcome{collector.files, "", {}};
+  Outcome outcome{collector.files, "", {}, collector.hints};
   if (!result) {
     outcome.error = result.error().message;
     outcome.kind = result.error().kind;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <lzma.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -47,6 +48,7 @@ TEST(Limits, StopsADecompressionBomb) {
     void open(std::string_view) override {}
     void bytes(std::string_view piece) override { count += piece.size(); }
     void close() override {}
+    void unreadable(std::uint64_t, std::string_view) override {}
     std::uint64_t& count;
   } counter(read);
   const std::string bomb = zstd_bomb(std::uint64_t{3} << 30);
@@ -77,6 +79,59 @@ TEST(Limits, RefusesAZstdWindowThatWouldEatTheMemory) {
       "the zstd data needs a window of more than 64 MiB to be read; compress it again without "
       "--long and with a level below 20");
   EXPECT_EQ(unpack(zstd(many_lines(1 << 20), 26)).error, "");
+}
+
+// A header and no data: it is enough to be refused.
+std::string xz_with_dictionary(std::uint32_t size) {
+  lzma_options_lzma options{};
+  lzma_lzma_preset(&options, 0);
+  options.dict_size = size;
+  lzma_filter filters[] = {{LZMA_FILTER_LZMA2, &options}, {LZMA_VLI_UNKNOWN, nullptr}};
+  lzma_stream_flags flags{};
+  flags.check = LZMA_CHECK_CRC32;
+  lzma_block block{};
+  block.check = LZMA_CHECK_CRC32;
+  block.compressed_size = block.uncompressed_size = LZMA_VLI_UNKNOWN;
+  block.filters = filters;
+  std::string packed(LZMA_STREAM_HEADER_SIZE, '\0');
+  EXPECT_EQ(lzma_stream_header_encode(&flags, reinterpret_cast<std::uint8_t*>(packed.data())),
+            LZMA_OK);
+  EXPECT_EQ(lzma_block_header_size(&block), LZMA_OK);
+  std::string header(block.header_size, '\0');
+  EXPECT_EQ(lzma_block_header_encode(&block, reinterpret_cast<std::uint8_t*>(header.data())),
+            LZMA_OK);
+  return packed + header;
+}
+
+TEST(Limits, RefusesAnXzDictionaryThatWouldEatTheMemory) {
+  const Outcome outcome = unpack(xz_with_dictionary(std::uint32_t{256} << 20));
+  EXPECT_EQ(outcome.kind, Error::Kind::too_large);
+  EXPECT_THAT(outcome.error, HasSubstr("needs more than 80 MiB of memory to be read"));
+  EXPECT_THAT(unpack(xz_with_dictionary(std::uint32_t{64} << 20)).error, HasSubstr("breaks off"));
+}
+
+TEST(Limits, StopsBombsOfXzBzip2AndZip) {
+  Workshop workshop;
+  for (const char* packer : {"xz -0", "bzip2", "zip -q -1 - -"}) {
+    SCOPED_TRACE(packer);
+    // Zip and xz alone do not pack that well, so twice.
+    const std::string bomb =
+        workshop.make("head -c 290000000 /dev/zero | " + std::string(packer) + " | gzip -9 > out");
+    std::uint64_t read = 0;
+    struct Counter : FileVisitor {
+      explicit Counter(std::uint64_t& counted) : count(counted) {}
+      void open(std::string_view) override {}
+      void bytes(std::string_view piece) override { count += piece.size(); }
+      void close() override {}
+      void unreadable(std::uint64_t, std::string_view) override {}
+      std::uint64_t& count;
+    } counter(read);
+    Unpacker unpacker("log", Encoding::detect, counter);
+    const Result<void> result = unpacker.feed(bomb);
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().kind, Error::Kind::too_large);
+    EXPECT_LE(read, std::max(Unpacker::kFreeGrowth, bomb.size() * Unpacker::kMaxGrowth));
+  }
 }
 
 TEST(Limits, RefusesAnArchiveOfCountlessFiles) {

@@ -95,7 +95,7 @@ TEST(ContainerLogs, LeaveAloneWhatIsNoRecord) {
            std::string(R"({"log":)"),
            std::string(R"({"log":7,"stream":"stdout"})"),
            std::string(R"({"log":"x\n"} and more)"),
-           std::string(R"({"level":"info","msg":"x"})"),
+           std::string(R"({"level":"info","step":"x"})"),
            std::string(R"({'eval_loss': 0.5})"),
            std::string("{"),
            std::string("{}"),

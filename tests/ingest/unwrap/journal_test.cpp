@@ -68,7 +68,7 @@ TEST(JournalJson, LeavesAloneWhatIsNoRecord) {
            R"({"MESSAGE":{"a":1},"_HOSTNAME)",
            R"({"MESSAGE":[300],"_HOSTNAME":"n"})",
            R"({"MESSAGE":[[1]],"_HOSTNAME":"n"})",
-           R"({"MESSAGE":"a"})",
+           R"({"MESSAGE":7})",
        }) {
     EXPECT_EQ(unwrap_one(line), Told{.text = line});
   }
