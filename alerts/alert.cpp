@@ -37,6 +37,16 @@ void add_list(Alert& alert, const char* name, const std::vector<T>& parts) {
   alert.annotations[name] = std::move(text);
 }
 
+// The one thing to do next.
+std::string next_step_of(const Finding& finding) {
+  if (finding.actions.empty()) return {};
+  const Action& first = finding.actions.front();
+  std::string text = first.what;
+  if (!first.where.empty()) text += fmt::format(" (on {})", first.where);
+  if (!first.command.empty()) text += fmt::format(" [{}]", first.command);
+  return text;
+}
+
 std::string description_of(const StoredFinding& stored) {
   const Finding& finding = stored.finding;
   std::string text = fmt::format("{}. Confidence {:.2f}.", finding.title, finding.confidence);
@@ -60,6 +70,18 @@ std::string cut(std::string text, std::size_t size) {
   size -= kMore.size();
   while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
   text.resize(size);
+  return text += kMore;
+}
+
+std::string cut_at_word(std::string text, std::size_t size) {
+  constexpr std::string_view kMore = " …";
+  if (text.size() <= size) return text;
+  const std::size_t blank = text.rfind(' ', size - kMore.size());
+  // One long word: there is no better place.
+  if (blank == std::string::npos || blank < size / 2) return cut(std::move(text), size);
+  text.resize(blank);
+  while (!text.empty() && std::string_view(" ,;:(").find(text.back()) != std::string_view::npos)
+    text.pop_back();
   return text += kMore;
 }
 
@@ -103,17 +125,23 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url) {
       fmt::format("{}/diagnosis?format=text&attempt={}", job, stored.attempt);
   alert.generator_url =
       fmt::format("{}/api/v1/findings/{}", external_url, path_segment(finding.id));
-  alert.annotations = {{"summary", cut(finding.title, kSummaryBytes)},
-                       {"description", description_of(stored)},
-                       {"confidence", fmt::format("{:.2f}", finding.confidence)},
-                       {"attempt", std::to_string(stored.attempt)},
-                       {"runbook_url", diagnosis},
-                       {"dashboard", job}};
+  alert.annotations = {
+      {"summary", cut_at_word(finding.title, kSummaryBytes)},
+      {"since", to_rfc3339(finding.first_seen.value_or(row.began))},
+      {"next_step", next_step_of(finding)},
+      {"acknowledge",
+       fmt::format("curl -X POST '{}/review?verdict=acknowledged&by=you'", alert.generator_url)},
+      {"description", description_of(stored)},
+      {"confidence", fmt::format("{:.2f}", finding.confidence)},
+      {"attempt", std::to_string(stored.attempt)},
+      {"runbook_url", diagnosis},
+      {"dashboard", job}};
   add_list(alert, "hosts", subject.hosts);
   add_list(alert, "gpus", subject.gpus);
   add_list(alert, "nics", subject.nics);
   add_list(alert, "ranks", subject.ranks);
   if (!row.firing && !stored.reason.empty()) alert.annotations["reason"] = stored.reason;
+  std::erase_if(alert.annotations, [](const auto& note) { return note.second.empty(); });
   return alert;
 }
 

@@ -124,9 +124,9 @@ std::string pagerduty_message(const Receiver& receiver, std::span<const Alert> a
                        {"description", of(alert.annotations, "description")},
                        {"finding", alert.generator_url}});
   const std::string host = of(first.labels, "host");
-  json::object payload{{"summary", cut(fmt::format("{}: {}", of(first.labels, "job"),
-                                                   of(first.annotations, "summary")),
-                                       kSummaryBytes)},
+  json::object payload{{"summary", cut_at_word(fmt::format("{}: {}", of(first.labels, "job"),
+                                                           of(first.annotations, "summary")),
+                                               kSummaryBytes)},
                        {"source", host.empty() ? of(first.labels, "job") : host},
                        {"severity", boost::describe::enum_to_string(worst(alerts), "")},
                        {"timestamp", to_rfc3339(first.starts)},
