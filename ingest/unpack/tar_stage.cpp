@@ -56,7 +56,7 @@ Result<void> TarStage::finish() {
   const bool broken_off =
       remaining_ > 0 || padding_ > 0 || !block_.empty() || sparse_map_follows_ || next_described_;
   const std::string broken_member = members_.is_open() ? members_.name() : "";
-  const Result<void> closed = members_.close();
+  Result<void> closed = members_.close();
   if (broken_off) {
     return Error{
         Error::Kind::invalid_input,

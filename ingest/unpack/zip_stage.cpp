@@ -241,7 +241,7 @@ Result<void> ZipStage::finish() {
     if (auto given = give(std::exchange(collected_, {})); !given) return given;
   }
   const std::string member = members_.is_open() ? members_.name() : "";
-  const Result<void> closed = members_.close();
+  Result<void> closed = members_.close();
   if (broken_off)
     return Error{
         Error::Kind::invalid_input,
