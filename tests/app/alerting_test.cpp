@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <cstdlib>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -226,6 +228,64 @@ TEST_F(Alerting, SpeaksOpenMetricsToThoseWhoAsk) {
   EXPECT_THAT(open.body, HasSubstr("\nfaultline_ingest_lines_total "));
   EXPECT_THAT(curl(server, "/metrics").body,
               HasSubstr("# TYPE faultline_ingest_lines_total counter\n"));
+}
+
+// Jobs whose logs are posted file by file, as a loop of curl does. FAULTLINE_EVERY=1: all
+// scenarios.
+TEST_F(Alerting, TellsTheTrueCausesOfJobsThatArriveFileByFileAndTakesNoneBack) {
+  write_alertmanager_config();
+  start_alertmanager();
+  ServerProcess server(workshop.folder(), {"--alertmanager", alertmanager_url(), "--alert-hold",
+                                           "0s", "--stall-after", "8s"});
+  await_ready(server);
+  const char* wanted_every = std::getenv("FAULTLINE_EVERY");
+  const std::size_t every = wanted_every == nullptr ? 9 : std::stoul(wanted_every);
+  const auto list =
+      boost::json::parse(output_of(FAULTLINE_BINARY " simulate --list --format json")).as_object();
+  std::map<std::string, std::string> truth;  // class by job
+  std::size_t number = 0;
+  for (const auto& row : list.at("scenarios").as_array()) {
+    if (number++ % every != 0) continue;
+    const std::string scenario(row.at("scenario").as_string());
+    const std::string folder = file(scenario);
+    output_of(
+        fmt::format("{} simulate --scenario {} --nodes 2 --gpus-per-node 4 --steps 10 --seed "
+                    "{} --out '{}'",
+                    FAULTLINE_BINARY, scenario, number, folder));
+    truth[scenario] = row.at("class").as_string();
+    output_of(
+        fmt::format("cd '{}/logs' && for f in */*; do curl -sS -o /dev/null --data-binary @$f "
+                    "\"{}/api/v1/ingest?job={}&host=${{f%%/*}}&source=$f\"; done",
+                    folder, server.url(""), scenario));
+  }
+  ASSERT_GE(truth.size(), 8U);
+
+  std::map<std::string, std::set<std::string>> told;
+  const auto ask = [&] {
+    told.clear();
+    for (const auto& alert : alerts("role=cause")) {
+      const auto& labels = alert.at("labels").as_object();
+      told[std::string(labels.at("job").as_string())].emplace(labels.at("alertname").as_string());
+      EXPECT_GE(std::stod(std::string(alert.at("annotations").at("confidence").as_string())), 0.8);
+    }
+  };
+  std::this_thread::sleep_for(10s);
+  ask();
+  for (auto before = told; std::this_thread::sleep_for(3s), ask(), told != before; before = told) {
+  }
+  EXPECT_GE(told.size() * 2, truth.size()) << "most of these jobs have a fault that is told";
+  for (const auto& [job, cause] : truth) {
+    const auto answer = curl(server, "/api/v1/jobs/" + job + "/diagnosis").json();
+    std::set<std::string> sure;
+    for (const auto& finding : answer.at("root_causes").as_array())
+      if (finding.at("confidence").to_number<double>() >= 0.8)
+        sure.emplace(finding.at("class").as_string());
+    EXPECT_EQ(told[job], sure) << job;
+    for (const std::string& one : told[job]) EXPECT_EQ(one, cause) << job;
+  }
+  const auto over = curl(server, "/api/v1/findings?state=resolved&limit=1000").json();
+  for (const auto& finding : over.at("findings").as_array())
+    EXPECT_NE(finding.at("role"), "cause") << finding.at("job") << ' ' << finding.at("title");
 }
 
 TEST_F(Alerting, PagesForTenGpusAmongAHundredAndSixtyThousandTeardowns) {
