@@ -75,7 +75,7 @@ struct LiveJobs::Job {
   std::set<std::string, std::less<>> wrong;  // by an operator's word
 
   std::mutex ends_mutex;
-  std::set<std::string, std::less<>> read_to_the_end;  // sources, until more of them comes
+  std::map<std::string, Timestamp, std::less<>> read_to_the_end;  // sources, and as of when
 
   std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
   std::vector<PastOffence> offences;
@@ -124,7 +124,6 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
     for (const std::string& job : names()) {
       if (stop) throw Stopped{};
       recall_what_was_told(job);
-      read_to_the_end(*find(job));
       reconcile(job);
     }
     ready_ = true;
@@ -226,6 +225,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::lock_guard cache_lock(job.cache_mutex);
   const std::uint64_t offences_version = offences_version_;
   std::vector<PastOffence> offences = past_offences(job);
+  read_to_the_end(job);
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job, std::move(offences));
@@ -249,9 +249,10 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
 
 void LiveJobs::remember_what_was_told(Job& job, Timestamp now) {
   std::map<std::string, Timestamp, std::less<>> suspected;
-  for (const Finding& finding : job.cached->so_far) {
-    const auto known = job.suspected_since.find(finding.id);
-    suspected[finding.id] = known == job.suspected_since.end() ? now : known->second;
+  for (const FindingStory& story : job.cached->explanation.findings) {
+    if (story.place != Place::so_far) continue;
+    const auto known = job.suspected_since.find(story.finding);
+    suspected[story.finding] = known == job.suspected_since.end() ? now : known->second;
   }
   job.suspected_since = std::move(suspected);
   job.told.clear();
@@ -495,7 +496,7 @@ void LiveJobs::reconcile_anew(std::string_view name) {
 }
 
 // What came last of a source may wait for more: a report for its next line. It is read as it stands
-// once nothing has come for long.
+// once nothing has come for long. Asks the store, so the job's state must not be locked.
 void LiveJobs::read_to_the_end(Job& job) {
   struct Ended {
     std::string name;
@@ -509,13 +510,16 @@ void LiveJobs::read_to_the_end(Job& job) {
     const Timestamp now = utc_now();
     for (const SourceState& source : job.state.sources().all()) {
       const std::string& name = source.source.name;
-      const bool late = now - source.last_received >= settings_.stall_after;
-      if (!late || open.contains(name)) job.read_to_the_end.erase(name);
-      if (late && !open.contains(name) && source.end == SourceEnd::whole &&
-          job.read_to_the_end.insert(name).second)
-        ended.push_back({name, source.last_received});
+      if (source.end != SourceEnd::whole || now - source.last_received < settings_.stall_after ||
+          open.contains(name))
+        continue;
+      Timestamp& read_as_of = job.read_to_the_end[name];
+      if (read_as_of == source.last_received) continue;
+      read_as_of = source.last_received;
+      ended.push_back({name, source.last_received});
     }
   }
+  bool read = false;
   for (const Ended& source : ended) {
     const std::optional<StoredSource> stored = settled_source(job.state.name(), source.name);
     if (!stored || stored->position.carry.empty()) continue;
@@ -530,15 +534,22 @@ void LiveJobs::read_to_the_end(Job& job) {
     commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
     commit.received = source.received;  // nothing came now
     lease->write([&] { this->commit(std::move(commit), [](std::exception_ptr) {}); });
+    read = true;
   }
+  if (read) store_.drain();
 }
 
-// Something of it came lately: what it tells is decided once no more comes.
+// What it tells may be decided by now, though nothing came.
 bool LiveJobs::is_to_be_judged(Job& job) const {
-  constexpr std::chrono::seconds kALittleLonger{10};
-  const std::shared_lock state_lock(job.state_mutex);
-  const auto last = job.state.last_activity();
-  return last && utc_now() - *last < settings_.stall_after + kALittleLonger;
+  constexpr int kLooks = 12;  // while it is not
+  const std::lock_guard cache_lock(job.cache_mutex);
+  if (!job.cached) return true;
+  if (!job.cached->judged_in) return false;
+  const SteadyTime::duration between =
+      std::max<SteadyTime::duration>(kFresh, settings_.stall_after / kLooks);
+  const SteadyTime::duration passed = steady_now() - job.cached_at;
+  return passed >= between ||
+         passed >= std::max<SteadyTime::duration>(kFresh, *job.cached->judged_in);
 }
 
 bool LiveJobs::has_just_ended(Job& job) const {
@@ -551,11 +562,7 @@ void LiveJobs::reconcile_open() {
   for (const std::string& job : open_sources_.jobs(steady_now())) reconcile(job);
   for (const std::string& name : names()) {
     const std::shared_ptr<Job> job = find(name);
-    if (is_to_be_judged(*job)) {
-      read_to_the_end(*job);
-      job->is_due = true;
-    }
-    if (has_just_ended(*job)) job->is_due = true;
+    if (is_to_be_judged(*job) || has_just_ended(*job)) job->is_due = true;
     if (!job->is_due.exchange(false)) continue;
     try {
       reconcile(name);
