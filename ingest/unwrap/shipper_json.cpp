@@ -26,6 +26,7 @@ struct ShippedField {
 };
 
 constexpr ShippedField kShippedFields[] = {
+    {Slot::line, "details.message"},      // a node's monitor, of what it quotes
     {Slot::line, "message"},              // Vector, Filebeat, Logstash, rsyslog
     {Slot::line, "log"},                  // Fluent Bit, Docker
     {Slot::line, "msg"},                  // programs that log JSON themselves

@@ -114,7 +114,7 @@ Check calls_are_logged(const View& view) {
   return check;
 }
 
-Check no_gpu_errors(const View& view) {
+Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "no GPU errors in kernel logs", .status = CheckStatus::unknown};
   std::size_t errors = 0;
   for (const XidIncident& incident : view.job.hardware().xids()) {
@@ -125,11 +125,17 @@ Check no_gpu_errors(const View& view) {
   std::set<std::string> covered = hosts_with_kernel_log(view);
   auto with_log =
       std::ranges::count_if(hosts, [&](const std::string& h) { return covered.contains(h); });
-  if (errors > 0)
+  const auto of_a_gpu = [](const Finding& finding) {
+    return is_of(finding.cause, Family::gpu) && finding.severity >= Severity::error;
+  };
+  const bool of_the_job = std::ranges::any_of(diagnosis.root_causes, of_a_gpu) ||
+                          std::ranges::any_of(diagnosis.symptoms, of_a_gpu);
+  if (errors > 0 && of_the_job)
     check.status = CheckStatus::fail;
-  else if (!hosts.empty() && with_log == static_cast<std::ptrdiff_t>(hosts.size()))
+  else if (errors == 0 && !hosts.empty() && with_log == static_cast<std::ptrdiff_t>(hosts.size()))
     check.status = CheckStatus::pass;
   check.detail = fmt::format("NVIDIA driver lines seen for {} of {} hosts", with_log, hosts.size());
+  if (errors > 0 && !of_the_job) check.detail += "; errors of another time or another part";
   if (check.status == CheckStatus::unknown) check.command = "dmesg -T | grep NVRM";
   return check;
 }
@@ -286,7 +292,7 @@ std::vector<Check> checklist_of(const View& view, const Diagnosis& diagnosis) {
       agreement(view, diagnosis, "datatypes and shapes agree",
                 {Cause::software_collective_mismatch},
                 "ranks called the same functions, counts and types"),
-      no_gpu_errors(view)};
+      no_gpu_errors(view, diagnosis)};
   for (Check& check : checks_of_parts(view)) checks.push_back(std::move(check));
   const std::vector<Check> measured = checks_of_performance(view);
   checks.insert(checks.end(), measured.begin(), measured.end());

@@ -289,6 +289,11 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   }
   diagnosis.coverage = coverage_of(view);
   diagnosis.checklist = checklist_of(view, diagnosis);
+  // Health is not said against a check that failed.
+  if (diagnosis.verdict == Verdict::healthy &&
+      std::ranges::any_of(diagnosis.checklist,
+                          [](const Check& check) { return check.status == CheckStatus::fail; }))
+    diagnosis.verdict = Verdict::unknown;
   diagnosis.missing_evidence = missing_evidence_of(view, diagnosis, unexplained, borne_out);
   diagnosis.next_time = next_time_of(view, diagnosis);
   diagnosis.timeline = timeline_of(diagnosis);
