@@ -17,7 +17,7 @@
 #include <stdexcept>
 
 #include "alerts/url.h"
-#include "app/duration.h"
+#include "model/duration.h"
 #include "rules/knowledge/limits.h"
 #include "service/clock.h"
 

@@ -8,8 +8,11 @@ class App;
 
 namespace faultline {
 
-// A usage or input error; 1 is what `diagnose` answers when it found a fault.
-inline constexpr int kExitError = 2;
+// What scripts tell answers apart by.
+inline constexpr int kExitGood = 0;       // nothing wrong was found
+inline constexpr int kExitFault = 1;      // `diagnose` found one
+inline constexpr int kExitError = 2;      // a usage or input error: it could not look
+inline constexpr int kExitUndecided = 3;  // what `diagnose` read does not decide
 
 // All of them; returns the program's exit status.
 int run_command_line(int argc, char** argv);

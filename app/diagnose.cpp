@@ -23,6 +23,7 @@
 #include "parsers/parser.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/diagnosis_forms.h"
+#include "rules/answer/pasteable.h"
 #include "rules/knowledge/catalog.h"
 #include "rules/state/job_state.h"
 
@@ -112,13 +113,32 @@ std::string written(const JobState& job, const Diagnosis& diagnosis,
   }
   if (options.format == "markdown") return to_markdown(diagnosis);
   if (options.format == "html") return to_html(diagnosis, ranks_of(job, diagnosis));
-  return to_text(diagnosis) + (options.explain ? to_text(diagnosis.explanation) : "");
+  return to_text(diagnosis, options.verbose) +
+         (options.explain ? to_text(diagnosis.explanation) : "");
 }
 
 void print(std::string text) {
   if (!text.ends_with('\n')) text += '\n';
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     throw std::runtime_error("the diagnosis could not be written to stdout");
+}
+
+// What a script tells verdicts apart by.
+int exit_status(const Diagnosis& diagnosis) {
+  switch (diagnosis.verdict) {
+    case Verdict::healthy:
+    case Verdict::running:
+      return kExitGood;
+    case Verdict::unknown:
+    case Verdict::undecided:
+      return kExitUndecided;
+    case Verdict::slow:
+    case Verdict::hang:
+    case Verdict::failed:
+    case Verdict::corrupt:
+      break;
+  }
+  return kExitFault;
 }
 
 int fail(std::string_view message) {
@@ -150,9 +170,9 @@ int run_diagnose(const DiagnoseOptions& options) {
   }
 
   const Moment moment{.now = folded.newest, .live_sources = {}};
-  const Diagnosis diagnosis = diagnose(job, catalog, moment);
+  const Diagnosis diagnosis = addressed(diagnose(job, catalog, moment), "");
   print(written(job, diagnosis, options));
-  return diagnosis.root_causes.empty() && diagnosis.symptoms.empty() ? 0 : 1;
+  return exit_status(diagnosis);
 }
 
 void add_diagnose_command(CLI::App& app, int& exit_code) {
@@ -181,6 +201,8 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
   command->add_option("--format", options->format, "How to print the diagnosis")
       ->check(CLI::IsMember({"text", "json", "markdown", "html"}))
       ->capture_default_str();
+  command->add_flag("--verbose", options->verbose,
+                    "Text: also what passed, what is not known, and all lines and steps");
   command->add_flag("--explain", options->explain,
                     "Tell how the answer came about, in text and JSON");
   command
@@ -188,7 +210,9 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
           "--rules", options->rules,
           "A folder of signatures of your own, and of files that replace the catalog's by name")
       ->type_name("DIR");
-  command->footer("Exits 0 when nothing wrong was found, 1 when a fault was, 2 on an error.");
+  command->footer(
+      "Exits 0 when nothing wrong was found, 1 when a fault was, 2 when it could not look, 3 when "
+      "what was read does not decide.");
   command->callback([options, &exit_code] { exit_code = run_diagnose(*options); });
 }
 

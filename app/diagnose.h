@@ -15,13 +15,14 @@ struct DiagnoseOptions {
   std::string host;                    // of lines that name none
   std::optional<Timestamp> boot_time;  // of the host of kernel lines stamped with its uptime
   std::string format = "text";         // text, json, markdown or html
+  bool verbose = false;
   bool explain = false;
   std::optional<std::filesystem::path> rules;
   std::vector<std::string> paths;
 };
 
 // Prints the diagnosis to stdout and everything else to stderr. Returns 0 when nothing wrong was
-// found, 1 when a fault was, 2 on an input error.
+// found, 1 when a fault was, 2 when it could not look, 3 when what was read does not decide.
 int run_diagnose(const DiagnoseOptions& options);
 
 }  // namespace faultline

@@ -16,9 +16,9 @@
 #include "app/alert_options.h"
 #include "app/commands.h"
 #include "app/config_file.h"
-#include "app/duration.h"
 #include "http/query.h"
 #include "http/server.h"
+#include "model/duration.h"
 #include "rules/knowledge/live_catalog.h"
 
 namespace faultline {

@@ -11,6 +11,7 @@
 #include "http/problem.h"
 #include "model/json.h"
 #include "rules/answer/diagnosis_forms.h"
+#include "rules/answer/pasteable.h"
 
 namespace faultline {
 namespace {
@@ -45,13 +46,9 @@ std::variant<std::string_view, Problem> wanted_form(const Request& request) {
                      "text/html; accept one of them"};
 }
 
-std::variant<bool, Problem> wants_explanation(const Request& request) {
-  const auto explain = request.query.text("explain");
-  if (!explain || *explain == "false") return false;
-  if (*explain == "true") return true;
-  return Problem{
-      .status = 400,
-      .detail = fmt::format("explain must be true or false, not \"{}\"", printable_name(*explain))};
+// As the asker reaches this service; what is no name of a host is none.
+std::string server_of(const Request& request) {
+  return fmt::format("http://{}", request.header("Host"));
 }
 
 Response json_answer(const Diagnosis& diagnosis, bool explain) {
@@ -68,13 +65,14 @@ Response html_answer(const Diagnosis& diagnosis, const std::vector<RankView>& ra
   return response;
 }
 
-Response answer(const Diagnosis& diagnosis, std::string_view form, bool explain,
+Response answer(const Diagnosis& diagnosis, std::string_view form, bool explain, bool verbose,
                 const std::vector<RankView>& ranks) {
   if (form == "json") return json_answer(diagnosis, explain);
   if (form == "html") return html_answer(diagnosis, ranks);
   if (form == "markdown")
     return Response::text(to_markdown(diagnosis), "text/markdown; charset=utf-8");
-  return Response::text(to_text(diagnosis) + (explain ? to_text(diagnosis.explanation) : ""));
+  return Response::text(to_text(diagnosis, verbose) +
+                        (explain ? to_text(diagnosis.explanation) : ""));
 }
 
 }  // namespace
@@ -82,8 +80,10 @@ Response answer(const Diagnosis& diagnosis, std::string_view form, bool explain,
 Response show_diagnosis(const Request& request, Services& services) {
   const auto form = wanted_form(request);
   if (const Problem* problem = std::get_if<Problem>(&form)) return problem_response(*problem);
-  const auto explain = wants_explanation(request);
-  if (const Problem* problem = std::get_if<Problem>(&explain)) return problem_response(*problem);
+  const Result<bool> explain = request.query.boolean("explain");
+  if (!explain) return problem_response(explain.error());
+  const Result<bool> verbose = request.query.boolean("verbose");
+  if (!verbose) return problem_response(verbose.error());
   const auto attempt = request.query.number("attempt", 1);
   if (!attempt) return problem_response(attempt.error());
   const std::string& job = request.path_value("job");
@@ -97,7 +97,8 @@ Response show_diagnosis(const Request& request, Services& services) {
   const std::string_view name = std::get<std::string_view>(form);
   std::vector<RankView> ranks;
   if (name == "html") ranks = services.jobs.ranks(job, *diagnosis).value_or(ranks);
-  Response response = answer(*diagnosis, name, std::get<bool>(explain), ranks);
+  const Diagnosis told = addressed(*diagnosis, server_of(request));
+  Response response = answer(told, name, *explain, *verbose, ranks);
   response.headers.emplace_back("Vary", "Accept");
   return response;
 }

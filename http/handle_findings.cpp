@@ -1,11 +1,9 @@
 // GET /api/v1/jobs/{job}/findings, /api/v1/findings, /api/v1/findings/{id}, and what is said of one
 #include <fmt/format.h>
-#include <boost/describe/enum_from_string.hpp>
 #include <boost/describe/enum_to_string.hpp>
-#include <boost/describe/enumerators.hpp>
 #include <boost/json.hpp>
-#include <boost/mp11/algorithm.hpp>
 
+#include "http/enumerator.h"
 #include "http/finding_json.h"
 #include "http/handlers.h"
 #include "http/page.h"
@@ -15,20 +13,6 @@
 namespace faultline {
 namespace json = boost::json;
 namespace {
-
-template <class Enum>
-Result<std::optional<Enum>> enumerator(const QueryString& query, std::string_view name) {
-  const auto text = query.text(name);
-  if (!text) return std::optional<Enum>{};
-  Enum value{};
-  if (boost::describe::enum_from_string(text->c_str(), value)) return std::optional<Enum>{value};
-  std::string known;
-  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>([&](auto enumerator) {
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", enumerator.name);
-  });
-  return Error{Error::Kind::invalid_input,
-               fmt::format("{} must be one of {}, not \"{}\"", name, known, printable_name(*text))};
-}
 
 // Where a list that goes by changes was left: a cursor, or a time.
 Result<void> read_since(const Request& request, FindingFilter& filter) {
@@ -133,7 +117,9 @@ Response list_all_findings(const Request& request, Services& services) {
 }
 
 Response review_finding(const Request& request, Services& services) {
-  const auto verdict = enumerator<ReviewVerdict>(request.query, "verdict");
+  const Result<QueryString> said = request.query.with_json(request.body, {"verdict", "by", "note"});
+  if (!said) return problem_response(said.error());
+  const auto verdict = enumerator<ReviewVerdict>(*said, "verdict");
   if (!verdict) return problem_response(verdict.error());
   if (!*verdict)
     return problem_response(
@@ -141,8 +127,8 @@ Response review_finding(const Request& request, Services& services) {
               "verdict is missing; it is acknowledged, wrong, closed or reopened"});
   constexpr std::size_t kMostNote = 4096;
   Review review{.verdict = **verdict,
-                .who = printable_name(request.query.text("by").value_or("")),
-                .note = request.query.text("note").value_or("")};
+                .who = printable_name(said->text("by").value_or("")),
+                .note = said->text("note").value_or("")};
   if (review.note.size() > kMostNote || review.who.size() > kMostNote)
     return problem_response(Error{Error::Kind::too_large, "by and note hold at most 4096 bytes"});
   const std::string& id = request.path_value("id");

@@ -21,6 +21,7 @@ struct Request {
   Headers headers;
   std::string peer;  // the address it came from
   bool has_body = false;
+  std::string body;  // only of a route that takes a small one
 
   // Filled in when its route is known.
   QueryString query;

@@ -81,6 +81,16 @@ json::object operation_of(const Route& route) {
       {"parameters", parameters},
       {"responses",
        json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
+  if (route.takes_body) {
+    json::object properties;
+    for (const Parameter& parameter : route.query)
+      properties[parameter.name] =
+          json::object{{"type", parameter.type}, {"description", parameter.description}};
+    const json::object schema{{"type", "object"}, {"properties", std::move(properties)}};
+    operation["requestBody"] = json::object{
+        {"required", false},
+        {"content", json::object{{"application/json", json::object{{"schema", schema}}}}}};
+  }
   if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
     operation["requestBody"] =
         json::object{{"required", true},

@@ -1,9 +1,13 @@
 #include "http/query.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <boost/json.hpp>
 
 #include <algorithm>
 #include <charconv>
+
+#include "model/duration.h"
 
 namespace faultline {
 namespace {
@@ -125,6 +129,39 @@ Result<std::optional<Timestamp>> QueryString::time(std::string_view name) const 
   if (const std::optional<Timestamp> time = parse_rfc3339(*value)) return time;
   return invalid(fmt::format("{} must be a time such as 2026-03-05T02:47:11Z, not \"{}\"", name,
                              printable_name(*value)));
+}
+
+Result<std::optional<Timestamp>> QueryString::time_or_age(std::string_view name,
+                                                          Timestamp now) const {
+  const std::optional<std::string> value = text(name);
+  if (!value) return std::optional<Timestamp>{};
+  if (const std::optional<Timestamp> at = parse_rfc3339(*value)) return at;
+  if (const auto age = parse_duration(*value)) return std::optional<Timestamp>{now - *age};
+  return invalid(fmt::format(
+      "{} must be a time such as 2026-03-05T02:47:11Z, or an age such as 90m or 2h, not "
+      "\"{}\"",
+      name, printable_name(*value)));
+}
+
+Result<QueryString> QueryString::with_json(std::string_view body,
+                                           const std::vector<std::string_view>& names) const {
+  QueryString query = *this;
+  if (body.find_first_not_of(" \t\r\n") == std::string_view::npos) return query;
+  boost::system::error_code error;
+  const boost::json::value document = boost::json::parse(body, error);
+  if (error || !document.is_object())
+    return invalid(fmt::format("the body must be a JSON object with {}", fmt::join(names, ", ")));
+  for (const auto& [key, value] : document.as_object()) {
+    const std::string_view name = key;
+    if (std::ranges::find(names, name) == names.end())
+      return invalid(fmt::format("unknown member \"{}\"; those taken here are {}",
+                                 printable_name(name), fmt::join(names, ", ")));
+    if (!value.is_string()) return invalid(fmt::format("{} must be a text", printable_name(name)));
+    if (query.has(name))
+      return invalid(fmt::format("\"{}\" is given twice; give it once", printable_name(name)));
+    query.values_.emplace_back(name, value.as_string());
+  }
+  return query;
 }
 
 Result<void> check_name(std::string_view what, std::string_view text) {

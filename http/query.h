@@ -32,6 +32,13 @@ class QueryString {
   Result<bool> boolean(std::string_view name) const;  // absent: false
   Result<std::optional<Timestamp>> time(std::string_view name) const;
 
+  // A time, or how long before `now` it was: 90m, 2h.
+  Result<std::optional<Timestamp>> time_or_age(std::string_view name, Timestamp now) const;
+
+  // With the texts of a JSON object, of these names. What stands in both is given twice.
+  Result<QueryString> with_json(std::string_view body,
+                                const std::vector<std::string_view>& names) const;
+
   const std::vector<std::pair<std::string, std::string>>& all() const { return values_; }
 
  private:

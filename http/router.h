@@ -28,7 +28,8 @@ struct Route {
   std::variant<Answer, Stream> handler;
   std::string_view summary;
   std::vector<Parameter> query;
-  bool always = false;  // answered even before the stored jobs are read back
+  bool always = false;      // answered even before the stored jobs are read back
+  bool takes_body = false;  // a JSON object of what may also stand in the query
 };
 
 std::span<const Route> routes();

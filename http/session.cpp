@@ -103,8 +103,29 @@ class Session {
     co_return response;
   }
 
-  asio::awaitable<Response> answer(const Route& route, const Request& request,
-                                   RequestReader& reader) {
+  // The problem, if it is not a small body that comes in time.
+  asio::awaitable<std::optional<Response>> take_body(Request& request, RequestReader& reader) {
+    constexpr std::size_t kMostBody = 64 * 1024;
+    if (!co_await reader.invite_body()) co_return Response{.status = kClientLeft};
+    const SteadyTime deadline = steady_now() + options_.body_idle_limit;
+    for (;;) {
+      const BodyEvent event = co_await reader.read_body(deadline);
+      if (event == BodyEvent::end) co_return std::nullopt;
+      if (event == BodyEvent::closed) co_return Response{.status = kClientLeft};
+      if (event == BodyEvent::timeout)
+        co_return problem_response(Problem{.status = 408, .detail = "the body did not come"});
+      if (event == BodyEvent::malformed)
+        co_return problem_response(
+            Problem{.status = 400, .detail = "the body is not what its header says"});
+      if (event != BodyEvent::pieces) continue;
+      for (const std::string_view piece : reader.pieces()) request.body += piece;
+      if (request.body.size() > kMostBody)
+        co_return problem_response(
+            Problem{.status = 413, .detail = "a body here holds at most 64 KiB"});
+    }
+  }
+
+  asio::awaitable<Response> answer(const Route& route, Request& request, RequestReader& reader) {
     if (!route.always && !services_.jobs.ready())
       co_return problem_response(
           Problem{.status = 503,
@@ -116,6 +137,10 @@ class Session {
     if (const Stream* stream = std::get_if<Stream>(&route.handler)) {
       Exchange exchange{*connection_, reader, blocking_, options_.body_idle_limit};
       co_return co_await (*stream)(request, services_, exchange);
+    }
+    if (route.takes_body && request.has_body) {
+      std::optional<Response> refusal = co_await take_body(request, reader);
+      if (refusal) co_return std::move(*refusal);
     }
     auto call = [&] { return std::get<Answer>(route.handler)(request, services_); };
     co_return co_await offload(blocking_, call);

@@ -87,7 +87,9 @@ struct Check {
 struct MissingEvidence {
   std::string what;
   std::string why;
-  std::string command;
+  std::string command;  // what prints it
+  std::string file;     // with a command: what to call what it prints; else the file that holds it
+  std::string query;    // of its upload; empty: nothing is to be sent
 };
 
 struct RankTally {
@@ -109,7 +111,7 @@ struct Diagnosis {
   std::vector<Finding> observations;  // real, but of other hardware, of another time, or harmless
   std::vector<Finding> so_far;        // suspected, and not to be decided before more has come
   std::optional<std::chrono::seconds> judged_in;  // from now, unless more comes
-  std::vector<std::string> chain;     // ids, cause first
+  std::vector<std::string> chain;                 // ids, cause first
   std::vector<Check> checklist;
   std::vector<MissingEvidence> missing_evidence;
   std::vector<NextTime> next_time;
@@ -117,6 +119,7 @@ struct Diagnosis {
   std::vector<TimelineEntry> timeline;  // those without a time come last
   std::vector<ClockOffset> clock_offsets;
   Exclusion exclude;
+  std::string server;  // that answers, as its asker reaches it; empty: none does
   RankTally ranks;
   Explanation explanation;
 };

@@ -139,7 +139,9 @@ json::object object_of(const JobOverview& job) {
           {"verdict", name_of(job.verdict)},
           {"ranks", {{"expected", job.ranks_expected}, {"seen", job.ranks_seen}}},
           {"attempts", job.attempts},
-          {"last_activity", time_or_null(job.last_activity)}};
+          {"last_activity", time_or_null(job.last_activity)},
+          {"cause", job.cause},
+          {"confidence", job.confidence ? json::value(*job.confidence) : json::value(nullptr)}};
 }
 
 template <class T>
@@ -195,8 +197,8 @@ json::value to_json(const Diagnosis& diagnosis) {
           {"symptoms", documents(diagnosis.symptoms)},
           {"observations", documents(diagnosis.observations)},
           {"so_far", documents(diagnosis.so_far)},
-          {"judged_in_seconds", diagnosis.judged_in ? json::value(diagnosis.judged_in->count())
-                                                    : json::value(nullptr)},
+          {"judged_in_seconds",
+           diagnosis.judged_in ? json::value(diagnosis.judged_in->count()) : json::value(nullptr)},
           {"chain", list(diagnosis.chain)},
           {"checklist", objects(diagnosis.checklist)},
           {"missing_evidence", objects(diagnosis.missing_evidence)},

@@ -19,6 +19,8 @@ struct JobOverview {
   int ranks_seen = 0;
   int attempts = 1;
   std::optional<Timestamp> last_activity;  // when something last arrived
+  std::string cause;                       // the first one's title; empty: none is worth a line
+  std::optional<double> confidence;        // in it
 };
 
 struct CommunicatorView {

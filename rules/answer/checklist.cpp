@@ -43,7 +43,7 @@ Check ranks_joined(const View& view) {
   if (view.roll.expected == 0) {
     check.detail =
         view.roll.seen == 0 ? "no line names a rank" : "no line tells how many ranks the job has";
-    check.command = "NCCL_DEBUG=INFO";
+    check.command = "export NCCL_DEBUG=INFO";
     return check;
   }
   const std::size_t joined =
@@ -64,7 +64,7 @@ Check ranks_in_step(const View& view) {
   }
   if (compared == 0) {
     check.detail = "no calls of two ranks of one communicator to compare";
-    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+    check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
   check.status = view.lines_are_missing()       ? CheckStatus::unknown
@@ -97,7 +97,7 @@ Check calls_are_logged(const View& view) {
       view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
   if (!any) {
     check.detail = "no line tells of a call";
-    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+    check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
   } else if (view.lines_are_missing()) {
     check.status = CheckStatus::fail;
     check.detail =
@@ -159,7 +159,9 @@ Check ranks_alive(const View& view, const Diagnosis& diagnosis) {
     check.detail = "every rank's log goes on to the last call, or to its end";
   } else {
     check.detail = "no line says that one ended; a log cannot show that a silent process lives";
-    check.command = "srun --overlap --jobid <id> ps -o pid,stat,etime,cmd -C python";
+    check.command =
+        "srun --overlap --jobid \"${SLURM_JOB_ID:?the number of the job in Slurm}\" ps -o "
+        "pid,stat,etime,cmd -C python";
   }
   return check;
 }
@@ -181,7 +183,8 @@ Check first_rank_reached(const View& view, const Diagnosis& diagnosis) {
     check.detail = "every communicator that was begun was set up";
   } else {
     check.detail = "no line tells whether the ranks reached the first one";
-    check.command = "nc -zv $MASTER_ADDR $MASTER_PORT";
+    check.command =
+        "nc -zv \"${MASTER_ADDR:?the address of the first rank}\" \"${MASTER_PORT:?its port}\"";
   }
   return check;
 }
@@ -203,7 +206,7 @@ Check agreement(const View& view, const Diagnosis& diagnosis, std::string name,
     check.detail = agreed;
   } else {
     check.detail = compared ? "lines are missing" : "no calls of two ranks to compare";
-    check.command = "TORCH_DISTRIBUTED_DEBUG=DETAIL";
+    check.command = "export TORCH_DISTRIBUTED_DEBUG=DETAIL";
   }
   return check;
 }
@@ -232,7 +235,7 @@ Check last_operation(const View& view, const Diagnosis& diagnosis) {
   }
   if (largest == nullptr) {
     check.detail = "no line tells of a call";
-    check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+    check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
     return check;
   }
   const auto there = std::ranges::count_if(largest->members, [&](std::size_t member) {
@@ -272,7 +275,7 @@ Check algorithm(const View& view, const Diagnosis& diagnosis) {
   } else {
     check.detail = "no setting that defeats its purpose was seen; NCCL chooses for each call";
   }
-  check.command = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING";
+  check.command = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,TUNING";
   return check;
 }
 

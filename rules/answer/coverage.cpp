@@ -9,6 +9,7 @@
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
+#include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
 
 namespace faultline {
@@ -26,7 +27,7 @@ void ask_for_other_side(const View& view, const Finding& finding,
   if (is_one_of(finding.cause, {Cause::nccl_error, Cause::process_aborted})) {
     ask({"the NCCL log of every rank, from its start",
          "the lines at hand only follow from an error elsewhere, or name no cause",
-         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},
+         "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},
         missing);
     return;
   }
@@ -40,12 +41,12 @@ void ask_for_other_side(const View& view, const Finding& finding,
     if (!heard.contains(host))
       ask({fmt::format("NCCL log of {}", host),
            "only the other end of a failed connection was heard",
-           "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"},
+           "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET"},
           missing);
   }
   if (finding.subject.hosts.empty())
     ask({"the hosts at the ends of the connection that failed", "no line ties them to a name",
-         "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET on every rank"},
+         "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET  # for every rank"},
         missing);
 }
 
@@ -61,9 +62,12 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
   for (const auto& [host, count] : lines) {
     if (++asked > kMostHosts) return;
     const std::string whose = host.empty() ? "a host that no line names" : host;
-    missing.push_back({fmt::format("{} kernel messages of {}", count, whose),
-                       "they came faster than they could be logged; what matters may be among them",
-                       host.empty() ? "dmesg -T" : send_command(view, "dmesg -T", {host})});
+    MissingEvidence lost{
+        .what = fmt::format("{} kernel messages of {}", count, whose),
+        .why = "they came faster than they could be logged; what matters may be among them",
+        .command = "dmesg -T"};
+    if (!host.empty()) make_sent(view, "kernel log", {host}, lost);
+    missing.push_back(std::move(lost));
   }
 }
 
@@ -105,8 +109,9 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
   std::vector<MissingEvidence> missing;
   for (const std::string& source : broken_off_sources(view))
     missing.push_back({fmt::format("the rest of {}", source),
-                       "it broke off, so where its ranks stand is not known",
-                       "send it again, whole; what is held already is skipped"});
+                       "it broke off, so where its ranks stand is not known; send it again, whole: "
+                       "what is held already is skipped",
+                       "", "\"${LOG:?that file, whole}\"", upload_query(view, "source", source)});
   const auto add = [&](std::vector<MissingEvidence> more) {
     for (MissingEvidence& it : more) ask(std::move(it), missing);
   };
@@ -126,21 +131,24 @@ std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnos
     missing.push_back(
         {fmt::format("whole NCCL logs (about {:.0f} % of the lines are missing)",
                      std::max(1.0, view.loss * 100)),
-         "ranks show each other's gaps, and what is missing may be what they wait for",
-         "NCCL_DEBUG_FILE=/tmp/nccl.%h.%p, a file of its own for each process"});
+         "ranks show each other's gaps, and what is missing may be what they wait for; let each "
+         "process write a file of its own",
+         "export NCCL_DEBUG_FILE=/tmp/nccl.%h.%p"});
   if (std::size_t count = uncompared_members(view); count > 0)
     missing.push_back(
         {fmt::format("which ranks share a communicator ({} could not be placed)", count),
-         "NCCL before 2.16 prints no commId, and sizes and hosts do not tell",
-         "NCCL 2.16 or newer, or one log for each attempt of the job"});
+         "NCCL before 2.16 prints no commId, and sizes and hosts do not tell: use a newer one, or "
+         "one log for each attempt of the job",
+         ""});
   std::set<std::uint32_t> asked;
   for (const XidIncident& incident : view.job.hardware().xids())
     if (view.job.host_of(incident.spoken_host, incident.source).empty() &&
         asked.insert(incident.source).second)
       missing.push_back(
           {fmt::format("host of {}", view.job.sources().at(incident.source).source.name),
-           "its lines name no machine, and every machine has a GPU at such an address",
-           "faultline diagnose --host NAME, or &host=NAME when it is sent"});
+           "its lines name no machine, and every machine has a GPU at such an address: name it "
+           "with --host, or with &host= when it is sent",
+           ""});
   return missing;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rules/answer/coverage.h"
+#include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
 
 namespace faultline {
@@ -41,8 +42,11 @@ std::string named(const Hosts& hosts, std::size_t all) {
 
 MissingEvidence gap(const View& view, const HostEvidence& evidence, const Hosts& hosts,
                     std::size_t all, std::string why) {
-  return {fmt::format("{} of {}", evidence.what, named(hosts, all)), std::move(why),
-          send_command(view, evidence.command, hosts)};
+  MissingEvidence missing{.what = fmt::format("{} of {}", evidence.what, named(hosts, all)),
+                          .why = std::move(why),
+                          .command = completed_command(evidence.command, {})};
+  make_sent(view, evidence.what, hosts, missing);
+  return missing;
 }
 
 // Where ranks, or all, stand.
@@ -95,9 +99,11 @@ WhoStands standstill_of(const View& view, const Finding& finding) {
 // It was sent, and what was sent says nothing.
 MissingEvidence more_of(const View& view, const HostEvidence& evidence, const Hosts& hosts,
                         std::size_t all, const std::string& why) {
-  return {fmt::format("whole {} of {}", evidence.what, named(hosts, all)),
-          fmt::format("what was sent of it may not be all; {}", why),
-          send_command(view, evidence.again, hosts)};
+  MissingEvidence missing{.what = fmt::format("whole {} of {}", evidence.what, named(hosts, all)),
+                          .why = fmt::format("what was sent of it may not be all; {}", why),
+                          .command = completed_command(evidence.again, {})};
+  make_sent(view, evidence.what, hosts, missing);
+  return missing;
 }
 
 bool rests_on(const View& view, const Finding& finding, const HostEvidence& evidence) {
@@ -129,18 +135,12 @@ std::set<std::string> hosts_with_kernel_log(const View& view) {
   return hosts;
 }
 
-std::string send_command(const View& view, std::string_view command, const Hosts& hosts) {
-  const std::string what = command.find(';') == std::string_view::npos
-                               ? std::string(command)
-                               : fmt::format("({})", command);
-  if (hosts.size() == 1)
-    return fmt::format(
-        "{} | curl --data-binary @- 'http://FAULTLINE:8686/api/v1/ingest?job={}&host={}'", what,
-        view.job.name(), hosts.front());
-  return fmt::format(
-      "{} | curl --data-binary @- \"http://FAULTLINE:8686/api/v1/ingest?job={}&host=$(hostname)\"  "
-      "# on each",
-      what, view.job.name());
+void make_sent(const View& view, std::string_view kind, const Hosts& hosts,
+               MissingEvidence& missing) {
+  missing.file = kind.substr(0, kind.find(' '));  // "kernel", "port": in front of the host's name
+  missing.query = hosts.size() == 1 ? upload_query(view, "host", hosts.front())
+                                    : upload_query_of_any_host(view);
+  if (hosts.size() == 1) missing.file = shell_word(fmt::format("{}-{}", missing.file, hosts[0]));
 }
 
 std::vector<MissingEvidence> ask_why_it_stands(const View& view,

@@ -14,9 +14,9 @@ namespace faultline {
 std::set<std::string> hosts_heard(const View& view);
 std::set<std::string> hosts_with_kernel_log(const View& view);
 
-// "'http://…&host=gpu-node-3'": what sends a command's output of these hosts.
-std::string send_command(const View& view, std::string_view command,
-                         const std::vector<std::string>& hosts);
+// What its command prints on these hosts is sent, or called by its kind and its host.
+void make_sent(const View& view, std::string_view kind, const std::vector<std::string>& hosts,
+               MissingEvidence& missing);
 
 // Why ranks stand at these hosts, or everybody does, is mostly told by a host.
 std::vector<MissingEvidence> ask_why_it_stands(const View& view,

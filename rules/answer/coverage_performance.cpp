@@ -6,6 +6,7 @@
 #include <set>
 
 #include "rules/answer/coverage_ranks.h"
+#include "rules/answer/pasteable.h"
 #include "rules/detect/performance/measured.h"
 
 namespace faultline {
@@ -93,11 +94,7 @@ void check_profiles(const View& view, const std::vector<Suspicion>& found,
   checks.push_back(std::move(check));
 }
 
-std::string trace_command(const View& view, int rank) {
-  return fmt::format(
-      "curl -T trace_rank{0}.json 'http://FAULTLINE:8686/api/v1/ingest?job={1}&rank={0}'", rank,
-      view.job.name());
-}
+std::string trace_of(int rank) { return fmt::format("trace_rank{}.json", rank); }
 
 }  // namespace
 
@@ -145,15 +142,15 @@ std::vector<MissingEvidence> ask_for_profiles(const View& view, const Diagnosis&
     return {{"profile of every rank, or its times to a barrier",
              "a rank that comes late each time, and communication that nothing hides, stand in no "
              "log",
-             trace_command(view, 0)}};
+             "", trace_of(0), upload_query(view, "rank", "0")}};
   }
   std::vector<int> others;
   for (int rank = 0; rank < view.roll.expected; ++rank)
     if (!profiled.contains(rank)) others.push_back(rank);
   if (others.empty()) return {};
   return {{fmt::format("profile of rank {}", ranges(others)),
-           "whom the profiled ranks wait for is told by the one that communicates least",
-           trace_command(view, others.front())}};
+           "whom the profiled ranks wait for is told by the one that communicates least", "",
+           trace_of(others.front()), upload_query(view, "rank", std::to_string(others.front()))}};
 }
 
 }  // namespace faultline

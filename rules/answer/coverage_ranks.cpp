@@ -7,16 +7,17 @@
 #include <map>
 #include <set>
 
+#include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
 
-constexpr std::string_view kCalls = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
-constexpr std::string_view kStart = "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET";
-constexpr std::string_view kStack = "py-spy dump --pid <pid>";
+constexpr std::string_view kCalls = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL";
+constexpr std::string_view kStart = "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV,NET";
+constexpr std::string_view kStack = "py-spy dump --pid {pid}";
 constexpr std::string_view kRecorder =
-    "TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1";
+    "export TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1";
 
 // Ranks that have sent nothing at all, though somebody says that they are of the job.
 void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missing) {
@@ -31,12 +32,11 @@ void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missi
       {fmt::format("the {} of rank {}", kind, ranges(unheard)),
        fmt::format("{} of {} ranks were seen; what the {} did nothing tells", view.roll.seen,
                    view.roll.expected, unheard.size() == 1 ? "other one" : "others"),
-       by_dumps
-           ? fmt::format("curl -T nccl_trace_rank_{0} "
-                         "'http://FAULTLINE:8686/api/v1/ingest?job={1}&source=nccl_trace_rank_{0}'",
-                         unheard.front(), view.job.name())
-           : fmt::format("curl -T LOG 'http://FAULTLINE:8686/api/v1/ingest?job={}&rank={}'",
-                         view.job.name(), unheard.front())});
+       "",
+       by_dumps ? fmt::format("nccl_trace_rank_{}", unheard.front())
+                : fmt::format("\"${{LOG:?the log of rank {}}}\"", unheard.front()),
+       by_dumps ? upload_query(view, "source", fmt::format("nccl_trace_rank_{}", unheard.front()))
+                : upload_query(view, "rank", std::to_string(unheard.front()))});
 }
 
 // A dump that was not read says nothing, and its sender ought to know why.
@@ -54,8 +54,11 @@ void ask_for_refused_dumps(const View& view, std::vector<MissingEvidence>& missi
                                        ? fmt::format(" and {} more", names.size() - some.size())
                                        : "",
                                    names.size() == 1 ? "holds" : "hold"),
-                       fmt::format("it was not read: {}", why),
-                       "send what the Flight Recorder wrote itself: nccl_trace_rank_*"});
+                       fmt::format("it was not read: {}; send what the Flight Recorder wrote "
+                                   "itself, as nccl_trace_rank_0",
+                                   why),
+                       "", "\"${DUMP:?what the Flight Recorder wrote}\"",
+                       upload_query(view, "source", names.front())});
   }
 }
 
@@ -66,10 +69,8 @@ void ask_for_dumps(const View& view, std::vector<MissingEvidence>& missing) {
     if (dumps_are_written(view))
       missing.push_back(
           {"the Flight Recorder dump of every rank",
-           "PyTorch says that it records and dumps: they tell what was started and completed",
-           fmt::format("curl -T nccl_trace_rank_0 "
-                       "'http://FAULTLINE:8686/api/v1/ingest?job={}&source=nccl_trace_rank_0'",
-                       view.job.name())});
+           "PyTorch says that it records and dumps: they tell what was started and completed", "",
+           "nccl_trace_rank_0", upload_query(view, "source", "nccl_trace_rank_0")});
     return;
   }
   std::set<int> without;
@@ -226,7 +227,8 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
     if (finding.cause == Cause::collective_stalled)
       missing.push_back(
           {"stack of every rank, and all that its process printed (NCCL log and stderr)",
-           "all entered the call, and nothing says why none came out", std::string(kStack)});
+           "all entered the call, and nothing says why none came out",
+           completed_command(kStack, {})});
     if (!stands_itself(finding)) continue;
     const std::vector<int>& ranks = finding.subject.ranks;
     missing.push_back(
@@ -236,7 +238,8 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
                      finding.subject.hosts.empty()
                          ? std::string()
                          : fmt::format(" on {}", fmt::join(finding.subject.hosts, ", "))),
-         "it stopped there and nothing says why", std::string(kStack)});
+         "it stopped there and nothing says why",
+         completed_command(kStack, advice_subject(view, finding.subject))});
   }
   ask_ncclras(view, unexplained, missing);
   return missing;

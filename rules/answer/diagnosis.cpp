@@ -17,6 +17,7 @@
 #include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/incident.h"
+#include "rules/answer/pasteable.h"
 #include "rules/answer/summary.h"
 #include "rules/detect/detector.h"
 #include "rules/knowledge/advice.h"
@@ -73,6 +74,7 @@ std::vector<Candidate> candidates_of(const View& view) {
       if (!finding.last_seen) finding.last_seen = finding.first_seen;
       if (advised.insert(finding.id).second || !finding.part_of_job)
         add_advice(view.catalog, finding);
+      complete_actions(view, finding);
       const bool symptom = is(finding.cause, Trait::symptom);
       candidates.push_back(
           {.suspicion = std::move(suspicion), .detector = detector.name, .symptom = symptom});

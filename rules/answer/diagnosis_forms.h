@@ -9,8 +9,9 @@
 
 namespace faultline {
 
-// For a terminal or curl: verdict, cause, how sure, the lines, what to do; at most 2 KB.
-std::string to_text(const Diagnosis& diagnosis);
+// For a terminal or curl, in the order in which one needs it: verdict and since when, culprit, next
+// step, how to acknowledge; then why. At most 25 lines; verbose: all there is.
+std::string to_text(const Diagnosis& diagnosis, bool verbose = false);
 
 // How the answer came about, to stand below the text.
 std::string to_text(const Explanation& explanation);

@@ -7,6 +7,7 @@
 
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/shown_text.h"
+#include "rules/answer/telling.h"
 
 namespace faultline {
 namespace {
@@ -15,6 +16,7 @@ constexpr int kCell = 26;
 constexpr int kGap = 4;
 constexpr std::size_t kMostColumns = 32;
 constexpr std::size_t kMostSymptoms = 40;
+constexpr std::size_t kMostCommand = 1000;
 
 constexpr std::string_view kStyle = R"(
 :root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#2f8f5b;--dim:#7a8496;--wait:#cfe3d7}
@@ -31,11 +33,6 @@ table{border-collapse:collapse;width:100%;font-size:.9rem}td,th{border-bottom:1p
 rect.in_step{fill:var(--wait)}rect.behind{fill:var(--bad)}rect.diverged{fill:var(--odd)}rect.unknown{fill:var(--soft);stroke:var(--line)}
 rect.unseen{fill:none;stroke:var(--dim);stroke-dasharray:3 2}rect.blamed{stroke:var(--bad);stroke-width:3}
 )";
-
-template <class Enum>
-std::string_view name_of(Enum value) {
-  return boost::describe::enum_to_string(value, "?");
-}
 
 std::string time_text(const std::optional<Timestamp>& time) {
   return time ? to_rfc3339(*time) : std::string();
@@ -115,6 +112,11 @@ std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ran
       width, y + 2, cells);
 }
 
+std::string command_block(std::string_view command) {
+  return command.empty() ? std::string()
+                         : fmt::format("<pre>{}</pre>", shown_in_html(command, kMostCommand));
+}
+
 std::string cause_card(const Finding& finding) {
   std::string out = fmt::format(
       "<div class=\"card\"><h3>{}</h3>\n<p class=\"meta\">{} · {} · <b>{:.0f} % sure</b> · {} · "
@@ -132,7 +134,7 @@ std::string cause_card(const Finding& finding) {
     out += fmt::format(
         "<li>{}{}{}</li>\n", shown_in_html(action.what),
         action.where.empty() ? "" : fmt::format(" <i>({})</i>", shown_in_html(action.where)),
-        action.command.empty() ? "" : fmt::format("<pre>{}</pre>", shown_in_html(action.command)));
+        command_block(action.command));
   if (!finding.actions.empty()) out += "</ol>\n";
   return out + "</div>\n";
 }
@@ -149,12 +151,47 @@ std::string list(std::string_view heading, const std::vector<Finding>& findings)
   return out + "</ul>\n";
 }
 
+// What is needed at once: the culprit, the next step, how to acknowledge.
+std::string head(const Diagnosis& diagnosis) {
+  const Finding* first = causes_of(diagnosis).first();
+  std::string out = fmt::format(
+      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p>{}{}</p>\n",
+      shown_in_html(diagnosis.job), name_of(diagnosis.verdict), verdict_of(diagnosis),
+      shown_in_html(culprit_of(diagnosis), 2000),
+      first != nullptr ? fmt::format(" <span class=\"meta\">{}</span>", how_sure(*first)) : "");
+  if (const Action step = next_step(diagnosis); !step.what.empty())
+    out += fmt::format("<p><b>Next{}:</b> {}</p>{}\n",
+                       step.where.empty() ? "" : " on " + shown_in_html(step.where),
+                       shown_in_html(step.what), command_block(step.command));
+  const std::string acknowledge = acknowledge_command(diagnosis);
+  if (first != nullptr)
+    out +=
+        fmt::format("<p class=\"meta\">finding {}{}</p>{}\n", first->id,
+                    acknowledge.empty() ? "" : "; to acknowledge it:", command_block(acknowledge));
+  return out;
+}
+
+std::string causes_text(const Diagnosis& diagnosis) {
+  const Causes causes = causes_of(diagnosis);
+  std::string out;
+  if (!causes.sure.empty()) out += "<h2>Causes</h2>\n";
+  for (const Finding* cause : causes.sure) out += cause_card(*cause);
+  if (!causes.possible.empty()) out += "<h2>Possible</h2>\n<ul>\n";
+  for (const Finding* cause : causes.possible)
+    out += fmt::format("<li>{} <span class=\"meta\">{} · {}</span></li>\n",
+                       shown_in_html(cause->title), how_sure(*cause), cause->id);
+  if (!causes.possible.empty()) out += "</ul>\n";
+  if (causes.less_likely > 0)
+    out += fmt::format("<p class=\"meta\">and {} less likely</p>\n", causes.less_likely);
+  return out;
+}
+
 std::string asked(const Diagnosis& diagnosis) {
   std::string out;
   if (!diagnosis.missing_evidence.empty()) out += "<h2>Missing</h2>\n<ul>\n";
   for (const MissingEvidence& missing : diagnosis.missing_evidence)
-    out += fmt::format("<li><b>{}</b>: {}<pre>{}</pre></li>\n", shown_in_html(missing.what),
-                       shown_in_html(missing.why), shown_in_html(missing.command));
+    out += fmt::format("<li><b>{}</b>: {}{}</li>\n", shown_in_html(missing.what),
+                       shown_in_html(missing.why), command_block(missing.command));
   if (!diagnosis.missing_evidence.empty()) out += "</ul>\n";
   if (!diagnosis.next_time.empty()) out += "<h2>For the next run</h2>\n<ul>\n";
   for (const NextTime& next : diagnosis.next_time)
@@ -193,10 +230,8 @@ std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ran
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\"><title>{}: {}</title><style>{}</style></head><body>\n"
-      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p>{}</p>\n<p class=\"meta\">attempt {} "
-      "of {} · as of {} · {} of {} ranks seen</p>\n",
-      job, name_of(diagnosis.verdict), kStyle, job, name_of(diagnosis.verdict),
-      name_of(diagnosis.verdict), shown_in_html(diagnosis.summary, 2000), diagnosis.attempt,
+      "{}<p class=\"meta\">attempt {} of {} · as of {} · {} of {} ranks seen</p>\n",
+      job, name_of(diagnosis.verdict), kStyle, head(diagnosis), diagnosis.attempt,
       diagnosis.attempts, time_text(diagnosis.as_of), diagnosis.ranks.seen,
       diagnosis.ranks.expected);
   if (!diagnosis.exclude.hosts.empty())
@@ -205,8 +240,7 @@ std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ran
                        shown_in_html(diagnosis.exclude.slurm),
                        shown_in_html(diagnosis.exclude.kubernetes));
   out += picture(diagnosis, ranks);
-  if (!diagnosis.root_causes.empty()) out += "<h2>Causes</h2>\n";
-  for (const Finding& cause : diagnosis.root_causes) out += cause_card(cause);
+  out += causes_text(diagnosis);
   out += list("What followed", diagnosis.symptoms);
   out += list("Also seen, and not blamed", diagnosis.observations);
   out += asked(diagnosis);

@@ -6,17 +6,14 @@
 #include "model/ranks.h"
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/shown_text.h"
+#include "rules/answer/telling.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostSymptoms = 10;
 constexpr std::size_t kMostCodeBytes = 400;
-
-template <class Enum>
-std::string_view name_of(Enum value) {
-  return boost::describe::enum_to_string(value, "?");
-}
+constexpr std::size_t kMostCommandBytes = 1000;
 
 std::string time_text(const std::optional<Timestamp>& time) {
   return time ? to_rfc3339(*time) : std::string("no time");
@@ -49,18 +46,54 @@ std::string cause_text(std::size_t number, const Finding& finding) {
         "- [ ] {}{}\n", shown_in_markdown(action.what),
         action.where.empty() ? "" : fmt::format(" (on {})", shown_in_markdown(action.where)));
     if (!action.command.empty())
-      out += fmt::format("\n      {}\n\n", shown(action.command, kMostCodeBytes));
+      out += fmt::format("\n      {}\n\n", shown(action.command, kMostCommandBytes));
   }
   return out + "\n";
+}
+
+// What is needed at once: the culprit, the next step, how to acknowledge.
+std::string head(const Diagnosis& diagnosis) {
+  const Finding* first = causes_of(diagnosis).first();
+  std::string out =
+      fmt::format("# {}: {}\n\n{}{}\n\n", shown_in_markdown(diagnosis.job), verdict_of(diagnosis),
+                  shown_in_markdown(culprit_of(diagnosis), 2000),
+                  first != nullptr ? fmt::format(" ({})", how_sure(*first)) : "");
+  if (const Action step = next_step(diagnosis); !step.what.empty()) {
+    out += fmt::format("**Next**{}: {}\n\n",
+                       step.where.empty() ? "" : " on " + shown_in_markdown(step.where),
+                       shown_in_markdown(step.what));
+    if (!step.command.empty())
+      out += fmt::format("    {}\n\n", shown(step.command, kMostCommandBytes));
+  }
+  if (first != nullptr) {
+    const std::string command = acknowledge_command(diagnosis);
+    out += fmt::format("Finding `{}`{}\n\n", first->id,
+                       command.empty() ? "." : "; to acknowledge it:\n\n    " + command);
+  }
+  return out;
+}
+
+std::string causes_text(const Diagnosis& diagnosis) {
+  const Causes causes = causes_of(diagnosis);
+  std::string out;
+  if (!causes.sure.empty()) out += "## Causes\n\n";
+  for (std::size_t i = 0; i < causes.sure.size(); ++i) out += cause_text(i + 1, *causes.sure[i]);
+  if (!causes.possible.empty()) out += "## Possible\n\n";
+  for (const Finding* finding : causes.possible)
+    out += fmt::format("- {} (`{}`, {})\n", shown_in_markdown(finding->title), finding->id,
+                       how_sure(*finding));
+  if (causes.less_likely > 0)
+    out += fmt::format("{}and {} less likely\n", causes.possible.empty() ? "" : "- ",
+                       causes.less_likely);
+  if (!causes.possible.empty() || causes.less_likely > 0) out += "\n";
+  return out;
 }
 
 }  // namespace
 
 std::string to_markdown(const Diagnosis& diagnosis) {
-  std::string out =
-      fmt::format("# {}: {}\n\n{}\n\nAttempt {} of {}; as of {}.", shown_in_markdown(diagnosis.job),
-                  name_of(diagnosis.verdict), shown_in_markdown(diagnosis.summary, 2000),
-                  diagnosis.attempt, diagnosis.attempts, time_text(diagnosis.as_of));
+  std::string out = fmt::format("{}Attempt {} of {}; as of {}.", head(diagnosis), diagnosis.attempt,
+                                diagnosis.attempts, time_text(diagnosis.as_of));
   const RankTally& ranks = diagnosis.ranks;
   if (ranks.expected > 0)
     out += fmt::format(" Ranks: {} of {} seen{}.", ranks.seen, ranks.expected,
@@ -72,10 +105,7 @@ std::string to_markdown(const Diagnosis& diagnosis) {
                     shown_in_markdown(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),
                     diagnosis.exclude.slurm, diagnosis.exclude.kubernetes);
 
-  if (!diagnosis.root_causes.empty()) out += "## Causes\n\n";
-  for (std::size_t i = 0; i < diagnosis.root_causes.size(); ++i)
-    out += cause_text(i + 1, diagnosis.root_causes[i]);
-
+  out += causes_text(diagnosis);
   if (!diagnosis.symptoms.empty()) out += "## What followed\n\n";
   for (std::size_t i = 0; i < std::min(diagnosis.symptoms.size(), kMostSymptoms); ++i) {
     const Finding& symptom = diagnosis.symptoms[i];
@@ -93,8 +123,11 @@ std::string to_markdown(const Diagnosis& diagnosis) {
 
   if (!diagnosis.missing_evidence.empty()) out += "## Missing\n\n";
   for (const MissingEvidence& missing : diagnosis.missing_evidence)
-    out += fmt::format("- **{}**: {}\n\n      {}\n\n", shown_in_markdown(missing.what),
-                       shown_in_markdown(missing.why), shown(missing.command, kMostCodeBytes));
+    out += fmt::format(
+        "- **{}**: {}\n\n{}", shown_in_markdown(missing.what), shown_in_markdown(missing.why),
+        missing.command.empty()
+            ? std::string()
+            : fmt::format("      {}\n\n", shown(missing.command, kMostCommandBytes)));
   if (!diagnosis.next_time.empty()) out += "## For the next run\n\n";
   for (const NextTime& next : diagnosis.next_time)
     out += fmt::format("- {}\n\n      {}\n\n", shown_in_markdown(next.why),

@@ -7,19 +7,18 @@
 #include "model/ranks.h"
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/shown_text.h"
+#include "rules/answer/telling.h"
 
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostBytes = 2048;
-constexpr std::size_t kMostCauses = 3;
-constexpr std::size_t kMostLines = 3;
-constexpr std::size_t kMostActions = 5;
-constexpr std::size_t kMostLinesOfOthers = 1;
-constexpr std::size_t kMostActionsOfOthers = 1;
-constexpr std::size_t kMostTitle = 260;
-constexpr std::size_t kMostAsked = 4;
+constexpr std::size_t kMostLines = 25;
+constexpr std::size_t kMostOfEach = 3;  // lines of evidence, causes, steps
+constexpr std::size_t kMostTitle = 300;
 constexpr std::size_t kMostSummary = 600;
+constexpr std::size_t kMostStep = 400;
+constexpr std::size_t kMostCommand = 1000;
+constexpr std::size_t kMostDetail = 80;
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -28,29 +27,137 @@ std::string upper(std::string_view text) {
   return out;
 }
 
-template <class Enum>
-std::string_view name_of(Enum value) {
-  return boost::describe::enum_to_string(value, "?");
-}
+// Lines, as many as one sees at a glance. What does not fit is left out whole.
+class Page {
+ public:
+  explicit Page(bool whole) : whole_(whole) {}
 
-std::string cause_text(std::size_t number, const Finding& finding, std::size_t most_lines) {
-  std::string out =
-      fmt::format("\n{}. {}  [{}, {}, {:.0f} % sure]\n", number, shown(finding.title, kMostTitle),
-                  finding.cause, name_of(finding.severity), finding.confidence * 100);
-  for (std::size_t i = 0; i < std::min(finding.evidence.size(), most_lines); ++i) {
-    const Evidence& line = finding.evidence[i];
-    out += fmt::format("   {}:{}\n     {}\n", shown(line.source), line.line, shown(line.text));
+  // What belongs together, and is of no use in parts.
+  bool add(const std::vector<std::string>& lines) {
+    const std::size_t gap = pending_gap_ && !lines_.empty() ? 1 : 0;
+    if (!whole_ && lines_.size() + gap + lines.size() > kMostLines) return false;
+    if (gap > 0) lines_.emplace_back();
+    pending_gap_ = false;
+    lines_.insert(lines_.end(), lines.begin(), lines.end());
+    return true;
   }
-  for (const std::string& objection : finding.against)
-    out += fmt::format("   but: {}\n", shown(objection));
-  return out;
+  bool add(std::string line) { return add(std::vector{std::move(line)}); }
+
+  // An empty line before what is added next.
+  void part() { pending_gap_ = true; }
+
+  // How many of so many of a kind are shown.
+  std::size_t most(std::size_t usual = kMostOfEach) const { return whole_ ? SIZE_MAX : usual; }
+
+  std::string text() const { return fmt::format("{}\n", fmt::join(lines_, "\n")); }
+
+ private:
+  bool whole_;
+  bool pending_gap_ = false;
+  std::vector<std::string> lines_;
+};
+
+std::vector<std::string> step_lines(std::string_view label, const Action& action) {
+  std::vector<std::string> lines{
+      fmt::format("{}: {}{}", label, shown_words(action.what, kMostStep),
+                  action.where.empty() ? "" : fmt::format(" (on {})", shown(action.where)))};
+  if (!action.command.empty())
+    lines.push_back(fmt::format("    {}", shown(action.command, kMostCommand)));
+  return lines;
 }
 
-std::string action_text(const Action& action) {
-  std::string out = fmt::format("   do: {}{}\n", action.what,
-                                action.where.empty() ? "" : fmt::format(" ({})", action.where));
-  if (!action.command.empty()) out += fmt::format("       {}\n", action.command);
-  return out;
+std::string cause_line(std::string_view label, const Finding& finding) {
+  return fmt::format("{}: {}  [{}]", label, shown_words(finding.title, kMostTitle),
+                     how_sure(finding));
+}
+
+void add_head(const Diagnosis& diagnosis, Page& page) {
+  page.add(fmt::format("{}: {}", shown(diagnosis.job), [&] {
+    const std::string verdict = verdict_of(diagnosis);
+    const std::size_t end = std::min(verdict.find(' '), verdict.size());
+    return upper(verdict.substr(0, end)) + verdict.substr(end);
+  }()));
+  const Causes causes = causes_of(diagnosis);
+  const Finding* first = causes.first();
+  page.add(shown_words(culprit_of(diagnosis), kMostSummary) +
+           (first != nullptr ? fmt::format("  [{}]", how_sure(*first)) : std::string()));
+  const Action step = next_step(diagnosis);
+  if (!step.what.empty()) page.add(step_lines("next", step));
+  if (first != nullptr) {
+    const std::string command = acknowledge_command(diagnosis);
+    page.add(fmt::format("finding: {}{}", first->id,
+                         command.empty() ? "" : ", to acknowledge it: " + command));
+  }
+}
+
+void add_evidence(const Diagnosis& diagnosis, const Finding& first, Page& page) {
+  page.part();
+  for (std::size_t i = 0; i < std::min(first.evidence.size(), page.most()); ++i) {
+    const Evidence& line = first.evidence[i];
+    page.add(fmt::format("evidence: {}:{}  {}", shown(line.source), line.line, shown(line.text)));
+  }
+  for (std::size_t i = 0; i < std::min(first.against.size(), page.most(2)); ++i)
+    page.add(fmt::format("but: {}", shown_words(first.against[i], kMostTitle)));
+  const std::vector<const Finding*> chain = chain_of(diagnosis);
+  const bool of_first = !diagnosis.root_causes.empty() && &first == &diagnosis.root_causes.front();
+  for (std::size_t i = 0; of_first && i < chain.size(); ++i) {
+    if (i == page.most()) {
+      page.add(fmt::format("followed by {} more", chain.size() - i));
+      break;
+    }
+    page.add(fmt::format("followed by: {}", shown_words(chain[i]->title, kMostTitle)));
+  }
+}
+
+// The other causes that are sure, those that are possible, and how many are neither.
+void add_causes(const Causes& causes, Page& page) {
+  page.part();
+  // Returns how many there was no room for.
+  const auto add = [&](std::string_view label, const std::vector<const Finding*>& findings) {
+    std::size_t told = 0;
+    std::size_t left = 0;
+    for (const Finding* finding : findings) {
+      if (finding == causes.first()) continue;
+      if (told < page.most() && page.add(cause_line(label, *finding)))
+        ++told;
+      else
+        ++left;
+    }
+    return left;
+  };
+  if (const std::size_t left = add("also a cause", causes.sure); left > 0)
+    page.add(fmt::format("and {} more as sure", left));
+  if (const std::size_t left = add("possible", causes.possible) + causes.less_likely; left > 0)
+    page.add(fmt::format("and {} less likely", left));
+}
+
+void add_steps(const Diagnosis& diagnosis, const Finding& first, Page& page) {
+  page.part();
+  const Action taken = next_step(diagnosis);
+  std::size_t shown_steps = 0;
+  for (const Action& action : first.actions) {
+    if (action == taken) continue;
+    if (shown_steps++ >= page.most() || !page.add(step_lines("then", action))) break;
+  }
+  if (!diagnosis.exclude.hosts.empty())
+    page.add(fmt::format("restart without: {}   {}", fmt::join(diagnosis.exclude.hosts, ", "),
+                         diagnosis.exclude.slurm));
+}
+
+void add_missing(const Diagnosis& diagnosis, Page& page) {
+  const bool healthy = diagnosis.verdict == Verdict::healthy;
+  if (healthy && page.most() != SIZE_MAX) return;  // nothing is wrong that it would explain
+  page.part();
+  const Action taken = next_step(diagnosis);
+  std::size_t told = 0;
+  for (const MissingEvidence& missing : diagnosis.missing_evidence) {
+    if (!missing.command.empty() && missing.command == taken.command) continue;
+    if (told++ >= page.most(2)) return;
+    page.add(step_lines(healthy ? "not looked at" : "missing",
+                        {.what = fmt::format("{}: {}", missing.what, missing.why),
+                         .where = "",
+                         .command = missing.command}));
+  }
 }
 
 std::string checks_text(const Diagnosis& diagnosis, CheckStatus status, std::string_view heading) {
@@ -58,62 +165,45 @@ std::string checks_text(const Diagnosis& diagnosis, CheckStatus status, std::str
   for (const Check& check : diagnosis.checklist) {
     if (check.status != status) continue;
     told.push_back(status == CheckStatus::fail
-                       ? fmt::format("{} ({})", check.check, shown(check.detail, 80))
+                       ? fmt::format("{} ({})", check.check, shown_words(check.detail, kMostDetail))
                        : check.check);
   }
-  return told.empty() ? std::string() : fmt::format("{}: {}\n", heading, fmt::join(told, "; "));
+  return told.empty() ? std::string() : fmt::format("{}: {}", heading, fmt::join(told, "; "));
 }
 
-// What does not fit is left out whole, so that no line is torn.
-bool add(std::string& out, const std::string& part) {
-  if (out.size() + part.size() > kMostBytes) return false;
-  out += part;
-  return true;
-}
-
-// The first cause in full, the others in short. An action never stands under another's cause.
-void add_causes(std::string& out, const std::vector<Finding>& causes) {
-  for (std::size_t i = 0; i < causes.size(); ++i) {
-    const bool first = i == 0;
-    if (i >= kMostCauses ||
-        !add(out, cause_text(i + 1, causes[i], first ? kMostLines : kMostLinesOfOthers))) {
-      add(out, fmt::format("\n(and {} more)\n", causes.size() - i));
-      return;
-    }
-    const std::vector<Action>& actions = causes[i].actions;
-    const std::size_t most = first ? kMostActions : kMostActionsOfOthers;
-    for (std::size_t a = 0; a < std::min(actions.size(), most); ++a)
-      if (!add(out, action_text(actions[a]))) break;
+// What passed and what is not known decides nothing at night.
+void add_checks(const Diagnosis& diagnosis, bool verbose, Page& page) {
+  page.part();
+  const RankTally& ranks = diagnosis.ranks;
+  if (ranks.expected > 0)
+    page.add(fmt::format("ranks: {} of {} seen{}", ranks.seen, ranks.expected,
+                         ranks.behind.empty() ? "" : ", waited for: " + to_text(ranks.behind)));
+  for (const auto& [status, heading] :
+       {std::pair{CheckStatus::fail, "failed"}, std::pair{CheckStatus::pass, "passed"},
+        std::pair{CheckStatus::unknown, "not known"}}) {
+    if (!verbose && status != CheckStatus::fail) continue;
+    if (std::string text = checks_text(diagnosis, status, heading); !text.empty())
+      page.add(std::move(text));
   }
+  for (std::size_t i = 0; i < std::min(diagnosis.observations.size(), page.most(2)); ++i)
+    page.add(fmt::format("also seen: {} [{}]",
+                         shown_words(diagnosis.observations[i].title, kMostTitle),
+                         diagnosis.observations[i].cause));
 }
 
 }  // namespace
 
-std::string to_text(const Diagnosis& diagnosis) {
-  std::string out =
-      fmt::format("{}: {}\n{}\n", shown(diagnosis.job), upper(name_of(diagnosis.verdict)),
-                  shown(diagnosis.summary, kMostSummary));
-  add_causes(out, diagnosis.root_causes);
-  if (!diagnosis.exclude.hosts.empty())
-    add(out, fmt::format("\nrestart without: {}   {}\n", fmt::join(diagnosis.exclude.hosts, ", "),
-                         diagnosis.exclude.slurm));
-  for (std::size_t i = 0; i < std::min(diagnosis.missing_evidence.size(), kMostAsked); ++i) {
-    const MissingEvidence& missing = diagnosis.missing_evidence[i];
-    add(out, fmt::format("{}{}: {}: {}\n  {}\n", i == 0 ? "\n" : "",
-                         diagnosis.verdict == Verdict::healthy ? "not looked at" : "missing",
-                         shown(missing.what), missing.why, missing.command));
-  }
-  const RankTally& ranks = diagnosis.ranks;
-  if (ranks.expected > 0)
-    add(out, fmt::format("\nranks: {} of {} seen{}\n", ranks.seen, ranks.expected,
-                         ranks.behind.empty() ? "" : ", waited for: " + to_text(ranks.behind)));
-  add(out, checks_text(diagnosis, CheckStatus::fail, "failed"));
-  add(out, checks_text(diagnosis, CheckStatus::pass, "passed"));
-  add(out, checks_text(diagnosis, CheckStatus::unknown, "not known"));
-  for (const Finding& observation : diagnosis.observations)
-    add(out, fmt::format("also seen: {} [{}]\n", shown(observation.title, kMostSummary),
-                         observation.cause));
-  return out;
+std::string to_text(const Diagnosis& diagnosis, bool verbose) {
+  Page page(verbose);
+  add_head(diagnosis, page);
+  const Causes causes = causes_of(diagnosis);
+  const Finding* first = causes.first();
+  if (first != nullptr) add_evidence(diagnosis, *first, page);
+  add_causes(causes, page);
+  if (first != nullptr) add_steps(diagnosis, *first, page);
+  add_missing(diagnosis, page);
+  add_checks(diagnosis, verbose, page);
+  return page.text();
 }
 
 std::string to_text(const Explanation& explanation) {

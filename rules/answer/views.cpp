@@ -5,6 +5,7 @@
 
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/start_views.h"
+#include "rules/answer/telling.h"
 #include "rules/picture/view.h"
 
 namespace faultline {
@@ -62,12 +63,17 @@ bool diverged(const Alignment& alignment, std::size_t member) {
 }  // namespace
 
 JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis) {
-  return {.job = job.name(),
-          .verdict = diagnosis.verdict,
-          .ranks_expected = diagnosis.ranks.expected,
-          .ranks_seen = diagnosis.ranks.seen,
-          .attempts = diagnosis.attempts,
-          .last_activity = job.last_activity()};
+  JobOverview overview{.job = job.name(),
+                       .verdict = diagnosis.verdict,
+                       .ranks_expected = diagnosis.ranks.expected,
+                       .ranks_seen = diagnosis.ranks.seen,
+                       .attempts = diagnosis.attempts,
+                       .last_activity = job.last_activity()};
+  if (const Finding* first = causes_of(diagnosis).first()) {
+    overview.cause = first->title;
+    overview.confidence = first->confidence;
+  }
+  return overview;
 }
 
 JobDetail detail_of(const JobState& job, const Diagnosis& diagnosis) {

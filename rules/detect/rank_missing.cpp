@@ -209,7 +209,7 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
     finding.subject.communicators.push_back(view.communicators[each.communicator].id);
   finding.actions.push_back(
       {"Let the next start tell how far each rank comes: bootstrap, network, topology.", "",
-       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,GRAPH"});
+       "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,BOOTSTRAP,NET,GRAPH"});
   add_lines_of(view, start.stuck, kMostLines, finding);
   return suspicion;
 }

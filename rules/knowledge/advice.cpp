@@ -1,6 +1,7 @@
 #include "rules/knowledge/advice.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,14 +11,19 @@
 namespace faultline {
 namespace {
 
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
 // nvidia-smi prints, and on some versions only accepts, a domain of eight digits in upper case.
 std::string smi_address(std::string_view gpu) {
   std::string address(gpu);
   const std::size_t domain = std::min(address.find(':'), address.size());
   if (domain < 8 && !address.empty()) address.insert(0, 8 - domain, '0');
-  std::ranges::transform(address, address.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return address;
+  return upper(address);
 }
 
 std::string host(const AdviceSubject& subject) { return subject.host; }
@@ -26,20 +32,102 @@ std::string gpu_smi(const AdviceSubject& subject) { return smi_address(subject.g
 std::string rank(const AdviceSubject& subject) {
   return subject.rank ? std::to_string(*subject.rank) : std::string();
 }
-
 std::string nic(const AdviceSubject& subject) { return subject.nic; }
 std::string port(const AdviceSubject& subject) { return subject.port; }
+std::string pid(const AdviceSubject& subject) {
+  return subject.pids.size() == 1 ? std::to_string(subject.pids.front()) : std::string();
+}
+std::string nothing(const AdviceSubject&) { return {}; }
+
+// Which there are, for a command to go through: words, or a command that lists them.
+std::string all_nics(const AdviceSubject&) { return "$(ls /sys/class/infiniband)"; }
+
+std::string all_netdevs(const AdviceSubject& subject) {
+  return subject.nic.empty()
+             ? "$(ls /sys/class/net)"
+             : fmt::format("$(ls /sys/class/infiniband/{}/device/net)", shell_word(subject.nic));
+}
+
+// Launchers give each process its rank; without a rank, those that use a GPU are looked at.
+std::string all_pids(const AdviceSubject& subject) {
+  if (!subject.pids.empty()) return fmt::format("{}", fmt::join(subject.pids, " "));
+  if (!subject.rank) return "$(nvidia-smi --query-compute-apps=pid --format=csv,noheader)";
+  return fmt::format(
+      "$(grep -lszxE '(RANK|SLURM_PROCID|OMPI_COMM_WORLD_RANK)={}' /proc/[0-9]*/environ | cut -d/ "
+      "-f3)",
+      *subject.rank);
+}
 
 struct Placeholder {
   std::string_view name;
-  std::string (*value)(const AdviceSubject&);
+  std::string (*value)(const AdviceSubject&) = nothing;
+  std::string (*all)(const AdviceSubject&) = nullptr;  // none: one cannot go through them
+  std::string_view in_prose;                           // where it is not known
+  std::string_view is;                                 // what a variable asks for
 };
-constexpr Placeholder kPlaceholders[] = {{"host", host}, {"gpu", gpu}, {"gpu_smi", gpu_smi},
-                                         {"rank", rank}, {"nic", nic}, {"port", port}};
+constexpr Placeholder kPlaceholders[] = {
+    {"host", host, nullptr, "its host", "the name of the host"},
+    {"gpu", gpu, nullptr, "in question", "the PCI address of the GPU"},
+    {"gpu_smi", gpu_smi, nullptr, "in question", "the PCI address of the GPU"},
+    {"rank", rank, nullptr, "in question", "the number of the rank"},
+    {"nic", nic, all_nics, "its NIC", "the name of the NIC"},
+    {"port", port, nullptr, "its port", ""},
+    {"pid", pid, all_pids, "its process", "the number of the process"},
+    {"netdev", nothing, all_netdevs, "its interface", "the name of the interface"},
+    {"peer", nothing, nullptr, "the other end", "the address of the other end"},
+    {"log", nothing, nullptr, "its log", "the file that the process writes its log to"},
+    {"pci", nothing, nullptr, "its address", "the PCI address of the device"},
+    {"lid", nothing, nullptr, "its LID", "a LID, as ibqueryerrors prints it"},
+    {"server", nothing, nullptr, "the server", "the name of the server"},
+    {"path", nothing, nullptr, "its path", "the path of the file"},
+    {"node", nothing, nullptr, "its node", "the name of the node"},
+};
 
 const Placeholder* placeholder(std::string_view name) {
   const auto* found = std::ranges::find(kPlaceholders, name, &Placeholder::name);
   return found == std::ranges::end(kPlaceholders) ? nullptr : found;
+}
+
+std::string value_of(std::string_view name, const AdviceSubject& subject) {
+  const Placeholder* known = placeholder(name);
+  std::string value = known ? known->value(subject) : std::string();
+  if (const auto field = subject.fields.find(name); value.empty() && field != subject.fields.end())
+    value = field->second;
+  return value;
+}
+
+// Of a command: not what the shell or awk mean by braces.
+bool is_name(std::string_view text) {
+  return !text.empty() &&
+         std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+}
+
+// A word of a log that could be taken for a placeholder, or for the end of the line, is left out.
+bool fits_in_a_command(std::string_view value) {
+  return !value.empty() && std::ranges::none_of(value, [](unsigned char c) {
+    return c < 0x20 || c == 0x7f || c == '{' || c == '}';
+  });
+}
+
+// Puts what replace(name) gives in the place of each placeholder; nothing: it stays.
+template <class Replace>
+std::string replaced(std::string_view text, Replace replace) {
+  std::string out;
+  take_apart(
+      text, [&](std::string_view plain) { out += plain; },
+      [&](std::string_view name) {
+        const bool is_shells = out.ends_with('$') || !is_name(name);
+        const std::optional<std::string> value = is_shells ? std::nullopt : replace(name);
+        out += value ? *value : fmt::format("{{{}}}", name);
+      });
+  return out;
+}
+
+std::string command_with_known(std::string_view command, const AdviceSubject& subject) {
+  return replaced(command, [&](std::string_view name) -> std::optional<std::string> {
+    const std::string value = value_of(name, subject);
+    return fits_in_a_command(value) ? std::optional(shell_word(value)) : std::nullopt;
+  });
 }
 
 }  // namespace
@@ -61,30 +149,68 @@ AdviceSubject advice_subject(const Subject& subject) {
 }
 
 std::string fill_in(std::string_view text, const AdviceSubject& subject) {
-  std::string filled;
-  take_apart(
-      text, [&](std::string_view plain) { filled += plain; },
-      [&](std::string_view name) {
-        const Placeholder* known = placeholder(name);
-        const std::string value = known ? known->value(subject) : std::string();
-        filled += value.empty() ? fmt::format("<{}>", name) : value;
-      });
-  return filled;
+  return replaced(text, [&](std::string_view name) -> std::optional<std::string> {
+    std::string value = value_of(name, subject);
+    return value.empty() ? std::nullopt : std::optional(std::move(value));
+  });
 }
 
 Action fill_in(const Action& action, const AdviceSubject& subject) {
-  // An unknown host is no place; the contract has an empty one for that.
   return {.what = fill_in(action.what, subject),
-          .where = action.where == "{host}" ? subject.host : fill_in(action.where, subject),
-          .command = fill_in(action.command, subject)};
+          .where = fill_in(action.where, subject),
+          .command = command_with_known(action.command, subject)};
 }
 
-std::string_view unknown_placeholder(std::string_view text) {
-  std::string_view unknown;
+Action completed(const Action& action, const AdviceSubject& subject) {
+  Action whole = fill_in(action, subject);
+  // An unknown host is no place; the contract has an empty one for that.
+  if (whole.where.find('{') != std::string::npos) whole.where.clear();
+  whole.what = replaced(whole.what, [](std::string_view name) -> std::optional<std::string> {
+    const Placeholder* known = placeholder(name);
+    return known ? std::optional(std::string(known->in_prose)) : std::nullopt;
+  });
+  whole.command = completed_command(action.command, subject);
+  return whole;
+}
+
+std::string completed_command(std::string_view command, const AdviceSubject& subject) {
+  const std::string known = command_with_known(command, subject);
+  const bool may_loop = known.find('#') == std::string::npos;  // no word may follow a remark
+  std::vector<const Placeholder*> loops;
+  std::string open = replaced(known, [&](std::string_view name) -> std::optional<std::string> {
+    const Placeholder* meant = placeholder(name);
+    if (meant != nullptr && meant->all != nullptr && may_loop) {
+      if (std::ranges::find(loops, meant) == loops.end()) loops.push_back(meant);
+      return fmt::format("\"${}\"", name);
+    }
+    if (name == "port") return "\"${PORT:-1}\"";  // most adapters have one
+    return fmt::format("\"${{{}:?{}}}\"", name == "gpu_smi" ? "GPU" : upper(name),
+                       meant != nullptr ? meant->is : "no line names it");
+  });
+  for (const Placeholder* loop : loops)
+    open = fmt::format("for {} in {}; do {}; done", loop->name, loop->all(subject), open);
+  return open;
+}
+
+std::string shell_word(std::string_view text) {
+  const bool is_plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_./:@%+,=-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (is_plain) return std::string(text);
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+std::vector<std::string_view> unknown_placeholders(std::string_view text) {
+  std::vector<std::string_view> unknown;
+  bool is_shells = false;  // "${...}"
   take_apart(
-      text, [](std::string_view) {},
+      text, [&](std::string_view plain) { is_shells = plain.ends_with('$'); },
       [&](std::string_view name) {
-        if (unknown.empty() && !placeholder(name)) unknown = name;
+        if (!is_shells && !placeholder(name)) unknown.push_back(name);
+        is_shells = false;
       });
   return unknown;
 }

@@ -11,11 +11,11 @@ namespace faultline {
 namespace {
 
 void require_placeholders(const YamlFile& file, const YAML::Node& node) {
-  if (const std::string_view unknown = unknown_placeholder(node.Scalar()); !unknown.empty())
+  if (const auto unknown = unknown_placeholders(node.Scalar()); !unknown.empty())
     file.place(node).refuse(fmt::format(
-        "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}}, {{nic}}, {{port}} or "
-        "{{rank}}",
-        unknown));
+        "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}}, {{nic}}, {{port}}, "
+        "{{netdev}}, {{pid}}, {{log}}, {{peer}} or {{rank}}",
+        unknown.front()));
 }
 
 Advice advice_of(const YamlFile& file, const YAML::Node& entry) {

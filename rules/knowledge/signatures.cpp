@@ -9,7 +9,9 @@
 #include <stdexcept>
 
 #include "model/literal_search.h"
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/catalog_words.h"
+#include "rules/knowledge/placeholders.h"
 
 namespace faultline {
 namespace {
@@ -62,18 +64,16 @@ bool only_of_warnings(const MessageSignature& signature) {
          });
 }
 
-std::set<std::string> placeholders_of(const MessageSignature& signature) {
-  std::vector<std::string_view> texts{signature.title};
+// Of the title, all; of what is to be done, those that advice does not know.
+std::set<std::string_view> placeholders_of(const MessageSignature& signature) {
+  std::set<std::string_view> names;
+  take_apart(
+      signature.title, [](std::string_view) {}, [&](std::string_view name) { names.insert(name); });
   for (const Action& action : signature.actions)
-    texts.insert(texts.end(), {action.what, action.where, action.command});
-  std::set<std::string> names;
-  for (const std::string_view text : texts)
-    for (std::size_t open = text.find('{'); open != std::string_view::npos;
-         open = text.find('{', open + 1)) {
-      const std::size_t close = text.find('}', open);
-      if (close == std::string_view::npos) break;
-      names.emplace(text.substr(open + 1, close - open - 1));
-    }
+    for (const std::string_view text :
+         {std::string_view(action.what), std::string_view(action.where),
+          std::string_view(action.command)})
+      for (const std::string_view name : unknown_placeholders(text)) names.insert(name);
   return names;
 }
 
@@ -112,8 +112,9 @@ std::vector<std::string> problems_of(const MessageSignature& signature) {
   if ((signature.blames == Blames::gpu || signature.blames == Blames::pci) &&
       !groups.contains("pci") && !groups.contains("bridge"))
     add("blames a device by its PCI address; name the group of the address, (?P<pci>...)");
-  for (const std::string& name : placeholders_of(signature))
-    if (!groups.contains(name) && std::ranges::find(kPlaceholders, name) == std::end(kPlaceholders))
+  for (const std::string_view name : placeholders_of(signature))
+    if (!groups.contains(std::string(name)) &&
+        std::ranges::find(kPlaceholders, name) == std::end(kPlaceholders))
       add(
           fmt::format("placeholder {{{0}}} is unknown; use {{host}}, {{rank}}, {{gpu}} or a group "
                       "of the pattern, (?P<{0}>...)",

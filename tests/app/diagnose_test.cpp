@@ -96,12 +96,29 @@ TEST_F(Command, CallsTheJobTheHostAndTheFilesByTheirNames) {
 TEST_F(Command, SaysSoWhenNoLineIsOfAKnownDialect) {
   workshop.write("a.log", "hello\nworld\n");
   const Outcome outcome = run("$F diagnose --format json a.log");
-  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.out, HasSubstr("\"verdict\": \"unknown\""));
   EXPECT_THAT(outcome.err,
               StartsWith("faultline: not one of 2 lines is of a known dialect (nccl, "));
   for (const char* dialect : {", kernel", ", ncclras", ", nccl_inspector"})
     EXPECT_THAT(outcome.err, HasSubstr(dialect));
+}
+
+TEST_F(Command, LetsScriptsTellVerdictsApart) {
+  for (const char* out : {"hung", "well"})
+    run(std::string("$F simulate --scenario rank_behind --nodes 2 --seed 3 ") +
+        (out == std::string_view("well") ? "--healthy " : "") + "--out " + out);
+  EXPECT_EQ(run("$F diagnose hung/logs").status, 1);
+  EXPECT_EQ(run("$F diagnose well/logs").status, 0);
+  // Half of the ranks tell neither.
+  EXPECT_EQ(run("$F diagnose well/logs/gpu-node-1/nccl.rank0.log").status, 3);
+  EXPECT_EQ(run("$F diagnose nosuch").status, 2);
+}
+
+TEST_F(Command, TellsWhatPassedToThoseWhoAsk) {
+  workshop.write("logs/gpu-node-3/dmesg.txt", kXid);
+  EXPECT_THAT(run("$F diagnose logs").out, testing::Not(HasSubstr("\nnot known: ")));
+  EXPECT_THAT(run("$F diagnose --verbose logs").out, HasSubstr("\nnot known: "));
 }
 
 TEST_F(Command, GoesOnWhenAFileCannotBeRead) {

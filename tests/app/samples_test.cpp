@@ -1,10 +1,13 @@
 // docs/samples.md shows what `diagnose` prints of ten simulated jobs. UPDATE_GOLDEN=1 writes it
 // anew; read the diff as the person on call would.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "workshop.h"
@@ -18,24 +21,44 @@ struct Sample {
 };
 
 constexpr Sample kSamples[] = {
-    {"gpu_off_bus", "--nodes 4 --seed 3"},
-    {"collective_skipped_odd", "--nodes 4 --seed 3"},
-    {"collective_mismatch_count", "--nodes 4 --seed 3"},
-    {"data_loader_error", "--nodes 4 --seed 3"},
-    {"rank_behind", "--nodes 4 --seed 3"},
-    {"link_errors", "--nodes 4 --seed 3"},
-    {"transport_error", "--nodes 4 --seed 3"},
-    {"oom_killed", "--nodes 4 --seed 3"},
-    {"rank_missing", "--nodes 4 --seed 3"},
-    {"network_fallback", "--nodes 4 --seed 3"},
+    {"gpu_off_bus", "--nodes 8 --seed 3"},
+    {"collective_skipped_odd", "--nodes 8 --seed 3"},
+    {"collective_mismatch_count", "--nodes 8 --seed 3"},
+    {"data_loader_error", "--nodes 8 --seed 3"},
+    {"rank_behind", "--nodes 8 --seed 3"},
+    {"link_errors", "--nodes 8 --seed 3"},
+    {"transport_error", "--nodes 8 --seed 3"},
+    {"oom_killed", "--nodes 8 --seed 3"},
+    {"rank_missing", "--nodes 8 --seed 3"},
+    {"network_fallback", "--nodes 8 --seed 3"},
 };
+
+constexpr std::size_t kMostLines = 25;
+
+// What is printed fits a screen, and what is to be pasted is a command.
+void expect_fit_for_the_night(const std::string& text, Workshop& workshop) {
+  std::istringstream lines(text);
+  std::size_t count = 0;
+  std::string script;
+  for (std::string line; std::getline(lines, line); ++count) {
+    if (!line.starts_with("    ")) continue;
+    EXPECT_THAT(line, testing::Not(testing::ContainsRegex("<[a-z]+>|FAULTLINE|…")));
+    script += line.substr(4) + "\n";
+  }
+  EXPECT_LE(count, kMostLines) << text;
+  EXPECT_NE(script, "") << text;
+  workshop.write("script", script);
+  EXPECT_EQ(workshop.make("bash -n script >out 2>&1"), "") << script;
+}
 
 std::string fresh_samples() {
   std::string page =
-      "# What it prints\n\nTen simulated jobs of four hosts, each with one fault, as `faultline "
-      "diagnose` tells of them. A test keeps\nthis page true.\n";
+      "# What it prints\n\nTen simulated jobs of 64 ranks on eight hosts, each with one fault, as "
+      "`faultline diagnose` tells of them. A test keeps\nthis page true, and runs every command "
+      "through `bash -n`.\n";
   for (const Sample& sample : kSamples) {
-    const Workshop workshop;
+    SCOPED_TRACE(sample.scenario);
+    Workshop workshop;
     const std::string logs = (workshop.folder() / "job").string();
     const std::string simulate =
         fmt::format("'{}' simulate --scenario {} {} --out '{}' >/dev/null 2>&1", FAULTLINE_BINARY,
@@ -44,7 +67,9 @@ std::string fresh_samples() {
     const std::string out = (workshop.folder() / "text").string();
     const std::string diagnose =
         fmt::format("cd '{}' && '{}' diagnose --job llama logs >'{}'", logs, FAULTLINE_BINARY, out);
-    EXPECT_NE(std::system(diagnose.c_str()), -1);
+    const int status = std::system(diagnose.c_str());
+    EXPECT_EQ(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 1) << "a fault was found";
+    expect_fit_for_the_night(read_file(out), workshop);
     page += fmt::format(
         "\n## {}\n\n    faultline simulate --scenario {} {} --out job && cd job\n    faultline "
         "diagnose --job llama logs\n\n```\n{}```\n",

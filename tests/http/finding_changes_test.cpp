@@ -94,10 +94,50 @@ TEST_F(FindingChanges, AreJudgedByOperators) {
   EXPECT_EQ(review(id, "verdict=reopened").json().at("state"), "open");
   EXPECT_EQ(review(id, "verdict=perhaps").status, 400);
   EXPECT_EQ(review(id, "by=ann").status, 400);
+  EXPECT_EQ(review(id, "verdict=wrong,closed").status, 400);
   EXPECT_EQ(review("nobody", "verdict=wrong").status, 404);
   EXPECT_THAT(
       curl(server, "/metrics").body,
       HasSubstr("faultline_finding_reviews_total{class=\"gpu.off_bus\",verdict=\"wrong\"} 1\n"));
+}
+
+TEST_F(FindingChanges, AreJudgedInJsonAsWell) {
+  send("n1");
+  const std::string id = first_id();
+  const auto say = [&](const std::string& body, const std::string& query = "") {
+    return curl(server, "/api/v1/findings/" + id + "/review" + query,
+                "-H 'Content-Type: application/json' -d '" + body + "'");
+  };
+  const Reply known = say(R"({"verdict": "acknowledged", "by": "ann", "note": "on it"})");
+  EXPECT_EQ(known.status, 200) << known.body;
+  EXPECT_EQ(known.json().at("review"), "acknowledged");
+  EXPECT_EQ(say(R"({"by": "ann"})", "?verdict=wrong").json().at("reason"), "wrong");
+  EXPECT_EQ(say(R"({"verdict": "reopened"})").json().at("state"), "open");
+  struct Case {
+    const char* why;
+    std::string body;
+    std::string query;
+    const char* detail;
+  };
+  const Case cases[] = {
+      {"no JSON", "verdict=wrong", "", "the body must be a JSON object with verdict, by, note"},
+      {"a list", "[]", "", "the body must be a JSON object"},
+      {"no verdict", "{}", "", "verdict is missing"},
+      {"a verdict that is none", R"({"verdict": "perhaps"})", "", "verdict must be one of"},
+      {"another member", R"({"verdict": "wrong", "why": "x"})", "", "unknown member"},
+      {"a number", R"({"verdict": 1})", "", "verdict must be a text"},
+      {"said twice", R"({"verdict": "wrong"})", "?verdict=wrong", "is given twice"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.why);
+    const Reply reply = say(c.body, c.query);
+    EXPECT_EQ(reply.status, 400);
+    EXPECT_THAT(reply.body, HasSubstr(c.detail));
+  }
+  EXPECT_EQ(curl(server, "/api/v1/findings/" + id + "/review", "-X POST --data-binary @-",
+                 "head -c 100000 /dev/zero |")
+                .status,
+            413);
 }
 
 }  // namespace

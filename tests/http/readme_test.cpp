@@ -45,8 +45,12 @@ TEST(Readme, ItsCurlLinesAnswerAsPrintedThere) {
     const std::size_t at = example.command.find(address);
     ASSERT_NE(at, std::string::npos);
     example.command.replace(at, address.size(), server.url(""));
+    // What is printed names the server, as the example does.
     std::string output = output_of("cd '" + root + "' && " + example.command + " 2>/dev/null");
     if (!output.ends_with('\n')) output += '\n';
+    for (std::size_t here = output.find(server.url("")); here != std::string::npos;
+         here = output.find(server.url("")))
+      output.replace(here, server.url("").size(), address);
     EXPECT_EQ(output, example.output);
   }
 }

@@ -67,7 +67,9 @@ TEST(Router, SaysWhatIsWrongWithARequest) {
        "/api/v1/jobs does not take DELETE; it takes GET, HEAD, OPTIONS"},
       {"unknown method", "BREW", "/api/v1/jobs", 501, "the method BREW is not known here"},
       {"unknown parameter", "GET", "/api/v1/jobs?colour=red", 400,
-       "unknown query parameter \"colour\"; those taken here are limit, cursor"},
+       "unknown query parameter \"colour\"; those taken here are verdict, since, sort, format, "
+       "limit, "
+       "cursor"},
       {"parameter where none is taken", "GET", "/healthz?x", 400,
        "unknown query parameter \"x\"; none is taken here"},
       {"parameter given twice", "PUT", "/api/v1/ingest?job=a&job=b", 400,

@@ -154,17 +154,18 @@ TEST(JobJson, IsTheOverviewWithItsParts) {
   job.versions = {{"driver", {"12080"}}};
   job.network = {"IB"};
   job.settings = {{.setting = "network used", .value = "IB", .hosts = 1}};
-  EXPECT_EQ(compact(to_json(job)),
-            R"({"job":"llama","verdict":"healthy","ranks":{"expected":2,"seen":1},"attempts":1,)"
-            R"("last_activity":"2026-03-05T02:46:59.123Z","hosts":["n1"],)"
-            R"("gpus":[{"host":"n1","gpu":"0000:3b:00.0","uuid":"","rank":3},)"
-            R"({"host":"n2","gpu":"","uuid":"","rank":null}],"nics":[],)"
-            R"("communicators":[{"id":"0x9f3c","nranks":2,"members_seen":1,"furthest":7,)"
-            R"("slowest":0,"matched":true}],)"
-            R"("sources":[{"name":"n1/nccl.log","host":"n1","bytes":10,"lines":2,)"
-            R"("recognized":1}],)"
-            R"("versions":{"driver":["12080"]},"network":["IB"],)"
-            R"("settings":[{"setting":"network used","value":"IB","hosts":1,"only_on":[]}]})");
+  EXPECT_EQ(
+      compact(to_json(job)),
+      R"({"job":"llama","verdict":"healthy","ranks":{"expected":2,"seen":1},"attempts":1,)"
+      R"("last_activity":"2026-03-05T02:46:59.123Z","cause":"","confidence":null,"hosts":["n1"],)"
+      R"("gpus":[{"host":"n1","gpu":"0000:3b:00.0","uuid":"","rank":3},)"
+      R"({"host":"n2","gpu":"","uuid":"","rank":null}],"nics":[],)"
+      R"("communicators":[{"id":"0x9f3c","nranks":2,"members_seen":1,"furthest":7,)"
+      R"("slowest":0,"matched":true}],)"
+      R"("sources":[{"name":"n1/nccl.log","host":"n1","bytes":10,"lines":2,)"
+      R"("recognized":1}],)"
+      R"("versions":{"driver":["12080"]},"network":["IB"],)"
+      R"("settings":[{"setting":"network used","value":"IB","hosts":1,"only_on":[]}]})");
 }
 
 TEST(RankJson, SaysNullForWhatNobodyKnows) {

@@ -432,8 +432,9 @@ TEST(AdviceFile, IsRefusedWithTheLineAndTheMend) {
        "advice.yaml:5: field \"comand\" is unknown; an action has the fields do, where, command"},
       {"a placeholder that means nothing",
        "gpu.hang:\n  title: t\n  actions:\n    - do: x\n      command: nvidia-smi -i {gpuid}\n",
-       "advice.yaml:5: placeholder {gpuid} is unknown; use {host}, {gpu}, {gpu_smi}, {nic}, {port} "
-       "or {rank}"},
+       "advice.yaml:5: placeholder {gpuid} is unknown; use {host}, {gpu}, {gpu_smi}, {nic}, "
+       "{port}, "
+       "{netdev}, {pid}, {log}, {peer} or {rank}"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.why);

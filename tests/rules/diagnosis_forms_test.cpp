@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "job.h"
+#include "rules/answer/pasteable.h"
 #include "rules/answer/shown_text.h"
 
 namespace faultline {
@@ -11,6 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 Job hung_job() {
   Job job;
@@ -21,30 +25,129 @@ Job hung_job() {
   return job;
 }
 
-TEST(DiagnosisForms, TextSaysVerdictCauseHowSureTheLinesAndWhatToDo) {
-  const std::string text = to_text(hung_job().diagnosis());
-  EXPECT_LE(text.size(), 2048U);
-  for (const char* part : {"j: HANG", "fell off the bus", "% sure", "node-1/dmesg.txt:1",
-                           "do: ", "restart without: node-1   --exclude=node-1", "waited for: 11"})
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(DiagnosisForms, TextSaysWhatIsNeededAtNightInItsOrder) {
+  Diagnosis diagnosis = addressed(hung_job().diagnosis(), "http://10.0.0.7:8686");
+  diagnosis.timeline.clear();
+  diagnosis.root_causes.front().first_seen = parse_rfc3339("2026-03-05T02:00:35.5Z");
+  const std::vector<std::string> lines = lines_of(to_text(diagnosis));
+  ASSERT_GT(lines.size(), 6U);
+  EXPECT_EQ(lines[0], "j: HANG since 2026-03-05T02:00:35Z");
+  EXPECT_EQ(lines[1],
+            "GPU 0000:13:00.0 on node-1 fell off the bus (Xid 79)  [gpu.off_bus, 99 % sure]");
+  EXPECT_THAT(lines[2], StartsWith("next: Look whether the driver"));
+  EXPECT_EQ(lines[3], "    nvidia-smi -q -i 00000000:13:00.0");
+  EXPECT_EQ(
+      lines[4],
+      fmt::format("finding: {0}, to acknowledge it: curl -X POST 'http://10.0.0.7:8686/api/v1/"
+                  "findings/{0}/review?verdict=acknowledged&by=you'",
+                  diagnosis.root_causes.front().id));
+  const std::string text = to_text(diagnosis);
+  for (const char* part : {"evidence: node-1/dmesg.txt:1", "then: ", "waited for: 11",
+                           "restart without: node-1   --exclude=node-1"})
     EXPECT_THAT(text, HasSubstr(part));
 }
 
-TEST(DiagnosisForms, NoActionStandsUnderAnotherCause) {
+TEST(DiagnosisForms, NoTimeIsInventedWhereNoLineCarriesOne) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  diagnosis.timeline.clear();
+  for (auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms})
+    for (Finding& finding : *findings) finding.first_seen.reset();
+  EXPECT_THAT(to_text(diagnosis), StartsWith("j: HANG\nGPU"));
+}
+
+TEST(DiagnosisForms, WhatPassedAndWhatIsNotKnownIsToldToThoseWhoAsk) {
+  const Diagnosis diagnosis = hung_job().diagnosis();
+  for (const char* part : {"\npassed: ", "\nnot known: "}) {
+    EXPECT_THAT(to_text(diagnosis), Not(HasSubstr(part)));
+    EXPECT_THAT(to_text(diagnosis, true), HasSubstr(part));
+  }
+}
+
+Diagnosis with_causes_at(std::initializer_list<double> confidences) {
   Diagnosis diagnosis = hung_job().diagnosis();
   const Finding first = diagnosis.root_causes.front();
-  for (int number = 2; number < 6; ++number) {
-    Finding other = first;
-    other.title = std::string(600, 'x');
-    other.actions = {{.what = fmt::format("ACTION {}", number)}};
-    diagnosis.root_causes.push_back(other);
+  diagnosis.root_causes.clear();
+  for (const double confidence : confidences) {
+    Finding cause = first;
+    cause.id = fmt::format("f{}", diagnosis.root_causes.size());
+    cause.title = fmt::format("Cause at {:.0f}", confidence * 100);
+    cause.confidence = confidence;
+    cause.actions = {{.what = "See to " + cause.title, .command = "true"}};
+    diagnosis.root_causes.push_back(std::move(cause));
+  }
+  return diagnosis;
+}
+
+TEST(DiagnosisForms, NobodyIsBlamedWithWhatIsOnlyPossible) {
+  const Diagnosis diagnosis = with_causes_at({0.97, 0.85, 0.79, 0.3, 0.19, 0.01});
+  for (const std::string& text :
+       {to_text(diagnosis), to_markdown(diagnosis), to_html(diagnosis, {})}) {
+    const std::size_t possible = text.find("ossible");
+    EXPECT_LT(text.find("Cause at 85"), possible);
+    EXPECT_LT(possible, text.find("Cause at 79"));
+    EXPECT_LT(text.find("Cause at 79"), text.find("Cause at 30"));
+    EXPECT_THAT(text, HasSubstr("and 2 less likely"));
   }
   const std::string text = to_text(diagnosis);
-  EXPECT_LE(text.size(), 2048U);
-  for (int number = 2; number < 6; ++number) {
-    if (text.find(fmt::format("ACTION {}", number)) == std::string::npos) continue;
-    EXPECT_THAT(text, HasSubstr(fmt::format("\n{}. xxx", number)));
-  }
-  EXPECT_THAT(text, HasSubstr("more)"));
+  EXPECT_THAT(text, HasSubstr("\npossible: Cause at 79  [gpu.off_bus, 79 % sure]\n"));
+  EXPECT_THAT(text, Not(HasSubstr("See to Cause at 85")));
+  EXPECT_THAT(text, Not(HasSubstr("Cause at 19")));
+}
+
+TEST(DiagnosisForms, WhereNothingIsSureItIsSaidAndWhatWouldDecideComesNext) {
+  Diagnosis diagnosis = with_causes_at({0.7, 0.1});
+  diagnosis.missing_evidence = {{.what = "kernel log of n0",
+                                 .why = "nothing says why",
+                                 .command = "dmesg -T",
+                                 .file = "kernel-n0",
+                                 .query = "job=j&host=n0"}};
+  const std::string text = to_text(addressed(diagnosis, "http://h:1"));
+  EXPECT_THAT(text, HasSubstr("\nNothing is sure; possible: Cause at 70  [gpu.off_bus, 70 % sure]\n"
+                              "next: Get the kernel log of n0: nothing says why.\n"
+                              "    dmesg -T | curl --data-binary @- "
+                              "'http://h:1/api/v1/ingest?job=j&host=n0'\n"));
+  EXPECT_THAT(to_text(addressed(diagnosis, "")), HasSubstr("\n    dmesg -T >kernel-n0.log\n"));
+}
+
+TEST(DiagnosisForms, BeforeAJobIsJudgedTheNextStepIsToAskAgain) {
+  Diagnosis diagnosis;
+  diagnosis.job = "a b";
+  diagnosis.verdict = Verdict::undecided;
+  diagnosis.summary = "All 4 ranks have been heard.";
+  diagnosis.judged_in = std::chrono::seconds(95);
+  diagnosis.server = "http://h:1";
+  EXPECT_EQ(to_text(diagnosis),
+            "a b: UNDECIDED\nAll 4 ranks have been heard.\n"
+            "next: Ask again in 95 s, when it is judged unless more of its logs comes.\n"
+            "    curl -s 'http://h:1/api/v1/jobs/a%20b/diagnosis?format=text'\n");
+}
+
+TEST(DiagnosisForms, TextIsNoLongerThanAScreenWhateverThereIsToTell) {
+  Diagnosis diagnosis = with_causes_at({0.99, 0.98, 0.97, 0.96, 0.95, 0.94, 0.7, 0.6, 0.5, 0.4});
+  Finding& first = diagnosis.root_causes.front();
+  first.actions.assign(20, first.actions.front());
+  first.against.assign(20, "it may be another");
+  diagnosis.missing_evidence.assign(20, {"log", "it is not there", "true", "", ""});
+  const std::string text = to_text(diagnosis);
+  EXPECT_LE(lines_of(text).size(), 25U);
+  EXPECT_THAT(text, HasSubstr("and 2 more as sure"));
+  EXPECT_GT(lines_of(to_text(diagnosis, true)).size(), 40U);
+}
+
+TEST(DiagnosisForms, NoServerIsNamedThatIsNone) {
+  EXPECT_TRUE(is_server("http://gpu-node-1.example:8686"));
+  EXPECT_TRUE(is_server("http://[::1]:8686"));
+  for (const char* url : {"", "http://", "http://a'b", "http://$(reboot)", "ftp://h", "http://a b"})
+    EXPECT_FALSE(is_server(url)) << url;
+  EXPECT_THAT(to_text(addressed(hung_job().diagnosis(), "http://';reboot")),
+              Not(HasSubstr("';reboot")));
 }
 
 TEST(DiagnosisForms, TheSameDiagnosisGivesTheSameBytes) {
@@ -102,6 +205,12 @@ TEST(DiagnosisForms, ExplainTellsWhoFoundWhatAndWhatFollowsFromWhat) {
   EXPECT_THAT(text, HasSubstr("gpu.off_bus -> collective.rank_behind (same_gpu"));
   EXPECT_THAT(text, HasSubstr("root_cause: nothing that was found accounts for it"));
   EXPECT_THAT(text, HasSubstr("it accounts for what stopped the job"));
+}
+
+TEST(ShownText, IsCutBetweenWords) {
+  EXPECT_EQ(shown_words("GPU on node-1 fell", 15), "GPU on node-1 …");
+  EXPECT_EQ(shown_words("GPU on node-1", 13), "GPU on node-1");
+  EXPECT_EQ(shown_words("abcdefgh", 4), "abcd…");
 }
 
 TEST(ShownText, IsCutBetweenCharacters) {

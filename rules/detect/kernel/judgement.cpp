@@ -297,6 +297,7 @@ std::optional<Suspicion> judge(const View& view, const KernelGroup& group) {
   if (!group.part.subject.hosts.empty()) about.host = group.part.subject.hosts.front();
   about.gpu = group.part.gpu;
   if (group.part.subject.ranks.size() == 1) about.rank = group.part.subject.ranks.front();
+  about.fields = counting.front()->fields;
   for (const Action& action : signature.actions) finding.actions.push_back(fill_in(action, about));
   return suspicion;
 }

@@ -80,7 +80,7 @@ Suspicion describe_bandwidth(const PartFacts& facts, const Measured& measured, s
            "Measure other pairs, too, to tell which end is slow; then compare its PCIe link, its "
            "port's rate and its error counters with those of the others.",
        .where = measured.host,
-       .command = "ib_write_bw -d <device> --report_gbits <host>; ibstat; perfquery -x"});
+       .command = "ib_write_bw -d {nic} --report_gbits {peer}; ibstat; perfquery -x"});
   return suspicion;
 }
 

@@ -112,7 +112,7 @@ Suspicion describe_mtu(const PartFacts& facts, const std::string& interface, boo
   finding.actions.push_back({.what =
                                  "Give the interface the same MTU on all hosts and on the switch "
                                  "ports between them, and probe the way.",
-                             .command = "ip link; ping -M do -s 8972 <host>"});
+                             .command = "ip link; ping -c 3 -M do -s 8972 {peer}"});
   return suspicion;
 }
 
@@ -197,7 +197,7 @@ void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
     finding.actions.push_back({.what = "Find the hop that drops them: a switch port whose MTU is "
                                        "smaller than that of the hosts.",
                                .where = host,
-                               .command = "tracepath <host>; ip link"});
+                               .command = "tracepath {peer}; ip link"});
     found.push_back(std::move(suspicion));
   }
 }

@@ -191,7 +191,7 @@ Suspicion describe_late(const View& view, const Profile& profile, bool computes,
     finding.actions = {{.what = "See what its process does on the CPU while its GPU waits: data "
                                 "loading, saving, the garbage collector, a busy host.",
                         .where = host,
-                        .command = "py-spy dump --pid <pid>; top -H -p <pid>"}};
+                        .command = "py-spy dump --pid {pid}; top -b -n 1 -H -p {pid}"}};
   return suspicion;
 }
 

@@ -29,7 +29,7 @@ Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::s
                "barrier's time may be that of the one who waits.",
        .where =
            suspicion.finding.subject.hosts.empty() ? "" : suspicion.finding.subject.hosts.front(),
-       .command = "nvidia-smi -q -d CLOCK,PERFORMANCE; py-spy dump --pid <pid>"}};
+       .command = "nvidia-smi -q -d CLOCK,PERFORMANCE; py-spy dump --pid {pid}"}};
   return suspicion;
 }
 

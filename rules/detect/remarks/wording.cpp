@@ -28,6 +28,7 @@ AdviceSubject about(const View& view, const Sighting& sighting) {
   AdviceSubject subject{.host = sighting.host, .gpu = {}, .rank = std::nullopt};
   if (const Worker* worker = only_worker(view, sighting)) subject.gpu = worker->gpu;
   if (const int rank = rank_that_said(view, sighting); rank >= 0) subject.rank = rank;
+  subject.fields = sighting.fields;
   return subject;
 }
 

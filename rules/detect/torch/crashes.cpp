@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/who/host_pid.h"
@@ -205,12 +206,10 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     finding.title = filled(title, fields);
     finding.severity = signature.severity;
     suspicion.sure = {Claim::signature, signature.confidence};
-    for (Action action : signature.actions) {
-      action.what = filled(action.what, fields);
-      action.where = action.where == "{host}" ? host : action.where;
-      action.command = filled(action.command, fields);
-      finding.actions.push_back(std::move(action));
-    }
+    AdviceSubject about{.host = host, .fields = first.match->fields};
+    if (rank >= 0) about.rank = rank;
+    for (const Action& action : signature.actions)
+      finding.actions.push_back(fill_in(action, about));
   } else {
     const TorchSaying& telling = first.telling();
     suspicion.names_its_reason = telling.exception && !is_of_the_host(*telling.exception);

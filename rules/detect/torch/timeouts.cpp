@@ -160,7 +160,7 @@ std::vector<Suspicion> find_torch_timeouts(const View& view, const TorchCrew& cr
       suspicion.finding.actions.push_back(
           {"See where the rank stands: a data loader, a checkpoint, another branch, an exception "
            "that was caught.",
-           subject.hosts.empty() ? "" : subject.hosts.front(), "py-spy dump --pid <pid>"});
+           subject.hosts.empty() ? "" : subject.hosts.front(), "py-spy dump --pid {pid}"});
     }
   found.push_back(describe_timeout(view, crew, all));
   return found;

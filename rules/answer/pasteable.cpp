@@ -1,0 +1,102 @@
+#include "rules/answer/pasteable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostPids = 16;
+
+// Not the name of a host in the query, but a command that tells it.
+constexpr std::string_view kAnyHost = "$(hostname)";
+
+bool is_one_of_a_url(unsigned char c) {
+  return std::isalnum(c) != 0 || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+std::string upload_url(std::string_view server, std::string_view query) {
+  const char quote = query.find(kAnyHost) == std::string_view::npos ? '\'' : '"';
+  return fmt::format("{0}{1}/api/v1/ingest?{2}{0}", quote, server, query);
+}
+
+// Ranks of one process have one number.
+std::vector<std::int64_t> pids_of(const View& view, const Subject& subject) {
+  std::vector<std::int64_t> pids;
+  std::string host;
+  for (const int rank : subject.ranks) {
+    const auto worker = std::ranges::lower_bound(view.workers.all, rank, {}, &Worker::rank);
+    if (rank < 0 || worker == view.workers.all.end() || worker->rank != rank) return {};
+    if (worker->pid <= 0 || (!host.empty() && host != worker->host)) return {};
+    host = worker->host;
+    if (std::ranges::find(pids, worker->pid) == pids.end()) pids.push_back(worker->pid);
+  }
+  return pids.size() > kMostPids ? std::vector<std::int64_t>{} : pids;
+}
+
+// One that is to be sent as it is, or what a command prints. Without a server it is put into a file
+// whose name tells its host.
+std::string whole_command(const MissingEvidence& missing, std::string_view server) {
+  const bool is_file = missing.command.empty();
+  if (missing.query.empty() || (is_file && server.empty())) return missing.command;
+  if (is_file) return fmt::format("curl -T {} {}", missing.file, upload_url(server, missing.query));
+  const bool is_any = missing.query.find(kAnyHost) != std::string::npos;
+  const bool is_one = missing.command.find(';') == std::string::npos;
+  const std::string what = is_one ? missing.command : fmt::format("({})", missing.command);
+  if (!server.empty())
+    return fmt::format("{} | curl --data-binary @- {}{}", what, upload_url(server, missing.query),
+                       is_any ? "  # on each" : "");
+  return fmt::format(
+      "{} >{}{}", what,
+      is_any ? fmt::format("\"{}-$(hostname).log\"  # on each", missing.file) : missing.file,
+      is_any ? "" : ".log");
+}
+
+}  // namespace
+
+AdviceSubject advice_subject(const View& view, const Subject& subject) {
+  AdviceSubject about = advice_subject(subject);
+  about.pids = pids_of(view, subject);
+  return about;
+}
+
+void complete_actions(const View& view, Finding& finding) {
+  const AdviceSubject about = advice_subject(view, finding.subject);
+  for (Action& action : finding.actions) action = completed(action, about);
+}
+
+std::string upload_query(const View& view, std::string_view name, std::string_view value) {
+  return fmt::format("job={}&{}={}", as_part_of_a_url(view.job.name()), name,
+                     as_part_of_a_url(value));
+}
+
+std::string upload_query_of_any_host(const View& view) {
+  return fmt::format("job={}&host={}", as_part_of_a_url(view.job.name()), kAnyHost);
+}
+
+Diagnosis addressed(Diagnosis diagnosis, std::string_view server) {
+  diagnosis.server = is_server(server) ? server : std::string_view();
+  for (MissingEvidence& missing : diagnosis.missing_evidence)
+    missing.command = whole_command(missing, diagnosis.server);
+  return diagnosis;
+}
+
+std::string as_part_of_a_url(std::string_view text) {
+  std::string out;
+  for (const unsigned char c : text)
+    out += is_one_of_a_url(c) ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
+  return out;
+}
+
+bool is_server(std::string_view url) {
+  const std::string_view scheme = url.starts_with("https://") ? "https://" : "http://";
+  if (!url.starts_with(scheme)) return false;
+  url.remove_prefix(scheme.size());
+  return !url.empty() && std::ranges::all_of(url, [](unsigned char c) {
+    return is_one_of_a_url(c) || c == ':' || c == '[' || c == ']';
+  });
+}
+
+}  // namespace faultline

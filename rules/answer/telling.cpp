@@ -1,0 +1,130 @@
+#include "rules/answer/telling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/answer/pasteable.h"
+#include "rules/knowledge/limits.h"
+
+namespace faultline {
+namespace {
+
+// As the timeline has it, which puts right what clocks say.
+std::optional<Timestamp> time_of(const Diagnosis& diagnosis, const Finding& finding) {
+  const auto entry = std::ranges::find(diagnosis.timeline, finding.id, &TimelineEntry::finding);
+  return entry == diagnosis.timeline.end() ? finding.first_seen : entry->time;
+}
+
+// Of the culprit; where no line of it carries a time, of what followed.
+std::optional<Timestamp> since(const Diagnosis& diagnosis) {
+  const Causes causes = causes_of(diagnosis);
+  const Finding* first = causes.first();
+  if (first == nullptr && !diagnosis.so_far.empty()) return diagnosis.so_far.front().first_seen;
+  if (first == nullptr) return std::nullopt;
+  if (const auto time = time_of(diagnosis, *first)) return time;
+  for (const Finding* symptom : chain_of(diagnosis))
+    if (const auto time = time_of(diagnosis, *symptom)) return time;
+  return std::nullopt;
+}
+
+Action step_of(const Finding& finding) {
+  const auto with_command = std::ranges::find_if(
+      finding.actions, [](const Action& action) { return !action.command.empty(); });
+  if (with_command != finding.actions.end()) return *with_command;
+  return finding.actions.empty() ? Action{} : finding.actions.front();
+}
+
+Action step_of(const MissingEvidence& missing) {
+  return {
+      .what = fmt::format("Get the {}: {}.",
+                          missing.what.starts_with("the ") ? missing.what.substr(4) : missing.what,
+                          missing.why),
+      .where = "",
+      .command = missing.command};
+}
+
+// What decides between those that are possible; before a job is judged, to wait.
+Action step_of_undecided(const Diagnosis& diagnosis) {
+  const std::string ask = diagnosis.server.empty()
+                              ? std::string()
+                              : fmt::format("curl -s '{}/api/v1/jobs/{}/diagnosis?format=text'",
+                                            diagnosis.server, as_part_of_a_url(diagnosis.job));
+  if (diagnosis.judged_in && diagnosis.verdict == Verdict::undecided)
+    return {
+        .what = fmt::format("Ask again in {} s, when it is judged unless more of its logs comes.",
+                            diagnosis.judged_in->count()),
+        .where = "",
+        .command = ask};
+  const auto helps = std::ranges::find_if(
+      diagnosis.missing_evidence, [](const MissingEvidence& it) { return !it.command.empty(); });
+  return helps == diagnosis.missing_evidence.end() ? Action{} : step_of(*helps);
+}
+
+}  // namespace
+
+const Finding* Causes::first() const {
+  if (!sure.empty()) return sure.front();
+  return possible.empty() ? nullptr : possible.front();
+}
+
+Causes causes_of(const Diagnosis& diagnosis) {
+  Causes causes;
+  for (const Finding& finding : diagnosis.root_causes) {
+    if (finding.confidence >= limits::least_to_blame)
+      causes.sure.push_back(&finding);
+    else if (finding.confidence >= limits::least_shown)
+      causes.possible.push_back(&finding);
+    else
+      ++causes.less_likely;
+  }
+  return causes;
+}
+
+std::string verdict_of(const Diagnosis& diagnosis) {
+  const auto time = since(diagnosis);
+  return fmt::format(
+      "{}{}", name_of(diagnosis.verdict),
+      time ? fmt::format(" since {}", to_rfc3339(std::chrono::floor<std::chrono::seconds>(*time)))
+           : std::string());
+}
+
+std::string culprit_of(const Diagnosis& diagnosis) {
+  const Causes causes = causes_of(diagnosis);
+  if (!causes.sure.empty()) return causes.sure.front()->title;
+  if (!causes.possible.empty())
+    return "Nothing is sure; possible: " + causes.possible.front()->title;
+  if (diagnosis.root_causes.empty()) return diagnosis.summary;
+  return "What was read does not decide what it is, and what was found is unlikely.";
+}
+
+Action next_step(const Diagnosis& diagnosis) {
+  if (diagnosis.verdict == Verdict::healthy || diagnosis.verdict == Verdict::running) return {};
+  const Causes causes = causes_of(diagnosis);
+  if (causes.sure.empty())
+    if (Action step = step_of_undecided(diagnosis); !step.command.empty()) return step;
+  const Finding* first = causes.first();
+  return first != nullptr ? step_of(*first) : step_of_undecided(diagnosis);
+}
+
+std::string acknowledge_command(const Diagnosis& diagnosis) {
+  const Finding* finding = causes_of(diagnosis).first();
+  if (finding == nullptr || diagnosis.server.empty()) return {};
+  return fmt::format("curl -X POST '{}/api/v1/findings/{}/review?verdict=acknowledged&by=you'",
+                     diagnosis.server, finding->id);
+}
+
+std::vector<const Finding*> chain_of(const Diagnosis& diagnosis) {
+  std::vector<const Finding*> chain;
+  for (const std::string& id : diagnosis.chain) {
+    const auto symptom = std::ranges::find(diagnosis.symptoms, id, &Finding::id);
+    if (symptom != diagnosis.symptoms.end()) chain.push_back(&*symptom);
+  }
+  return chain;
+}
+
+std::string how_sure(const Finding& finding) {
+  return fmt::format("{}, {:.0f} % sure", finding.cause, finding.confidence * 100);
+}
+
+}  // namespace faultline

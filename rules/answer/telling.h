@@ -1,0 +1,46 @@
+// What every form of an answer says first, and in which order: the verdict and since when, the
+// culprit, the one next step, how to acknowledge; then what is sure, what is possible.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/finding.h"
+
+namespace faultline {
+
+template <class Enum>
+std::string_view name_of(Enum value) {
+  return boost::describe::enum_to_string(value, "?");
+}
+
+// Causes by how sure they are. Nobody is blamed with what is only possible.
+struct Causes {
+  std::vector<const Finding*> sure;
+  std::vector<const Finding*> possible;
+  std::size_t less_likely = 0;  // not worth a line
+
+  const Finding* first() const;  // the surest; nullptr: none is worth a line
+};
+Causes causes_of(const Diagnosis& diagnosis);
+
+// "hang since 2026-03-05T02:00:35Z"; without a time where no line carries one.
+std::string verdict_of(const Diagnosis& diagnosis);
+
+// Who or what it is; what is known so far; or that nothing is.
+std::string culprit_of(const Diagnosis& diagnosis);
+
+// The one to take now; empty: none.
+Action next_step(const Diagnosis& diagnosis);
+
+// Tells a server that somebody takes care of the first cause; empty: there is none to tell.
+std::string acknowledge_command(const Diagnosis& diagnosis);
+
+// What followed from the first cause, in order.
+std::vector<const Finding*> chain_of(const Diagnosis& diagnosis);
+
+// "gpu.off_bus, 99 % sure"
+std::string how_sure(const Finding& finding);
+
+}  // namespace faultline
