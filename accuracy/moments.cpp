@@ -28,8 +28,9 @@ namespace {
 namespace json = boost::json;
 using SteadyClock = std::chrono::steady_clock;
 
-// What of a diagnosis says where and when its lines were received, and not what they say.
-constexpr std::string_view kOfReceipt[] = {"source", "offset", "as_of"};
+// What of a diagnosis says where and when its lines were received, or where more is to be sent, and
+// not what they say.
+constexpr std::string_view kOfReceipt[] = {"source", "offset", "as_of", "command"};
 
 struct TestJob {
   const Family* family = nullptr;

@@ -220,7 +220,8 @@ void FileStream::add_hints(bool final) {
 }
 
 void FileStream::commit_block(bool everything, bool final) {
-  // A fingerprint is of what its batch holds. Within a dump or a trace the reader waits for the end.
+  // A fingerprint is of what its batch holds. Within a dump or a trace the reader waits for the
+  // end.
   const bool fits = reader_->pending_bytes() == block_.whole_line_bytes();
   if (!everything && !fits && block_.bytes() < kMostHeldBytes) return;
   Commit commit;
