@@ -8,6 +8,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "model/handover.h"
 #include "simulate/chance.h"
 
 namespace faultline::accuracy {
@@ -19,23 +20,13 @@ std::string host_in(const std::string& name) {
   return slash == std::string::npos ? std::string() : name.substr(0, slash);
 }
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text)
-    out += c == '/' || c == '-' || c == '.' || c == '_' ||
-                   std::isalnum(static_cast<unsigned char>(c)) != 0
-               ? std::string(1, c)
-               : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  return out;
-}
-
 std::string query_of_host(const std::string& name) {
   const std::string host = host_in(name);
-  return host.empty() ? std::string() : "&host=" + escaped(host);
+  return host.empty() ? std::string() : "&host=" + percent_encoded(host);
 }
 
 std::string query_of_file(const std::string& name) {
-  return query_of_host(name) + "&source=" + escaped(name);
+  return query_of_host(name) + "&source=" + percent_encoded(name);
 }
 
 std::string tar_of(const Files& files) {
@@ -107,7 +98,7 @@ std::vector<Sending> forms_of(const Files& files) {
     by_host[host_in(name)].emplace_back(name.substr(name.rfind('/') + 1), text);
   std::vector<Sending> all;
   for (const auto& [host, its] : by_host)
-    all.push_back({.query = host.empty() ? std::string() : "&host=" + escaped(host),
+    all.push_back({.query = host.empty() ? std::string() : "&host=" + percent_encoded(host),
                    .body = form_of(its),
                    .type = fmt::format("multipart/form-data; boundary={}", kBoundary),
                    .encoding = ""});

@@ -7,6 +7,8 @@
 #include <boost/describe/enum_to_string.hpp>
 #include <tuple>
 
+#include "model/handover.h"
+
 namespace faultline {
 namespace {
 
@@ -37,13 +39,10 @@ void add_list(Alert& alert, const char* name, const std::vector<T>& parts) {
   alert.annotations[name] = std::move(text);
 }
 
-// The one thing to do next.
-std::string next_step_of(const Finding& finding) {
-  if (finding.actions.empty()) return {};
-  const Action& first = finding.actions.front();
-  std::string text = first.what;
-  if (!first.where.empty()) text += fmt::format(" (on {})", first.where);
-  if (!first.command.empty()) text += fmt::format(" [{}]", first.command);
+std::string text_of(const Action& step) {
+  std::string text = step.what;
+  if (!step.where.empty()) text += fmt::format(" (on {})", step.where);
+  if (!step.command.empty()) text += fmt::format(" [{}]", step.command);
   return text;
 }
 
@@ -63,40 +62,6 @@ std::string description_of(const StoredFinding& stored) {
 }
 
 }  // namespace
-
-std::string cut(std::string text, std::size_t size) {
-  constexpr std::string_view kMore = "…";
-  if (text.size() <= size) return text;
-  size -= kMore.size();
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
-  text.resize(size);
-  return text += kMore;
-}
-
-std::string cut_at_word(std::string text, std::size_t size) {
-  constexpr std::string_view kMore = " …";
-  if (text.size() <= size) return text;
-  const std::size_t blank = text.rfind(' ', size - kMore.size());
-  // One long word: there is no better place.
-  if (blank == std::string::npos || blank < size / 2) return cut(std::move(text), size);
-  text.resize(blank);
-  while (!text.empty() && std::string_view(" ,;:(").find(text.back()) != std::string_view::npos)
-    text.pop_back();
-  return text += kMore;
-}
-
-std::string path_segment(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain)
-      out += c;
-    else
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
 
 Alert alert_of(const OutboxRow& row, std::string_view external_url) {
   const StoredFinding& stored = row.finding;
@@ -120,15 +85,16 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url) {
   if (subject.ranks.size() == 1) alert.labels["rank"] = std::to_string(subject.ranks.front());
   std::erase_if(alert.labels, [](const auto& label) { return label.second.empty(); });
 
-  const std::string job = fmt::format("{}/api/v1/jobs/{}", external_url, path_segment(stored.job));
+  const std::string job =
+      fmt::format("{}/api/v1/jobs/{}", external_url, percent_encoded(stored.job));
   const std::string diagnosis =
       fmt::format("{}/diagnosis?format=text&attempt={}", job, stored.attempt);
   alert.generator_url =
-      fmt::format("{}/api/v1/findings/{}", external_url, path_segment(finding.id));
+      fmt::format("{}/api/v1/findings/{}", external_url, percent_encoded(finding.id));
   alert.annotations = {
       {"summary", cut_at_word(finding.title, kSummaryBytes)},
       {"since", to_rfc3339(finding.first_seen.value_or(row.began))},
-      {"next_step", next_step_of(finding)},
+      {"next_step", text_of(next_step_of(finding))},
       {"acknowledge",
        fmt::format("curl -X POST '{}/review?verdict=acknowledged&by=you'", alert.generator_url)},
       {"description", description_of(stored)},

@@ -31,12 +31,4 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url);
 // The alerts of a message, the one to tell first in front.
 std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, std::string_view external_url);
 
-// At most `size` bytes, cut between characters.
-std::string cut(std::string text, std::size_t size);
-// The same between words, where there is a blank.
-std::string cut_at_word(std::string text, std::size_t size);
-
-// What a path may hold as it is; the rest percent-encoded.
-std::string path_segment(std::string_view text);
-
 }  // namespace faultline

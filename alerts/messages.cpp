@@ -9,6 +9,7 @@
 #include <boost/describe/enum_to_string.hpp>
 #include <boost/json.hpp>
 
+#include "model/handover.h"
 #include "model/json.h"
 
 namespace faultline {

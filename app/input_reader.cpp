@@ -6,9 +6,9 @@
 
 #include <cerrno>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 
+#include "ingest/file_names.h"
 #include "ingest/hints.h"
 #include "ingest/reader.h"
 #include "ingest/unpack.h"
@@ -74,7 +74,7 @@ class SourceReading : public FileVisitor {
 
   void open(std::string_view name) override {
     Source source = said_;
-    source.name = unused(name);
+    source.name = names_.next(name);
     source_ = std::make_shared<const Source>(std::move(source));
     reader_.emplace(Cursor{}, now_, noteworthy_);
     if (boot_time_) reader_->set_boot_time(*boot_time_);
@@ -127,19 +127,13 @@ class SourceReading : public FileVisitor {
     if (hints_.size() < kMostHints) hints_.push_back(fmt::format("{}: {}", source_->name, hint));
   }
 
-  // An archive may hold several versions of a file; each is a source of its own.
-  std::string unused(std::string_view name) {
-    const int version = ++versions_[std::string(name)];
-    return version == 1 ? std::string(name) : fmt::format("{}#{}", name, version);
-  }
-
   const Source& said_;
   std::shared_ptr<const Noteworthy> noteworthy_;
   Timestamp received_;
   Timestamp now_;
   const Deliver& deliver_;
   std::optional<Timestamp> boot_time_;
-  std::unordered_map<std::string, int> versions_;  // by name
+  FileNames names_;
   std::shared_ptr<const Source> source_;
   std::optional<Reader> reader_;
   BodyLook look_;

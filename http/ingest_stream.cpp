@@ -130,7 +130,7 @@ void IngestStream::open_file(const std::string& name) {
     return;
   }
   if (file_) return;  // opened ahead, for its offset
-  name_ = own ? name : unused(name);
+  name_ = own ? name : names_.next(printable_name(name));
   if (receipts_.size() >= kMaxFiles) {
     problem_ = Problem{
         .status = 413,
@@ -160,13 +160,6 @@ void IngestStream::open_file(const std::string& name) {
                                     *parameters_.offset, *next_offset_),
               .next_offset = next_offset_};
   file_.reset();
-}
-
-// A form or an archive may hold several files of one name; each is a source of its own.
-std::string IngestStream::unused(std::string_view name) {
-  std::string printable(printable_name(name));
-  const int version = ++versions_[printable];
-  return version == 1 ? printable : fmt::format("{}#{}", printable, version);
 }
 
 void IngestStream::start_file(std::shared_ptr<SourceLease> lease) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "http/multipart.h"
 #include "http/problem.h"
+#include "ingest/file_names.h"
 #include "ingest/unpack.h"
 #include "service/commit_tracker.h"
 #include "service/file_stream.h"
@@ -77,7 +77,6 @@ class IngestStream : FileVisitor, PartVisitor {
   void close_part() override;
 
   void open_file(const std::string& name);
-  std::string unused(std::string_view name);
   Problem taken_over() const;
   void start_file(std::shared_ptr<SourceLease> lease);
   void choose_source();
@@ -92,7 +91,7 @@ class IngestStream : FileVisitor, PartVisitor {
   bool choosing_ = false;  // the sender named none, and its first bytes have to tell which it is
   std::string head_;       // those bytes
   std::string name_;       // of the file, as far as the sender or its archive tells
-  std::map<std::string, int> versions_;  // of files of one name in this body
+  FileNames names_;
   std::optional<MultipartParser> multipart_;
   std::optional<Unpacker> unpacker_;
   std::optional<FileStream> file_;

@@ -54,6 +54,12 @@ struct Beginning {
   bool anew = false;  // a process or a kernel says its first words
 };
 
+bool is_of_a_start(const Fact& fact) {
+  if (std::holds_alternative<HostBooted>(fact)) return true;
+  const auto* setting = std::get_if<Setting>(&fact);
+  return setting != nullptr && (setting->group == "version" || setting->group == "interface");
+}
+
 Beginning read_beginning(std::string_view text) {
   Beginning beginning;
   const std::size_t newline = text.rfind('\n');
@@ -64,11 +70,11 @@ Beginning read_beginning(std::string_view text) {
   for (const Speaker& speaker : batch.speakers)
     if (speaker.pid != 0) beginning.processes.emplace(short_host(speaker.host), speaker.pid);
   for (const auto& entry : batch.dialects) beginning.dialects.insert(entry.first);
-  for (const Event& event : batch.events)
+  for (const Event& event : batch.events) {
     if (event.time.wall_us && !beginning.first_wall_us)
       beginning.first_wall_us = event.time.wall_us;
-  for (const std::string_view first : {"NCCL version", "NCCL INFO Bootstrap", "Linux version "})
-    beginning.anew |= text.find(first) != std::string_view::npos;
+    beginning.anew |= is_of_a_start(event.fact);
+  }
   return beginning;
 }
 
@@ -90,17 +96,6 @@ bool goes_on(const SourceState& source, const Beginning& beginning) {
   const bool goes_back = beginning.first_wall_us && source.last_wall_us &&
                          *beginning.first_wall_us < *source.last_wall_us;
   return share(beginning.dialects, dialects) && !goes_back;
-}
-
-std::shared_ptr<SourceLease> take_new(OpenSources& open, const std::vector<std::string>& known,
-                                      const std::string& job, const std::string& name,
-                                      const std::function<void()>& on_loss) {
-  std::string candidate = name;
-  for (int number = 2;; ++number) {
-    if (std::ranges::find(known, candidate) == known.end())
-      if (auto lease = open.take_if_free(job, candidate, on_loss)) return lease;
-    candidate = name + "#" + std::to_string(number);
-  }
 }
 
 }  // namespace
@@ -138,7 +133,7 @@ std::shared_ptr<SourceLease> lease_default_source(LiveJobs& jobs, Store& store,
       if (auto lease = open.take_if_free(job, *candidate, on_loss)) return lease;
     }
   }
-  return take_new(open, known, job, name, on_loss);
+  return open.take_free(job, name, std::move(on_loss), known);
 }
 
 }  // namespace faultline

@@ -224,7 +224,16 @@ std::size_t LiveJobs::count() const {
 std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::lock_guard cache_lock(job.cache_mutex);
   const std::uint64_t offences_version = offences_version_;
+  const std::uint64_t catalog_version = catalog_.version();
   std::vector<PastOffence> offences = past_offences(job);
+  const auto is_fresh = [&] {
+    const std::shared_lock state_lock(job.state_mutex);
+    return job.cached && job.cached_version == job.version &&
+           job.cached_live == open_sources_.live(job.state.name(), steady_now()) &&
+           job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
+           steady_now() - job.cached_at < kFresh;
+  };
+  if (is_fresh()) return job.cached;
   read_to_the_end(job);
   const std::shared_lock state_lock(job.state_mutex);
   const SteadyTime now = steady_now();
@@ -232,11 +241,6 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   moment.suspected_since = job.suspected_since;
   moment.told = job.told;
   moment.wrong = job.wrong;
-  const std::uint64_t catalog_version = catalog_.version();
-  if (job.cached && job.cached_version == job.version && job.cached_live == moment.live_sources &&
-      job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
-      now - job.cached_at < kFresh)
-    return job.cached;
   job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, *catalog_.get(), moment));
   job.cached_version = job.version;
   job.cached_catalog = catalog_version;
@@ -559,7 +563,7 @@ bool LiveJobs::has_just_ended(Job& job) const {
 }
 
 void LiveJobs::reconcile_open() {
-  for (const std::string& job : open_sources_.jobs(steady_now())) reconcile(job);
+  for (const std::string& job : open_sources_.jobs()) reconcile(job);
   for (const std::string& name : names()) {
     const std::shared_ptr<Job> job = find(name);
     if (is_to_be_judged(*job) || has_just_ended(*job)) job->is_due = true;

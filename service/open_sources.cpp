@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace faultline {
 
 SourceLease::SourceLease(std::string job, std::string name, std::function<void()> on_loss)
@@ -59,10 +61,14 @@ std::shared_ptr<SourceLease> OpenSources::take_if_free(const std::string& job,
 }
 
 std::shared_ptr<SourceLease> OpenSources::take_free(const std::string& job, const std::string& name,
-                                                    std::function<void()> on_loss) {
+                                                    std::function<void()> on_loss,
+                                                    const std::vector<std::string>& others) {
   const std::lock_guard lock(mutex_);
   Key key{job, name};
-  for (int number = 2; !is_free(key); ++number) key.second = fmt::format("{}#{}", name, number);
+  const auto is_taken = [&] {
+    return !is_free(key) || std::ranges::find(others, key.second) != others.end();
+  };
+  for (int number = 2; is_taken(); ++number) key.second = fmt::format("{}#{}", name, number);
   return enter(std::move(key), std::move(on_loss));
 }
 
@@ -105,13 +111,9 @@ std::set<std::string, std::less<>> OpenSources::open(std::string_view job) const
   return names;
 }
 
-std::set<std::string> OpenSources::jobs(SteadyTime now) const {
+std::set<std::string> OpenSources::jobs() const {
   std::set<std::string> names;
   const std::lock_guard lock(mutex_);
-  // A while longer than they count as live: that they no longer do is to be seen.
-  for (const auto& [key, source] : growing_)
-    if (source.has_more && now - source.last_body <= lately_ + std::chrono::seconds{10})
-      names.insert(key.first);
   for (const auto& [key, lease] : leases_)
     if (!lease.expired()) names.insert(key.first);
   return names;

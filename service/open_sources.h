@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "service/clock.h"
 
@@ -55,9 +56,10 @@ class OpenSources {
   std::shared_ptr<SourceLease> take_if_free(const std::string& job, const std::string& name,
                                             std::function<void()> on_loss);
 
-  // The first of name, name#2, name#3, … that nobody is writing to.
+  // The first of name, name#2, name#3, … that nobody is writing to, and that is none of `others`.
   std::shared_ptr<SourceLease> take_free(const std::string& job, const std::string& name,
-                                         std::function<void()> on_loss);
+                                         std::function<void()> on_loss,
+                                         const std::vector<std::string>& others = {});
 
   // A body of the source came to its end. Some senders keep one open for as long as the log grows,
   // others send piece by piece; says_more: the sender told where the piece lies, and not that it is
@@ -70,7 +72,7 @@ class OpenSources {
 
   std::set<std::string, std::less<>> open(std::string_view job) const;
 
-  std::set<std::string> jobs(SteadyTime now) const;  // that are being sent
+  std::set<std::string> jobs() const;  // that somebody is writing to
   std::size_t count() const;
 
  private:

@@ -102,7 +102,7 @@ bool comes_first(const Candidate& a, const Candidate& b) {
 // kernel's own log, or a tool's report.
 bool enough_to_call_healthy(const View& view) {
   const JobState& job = view.job;
-  if (view.roll.seen < view.roll.expected) return false;
+  if (!view.roll.all_heard()) return false;
   if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
   if (view.members.empty())
@@ -175,17 +175,16 @@ bool goes_on(const View& view) {
   bool flows = false;
   bool all_ended = !view.members.empty();
   for (const std::size_t index : view.members) {
-    const Member& member = view.member(index);
-    const std::uint32_t source = member.calls > 0 ? member.calls_source : member.init_line.source;
-    flows |= view.moment.live_sources.contains(view.job.sources().at(source).source.name);
-    all_ended &= member.ending == CommunicatorEnding::destroyed;
+    const SourceState& log = view.job.sources().at(view.log_of(index));
+    flows |= view.moment.live_sources.contains(log.source.name);
+    all_ended &= view.member(index).ending == CommunicatorEnding::destroyed;
   }
   return flows && !all_ended;
 }
 
 // What did not come of those who were heard may be what comes of others.
 bool is_worth_showing_so_far(const View& view, const Finding& finding) {
-  const bool all_heard = view.roll.expected > 0 && view.roll.seen >= view.roll.expected;
+  const bool all_heard = view.roll.expected > 0 && view.roll.all_heard();
   return all_heard || (!is(finding.cause, Trait::absence) && !is(finding.cause, Trait::of_calls) &&
                        !is(finding.cause, Trait::symptom));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/handover.h"
 #include "model/ranks.h"
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/shown_text.h"
@@ -19,13 +20,6 @@ constexpr std::size_t kMostSummary = 600;
 constexpr std::size_t kMostStep = 400;
 constexpr std::size_t kMostCommand = 1000;
 constexpr std::size_t kMostDetail = 80;
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
-}
 
 // Lines, as many as one sees at a glance. What does not fit is left out whole.
 class Page {

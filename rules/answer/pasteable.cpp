@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/handover.h"
+
 namespace faultline {
 namespace {
 
@@ -68,12 +70,12 @@ void complete_actions(const View& view, Finding& finding) {
 }
 
 std::string upload_query(const View& view, std::string_view name, std::string_view value) {
-  return fmt::format("job={}&{}={}", as_part_of_a_url(view.job.name()), name,
-                     as_part_of_a_url(value));
+  return fmt::format("job={}&{}={}", percent_encoded(view.job.name()), name,
+                     percent_encoded(value));
 }
 
 std::string upload_query_of_any_host(const View& view) {
-  return fmt::format("job={}&host={}", as_part_of_a_url(view.job.name()), kAnyHost);
+  return fmt::format("job={}&host={}", percent_encoded(view.job.name()), kAnyHost);
 }
 
 Diagnosis addressed(Diagnosis diagnosis, std::string_view server) {
@@ -81,13 +83,6 @@ Diagnosis addressed(Diagnosis diagnosis, std::string_view server) {
   for (MissingEvidence& missing : diagnosis.missing_evidence)
     missing.command = whole_command(missing, diagnosis.server);
   return diagnosis;
-}
-
-std::string as_part_of_a_url(std::string_view text) {
-  std::string out;
-  for (const unsigned char c : text)
-    out += is_one_of_a_url(c) ? std::string(1, static_cast<char>(c)) : fmt::format("%{:02X}", c);
-  return out;
 }
 
 bool is_server(std::string_view url) {

@@ -25,9 +25,6 @@ std::string upload_query_of_any_host(const View& view);  // the one that sends i
 // empty for a diagnosis of files.
 Diagnosis addressed(Diagnosis diagnosis, std::string_view server);
 
-// One part of a URL: a name in its path, or a value of its query.
-std::string as_part_of_a_url(std::string_view text);
-
 // Nobody but an operator's own shell can be asked to send to it.
 bool is_server(std::string_view url);
 

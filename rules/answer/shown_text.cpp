@@ -1,5 +1,7 @@
 #include "rules/answer/shown_text.h"
 
+#include "model/handover.h"
+
 namespace faultline {
 
 std::string shown(std::string_view text, std::size_t most_bytes) {
@@ -18,11 +20,7 @@ std::string shown(std::string_view text, std::size_t most_bytes) {
 }
 
 std::string shown_words(std::string_view text, std::size_t most_bytes) {
-  if (text.size() <= most_bytes) return shown(text, most_bytes);
-  const std::size_t blank = text.rfind(' ', most_bytes);
-  // One word of that length is cut where it must be.
-  if (blank == std::string_view::npos || blank == 0) return shown(text, most_bytes);
-  return shown(text.substr(0, blank), most_bytes) + " …";
+  return shown(cut_at_word(std::string(text), most_bytes), most_bytes);
 }
 
 std::string shown_in_html(std::string_view text, std::size_t most_bytes) {

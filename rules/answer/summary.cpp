@@ -43,16 +43,9 @@ std::string summary_before_the_end(const Diagnosis& diagnosis) {
 }  // namespace
 
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
-  const RankTally& ranks = diagnosis.ranks;
   if (diagnosis.root_causes.empty() && diagnosis.judged_in)
     return summary_before_the_end(diagnosis);
-  if (diagnosis.verdict == Verdict::healthy) {
-    const std::string seen =
-        ranks.seen >= ranks.expected
-            ? std::string()
-            : fmt::format(" in the logs of {} of {} ranks", ranks.seen, ranks.expected);
-    return fmt::format("Nothing wrong was found{}.", seen);
-  }
+  if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
   if (diagnosis.root_causes.empty()) {
     if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
     auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {

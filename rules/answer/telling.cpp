@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "rules/answer/pasteable.h"
+#include "model/handover.h"
 #include "rules/knowledge/limits.h"
 
 namespace faultline {
@@ -28,18 +28,10 @@ std::optional<Timestamp> since(const Diagnosis& diagnosis) {
   return std::nullopt;
 }
 
-Action step_of(const Finding& finding) {
-  const auto with_command = std::ranges::find_if(
-      finding.actions, [](const Action& action) { return !action.command.empty(); });
-  if (with_command != finding.actions.end()) return *with_command;
-  return finding.actions.empty() ? Action{} : finding.actions.front();
-}
-
 Action step_of(const MissingEvidence& missing) {
+  const bool has_article = missing.what.starts_with("the ") || missing.what.starts_with("a ");
   return {
-      .what = fmt::format("Get the {}: {}.",
-                          missing.what.starts_with("the ") ? missing.what.substr(4) : missing.what,
-                          missing.why),
+      .what = fmt::format("Get {}{}: {}.", has_article ? "" : "the ", missing.what, missing.why),
       .where = "",
       .command = missing.command};
 }
@@ -49,7 +41,7 @@ Action step_of_undecided(const Diagnosis& diagnosis) {
   const std::string ask = diagnosis.server.empty()
                               ? std::string()
                               : fmt::format("curl -s '{}/api/v1/jobs/{}/diagnosis?format=text'",
-                                            diagnosis.server, as_part_of_a_url(diagnosis.job));
+                                            diagnosis.server, percent_encoded(diagnosis.job));
   if (diagnosis.judged_in && diagnosis.verdict == Verdict::undecided)
     return {
         .what = fmt::format("Ask again in {} s, when it is judged unless more of its logs comes.",
@@ -104,14 +96,13 @@ Action next_step(const Diagnosis& diagnosis) {
   if (causes.sure.empty())
     if (Action step = step_of_undecided(diagnosis); !step.command.empty()) return step;
   const Finding* first = causes.first();
-  return first != nullptr ? step_of(*first) : step_of_undecided(diagnosis);
+  return first != nullptr ? next_step_of(*first) : step_of_undecided(diagnosis);
 }
 
 std::string acknowledge_command(const Diagnosis& diagnosis) {
   const Finding* finding = causes_of(diagnosis).first();
   if (finding == nullptr || diagnosis.server.empty()) return {};
-  return fmt::format("curl -X POST '{}/api/v1/findings/{}/review?verdict=acknowledged&by=you'",
-                     diagnosis.server, finding->id);
+  return acknowledge_command(diagnosis.server, finding->id);
 }
 
 std::vector<const Finding*> chain_of(const Diagnosis& diagnosis) {

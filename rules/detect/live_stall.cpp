@@ -32,11 +32,6 @@ Flow flow_of(const View& view, std::uint32_t index) {
   return view.moment.now - since >= view.moment.stall_after ? Flow::cut : Flow::writing;
 }
 
-std::uint32_t source_of(const View& view, std::size_t member) {
-  const Member& m = view.member(member);
-  return m.calls > 0 ? m.calls_source : m.init_line.source;
-}
-
 std::string span(const View& view, Timestamp since) {
   const auto seconds =
       std::chrono::duration_cast<std::chrono::seconds>(view.moment.now - since).count();
@@ -173,7 +168,7 @@ std::vector<Log> logs_of(const View& view) {
     std::size_t telling = worker.members.front();
     for (const std::size_t m : worker.members)
       if (view.member(m).calls > view.member(telling).calls) telling = m;
-    const std::uint32_t source = source_of(view, telling);
+    const std::uint32_t source = view.log_of(telling);
     logs.push_back({telling, flow_of(view, source), view.job.sources().at(source).last_received});
   }
   return logs;

@@ -6,17 +6,11 @@
 #include <algorithm>
 #include <cctype>
 
+#include "model/handover.h"
 #include "rules/knowledge/placeholders.h"
 
 namespace faultline {
 namespace {
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
-}
 
 // nvidia-smi prints, and on some versions only accepts, a domain of eight digits in upper case.
 std::string smi_address(std::string_view gpu) {

@@ -138,6 +138,11 @@ bool View::in_attempt(const ProcessKey& process) const {
   return known == attempts.of_process.end() || known->second == attempt;
 }
 
+std::uint32_t View::log_of(std::size_t index) const {
+  const Member& m = member(index);
+  return m.calls > 0 ? m.calls_source : m.init_line.source;
+}
+
 bool View::lines_are_missing() const {
   constexpr double kNotable = 1.0 / 200;  // a torn line here and there moves no rank's place
   return loss > kNotable;

@@ -55,6 +55,8 @@ struct View {
   const Worker& worker_of(std::size_t member) const {
     return workers.all[workers.of_member[member]];
   }
+  // The source that tells of a member: of its calls, else of its beginning.
+  std::uint32_t log_of(std::size_t member) const;
   // Whether its log goes on after what is known of it: it is being written, or its upload broke
   // off. What is being written need not be waited for where all of a communicator has stopped.
   bool is_live(std::size_t member) const;

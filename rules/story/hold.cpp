@@ -1,6 +1,8 @@
 #include "rules/story/hold.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace faultline {
 namespace {
@@ -8,20 +10,15 @@ namespace {
 // Something did not come of a rank or a host whose logs may still grow.
 bool waits_for_its_own_lines(const View& view, const Finding& finding) {
   if (!is(finding.cause, Trait::absence) && !is(finding.cause, Trait::of_calls)) return false;
-  const Subject& subject = finding.subject;
-  const auto names = [](const auto& all, const auto& one) {
-    return std::ranges::find(all, one) != all.end();
-  };
+  const std::set<int> ranks(finding.subject.ranks.begin(), finding.subject.ranks.end());
+  const std::set<std::string> hosts(finding.subject.hosts.begin(), finding.subject.hosts.end());
   return std::ranges::any_of(view.workers.all, [&](const Worker& worker) {
-    const bool named = subject.ranks.empty() ? names(subject.hosts, worker.host)
-                                             : names(subject.ranks, worker.rank);
-    return named && std::ranges::any_of(worker.members, [&](std::size_t index) {
-             const Member& member = view.member(index);
-             const std::size_t communicator = view.communicator_of[index];
-             return view.arrival.may_grow(member.calls > 0 ? member.calls_source
-                                                           : member.init_line.source) &&
-                    !(communicator != kNoCommunicator && view.has_stopped(communicator));
-           });
+    if (ranks.empty() ? !hosts.contains(worker.host) : !ranks.contains(worker.rank)) return false;
+    return std::ranges::any_of(worker.members, [&](std::size_t index) {
+      const std::size_t communicator = view.communicator_of[index];
+      const bool stopped = communicator != kNoCommunicator && view.has_stopped(communicator);
+      return view.arrival.may_grow(view.log_of(index)) && !stopped;
+    });
   });
 }
 

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "alerts/http_post.h"
+#include "model/handover.h"
 
 namespace faultline {
 namespace {

@@ -208,9 +208,9 @@ TEST(DiagnosisForms, ExplainTellsWhoFoundWhatAndWhatFollowsFromWhat) {
 }
 
 TEST(ShownText, IsCutBetweenWords) {
-  EXPECT_EQ(shown_words("GPU on node-1 fell", 15), "GPU on node-1 …");
+  EXPECT_EQ(shown_words("GPU on node-1 fell", 17), "GPU on node-1 …");
   EXPECT_EQ(shown_words("GPU on node-1", 13), "GPU on node-1");
-  EXPECT_EQ(shown_words("abcdefgh", 4), "abcd…");
+  EXPECT_EQ(shown_words("abcdefgh", 7), "abcd…");
 }
 
 TEST(ShownText, IsCutBetweenCharacters) {

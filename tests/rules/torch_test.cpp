@@ -105,6 +105,31 @@ TEST(Torch, NamesTheRankThatWasOnlyToldOfATimeoutAndNeverEnteredTheCall) {
   EXPECT_EQ(*timeout->first_seen, kStart + 99s + 950ms);  // the stamp less what it ran for
 }
 
+// Older lines name no group; those that follow them do, if they were not cut off.
+TEST(Torch, ATimeOutOfAGroupThatNoLineNamesIsOfTheGroupThatWaitsInTheSameCall) {
+  TorchJob job;
+  job.time_out(0, 7, "ALLREDUCE", 128, job.group_of(0));
+  job.time_out(2, 7, "ALLREDUCE", 128, job.group_of(2));
+  job.time_out(1, 7, "ALLREDUCE", 128);
+  const Diagnosis diagnosis = job.diagnosis();
+  EXPECT_EQ(finding_of(diagnosis.root_causes, "collective.rank_behind"), nullptr);
+  const Finding* timeout = finding_of(diagnosis.root_causes, "collective.timeout");
+  ASSERT_NE(timeout, nullptr);
+  EXPECT_THAT(timeout->title, HasSubstr("Ranks 0, 1, 2 timed out in ALLREDUCE 7"));
+}
+
+TEST(Torch, ATimeOutInAnotherCallIsNotOfThatGroup) {
+  TorchJob job;
+  for (int rank : all_but(1, 4)) job.time_out(rank, 7, "ALLREDUCE", 128, job.group_of(rank));
+  job.time_out(1, 3, "BROADCAST", 128);
+  const Diagnosis diagnosis = job.diagnosis();
+  for (const auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms}) {
+    for (const Finding& finding : *findings) {
+      EXPECT_THAT(finding.title, Not(HasSubstr("Ranks 0, 1, 2 timed out"))) << finding.title;
+    }
+  }
+}
+
 TEST(Torch, WhoseParametersGotNoGradientIsToldByWhoSaysIt) {
   // DDP counts ranks in a group of its own: rank 11 of the job is rank 3 there.
   TorchJob job;

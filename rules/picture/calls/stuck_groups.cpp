@@ -182,6 +182,35 @@ void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const St
         claim};
 }
 
+using GroupKey = std::pair<std::string, bool>;  // its name, and whether of Sends and Recvs
+using GroupsByKey = std::map<GroupKey, StuckGroup>;
+
+// Whether somebody else timed out in the same call of the group.
+bool waits_in(const StuckGroup& stuck, const TimedOut& wait) {
+  const auto is_same_call = [&](const TimedOut& other) {
+    return other.sequence() == wait.sequence() && other.operation() == wait.operation();
+  };
+  return std::ranges::any_of(stuck.waits, is_same_call) &&
+         std::ranges::find(stuck.waits, wait.rank, &TimedOut::rank) == stuck.waits.end();
+}
+
+// A line that names no group is of the one whose ranks wait in the same call, if only one is.
+void give_unnamed_their_group(GroupsByKey& by_group, bool point_to_point) {
+  const auto unnamed = by_group.find({"", point_to_point});
+  if (unnamed == by_group.end()) return;
+  std::erase_if(unnamed->second.waits, [&](const TimedOut& wait) {
+    StuckGroup* its = nullptr;
+    for (auto& [key, stuck] : by_group) {
+      if (key.first.empty() || key.second != point_to_point || !waits_in(stuck, wait)) continue;
+      if (its != nullptr) return false;
+      its = &stuck;
+    }
+    if (its != nullptr) its->waits.push_back(wait);
+    return its != nullptr;
+  });
+  if (unnamed->second.waits.empty()) by_group.erase(unnamed);
+}
+
 ProgressRow row_of(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck) {
   ProgressRow row;
   row.group = stuck.group.empty() ? std::string() : stuck.name();
@@ -217,7 +246,7 @@ std::string StuckGroup::place() const {
 }
 
 std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
-  std::map<std::pair<std::string, bool>, StuckGroup> by_group;
+  GroupsByKey by_group;
   for (const TorchRank* rank : crew.ranks()) {
     std::set<std::pair<std::string, bool>> seen;
     for (const TorchTimeout& timeout : rank->timeouts) {
@@ -234,6 +263,8 @@ std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
       stuck.waits.push_back({rank->rank, &timeout});
     }
   }
+  for (const bool point_to_point : {false, true})
+    give_unnamed_their_group(by_group, point_to_point);
   std::vector<StuckGroup> all;
   for (auto& [key, stuck] : by_group) {
     stuck.whole_job = (stuck.group.empty() && !stuck.local) || stuck.group == "0" ||

@@ -20,7 +20,7 @@ Arrival::Arrival(const View& view) {
     if (growing_[i]) last_grown = std::max(last_grown, source.last_received);
   }
   established_ = view.moment.now - last_begun >= patience;
-  const bool all_heard = view.roll.seen >= view.roll.expected;
+  const bool all_heard = view.roll.all_heard();
   const bool grows = std::ranges::find(growing_, true) != growing_.end();
   settled_ = !grows && (established_ || all_heard);
   if (settled_) return;

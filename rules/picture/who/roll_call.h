@@ -21,6 +21,7 @@ struct RollCall {
   // What tells how many there are; absent: NCCL's own lines, or nothing.
   std::optional<LineRef> told_by;
 
+  bool all_heard() const { return seen >= expected; }  // as far as it is known who is of the job
   std::vector<int> unheard() const;  // ascending; empty if it is not known who was heard
 };
 
