@@ -112,10 +112,6 @@ asio::awaitable<void> Connection::close_gently() {
   socket_.close(ignored);
 }
 
-asio::awaitable<void> Connection::yield() {
-  co_await asio::post(socket_.get_executor(), asio::use_awaitable);
-}
-
 asio::awaitable<void> Connection::pause(SteadyTime deadline) { co_await wakeup_->wait(deadline); }
 
 void Connection::ask_to_stop() {

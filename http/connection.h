@@ -38,9 +38,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // the answer instead of a reset for what it is still sending.
   boost::asio::awaitable<void> close_gently();
 
-  // Lets other connections of this thread run.
-  boost::asio::awaitable<void> yield();
-
   // Sleeps until woken or the deadline.
   boost::asio::awaitable<void> pause(SteadyTime deadline);
 

@@ -58,7 +58,7 @@ boost::asio::awaitable<Response> stream_findings(const Request& request, Service
   SteadyTime last_said = steady_now();
   auto ask = [&] { return services.store.findings(filter); };
   while (!connection.asked_to_stop()) {
-    const FindingPage page = co_await offload(exchange.blocking, ask);
+    const FindingPage page = co_await offload(exchange.threads.answering(), ask);
     std::string events;
     for (const StoredFinding& stored : page.findings) {
       filter.after = stored.change;

@@ -184,7 +184,8 @@ class BodyPump {
     while (!ending.problem) {
       const BodyEvent event = co_await exchange_.reader.read_body(next_deadline());
       if (event == BodyEvent::end) {
-        ending.problem = stream_.finish();
+        auto finish = [&] { ending.problem = stream_.finish(); };
+        co_await offload(exchange_.threads.parsing(), finish);
         co_return ending;
       }
       if (event == BodyEvent::closed) {
@@ -197,7 +198,7 @@ class BodyPump {
         ending.problem = co_await take_pieces();
       else
         ending.problem = stream_.obstacle();
-      if (!ending.problem) ending.problem = look_around();
+      if (!ending.problem) ending.problem = co_await look_around();
     }
     co_return ending;
   }
@@ -217,23 +218,22 @@ class BodyPump {
         while (congested()) co_await exchange_.connection.pause(steady_now() + kPause);
         const std::string_view slice = piece.substr(0, stream_.slice());
         piece.remove_prefix(slice.size());
-        problem = stream_.feed(slice);
+        auto feed = [&] { problem = stream_.feed(slice); };
+        co_await offload(exchange_.threads.parsing(), feed);
       }
       if (problem) break;
     }
-    // One busy sender must not keep its thread from the others.
-    co_await exchange_.connection.yield();
     co_return problem;
   }
 
   bool congested() const {
     const std::size_t own = stream_.commits_in_flight();
     return own >= kMaxCommitsOfConnection ||
-           (own > 0 && services_.store.pending() >= kMaxCommitsOfAll);
+           (own > 0 && services_.jobs.commits_in_flight() >= kMaxCommitsOfAll);
   }
 
   // Makes visible what has waited long enough; says when it is time to stop reading.
-  std::optional<Problem> look_around() {
+  asio::awaitable<std::optional<Problem>> look_around() {
     const SteadyTime now = steady_now();
     if (!stream_.pending()) {
       first_pending_.reset();
@@ -241,24 +241,26 @@ class BodyPump {
       first_pending_ = now;
     }
     if (now >= flush_time() && !congested()) {
-      stream_.flush();
+      auto flush = [&] { stream_.flush(); };
+      co_await offload(exchange_.threads.parsing(), flush);
       last_flush_ = now;
       first_pending_.reset();
       held_back_shown_ = last_bytes_;
     }
     if (exchange_.connection.asked_to_stop())
-      return Problem{.status = 503,
-                     .detail =
-                         "the server is stopping; whole lines received so far are kept, send the "
-                         "rest from next_offset",
-                     .retry_after_seconds = 5};
+      co_return Problem{
+          .status = 503,
+          .detail =
+              "the server is stopping; whole lines received so far are kept, send the "
+              "rest from next_offset",
+          .retry_after_seconds = 5};
     if (now - last_bytes_ >= exchange_.body_idle_limit)
-      return Problem{
+      co_return Problem{
           .status = 408,
           .detail = fmt::format("no byte of the body came for {} s; whole lines received so "
                                 "far are kept",
                                 exchange_.body_idle_limit.count())};
-    return std::nullopt;
+    co_return std::nullopt;
   }
 
   SteadyTime flush_time() const {
@@ -291,20 +293,28 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   if (const Problem* problem = std::get_if<Problem>(&parameters))
     co_return problem_response(*problem);
   const std::string job = std::get<IngestParameters>(parameters).source.job;
-  IngestStream stream(std::get<IngestParameters>(std::move(parameters)), services,
-                      exchange.connection.waker());
+  std::optional<IngestStream> made;
+  auto make = [&] {
+    made.emplace(std::get<IngestParameters>(std::move(parameters)), services,
+                 exchange.connection.waker());
+  };
+  co_await offload(exchange.threads.parsing(), make);
+  IngestStream& stream = *made;
   if (const auto problem = stream.obstacle()) co_return problem_response(*problem);
   if (!co_await exchange.reader.invite_body()) co_return nobody;
 
   BodyPump pump(stream, services, exchange);
   Ending ending = co_await pump.run();
-  if (ending.client_left || ending.problem) stream.abandon();
+  if (ending.client_left || ending.problem) {
+    auto abandon = [&] { stream.abandon(); };
+    co_await offload(exchange.threads.parsing(), abandon);
+  }
   co_await pump.settle();
   if (!ending.problem) ending.problem = stream.obstacle();
 
   std::size_t opened = 0;
   auto reconcile = [&] { opened = services.jobs.reconcile_soon(job); };
-  co_await offload(exchange.blocking, reconcile);
+  co_await offload(exchange.threads.answering(job), reconcile);
 
   if (ending.problem) {
     if (!ending.problem->next_offset) ending.problem->next_offset = stream.next_offset();

@@ -1,13 +1,14 @@
 // Everything the router's table points to. Handlers are plain functions that may block: they run on
-// threads of their own. Only the doors that read a body as it comes are coroutines.
+// threads of their own (http/threads.h). Only the doors that read a body as it comes are
+// coroutines.
 #pragma once
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/thread_pool.hpp>
 
 #include <chrono>
 
 #include "http/message.h"
+#include "http/threads.h"
 #include "service/services.h"
 
 namespace faultline {
@@ -19,7 +20,7 @@ class RequestReader;
 struct Exchange {
   Connection& connection;
   RequestReader& reader;
-  boost::asio::thread_pool& blocking;
+  Threads& threads;
   std::chrono::seconds body_idle_limit;
 };
 

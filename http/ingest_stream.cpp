@@ -64,6 +64,12 @@ std::optional<Problem> IngestStream::obstacle() const {
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
+  if (file_ && file_->says_nothing())
+    return Problem{.status = 413,
+                   .detail = fmt::format("not one of {} lines is of a form that is known; the rest "
+                                         "of the body is not read",
+                                         file_->receipt().lines),
+                   .next_offset = next_offset()};
   return std::nullopt;
 }
 

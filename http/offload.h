@@ -1,12 +1,13 @@
 // Runs a blocking call on threads that may wait, and resumes the coroutine where it was.
 #pragma once
 
+#include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <type_traits>
+#include <utility>
 
 namespace faultline {
 
@@ -18,9 +19,9 @@ boost::asio::awaitable<std::invoke_result_t<Call&>> invoke_in_coroutine(Call& ca
 // The call is used until the returned coroutine ends; taking it by reference keeps temporary
 // lambdas out, which g++ 12 destroys twice in a co_await expression.
 template <class Call>
-boost::asio::awaitable<std::invoke_result_t<Call&>> offload(boost::asio::thread_pool& pool,
+boost::asio::awaitable<std::invoke_result_t<Call&>> offload(boost::asio::any_io_executor threads,
                                                             Call& call) {
-  co_return co_await boost::asio::co_spawn(pool, invoke_in_coroutine(call),
+  co_return co_await boost::asio::co_spawn(std::move(threads), invoke_in_coroutine(call),
                                            boost::asio::use_awaitable);
 }
 

@@ -22,6 +22,13 @@ struct Parameter {
 using Answer = Response (*)(const Request&, Services&);
 using Stream = boost::asio::awaitable<Response> (*)(const Request&, Services&, Exchange&);
 
+// Where a request is answered (http/threads.h).
+enum class Runs {
+  where_it_may_wait,
+  beside_everything,  // on the thread of health, where nothing slow runs
+  at_once,            // on the socket's thread: it takes no time
+};
+
 struct Route {
   std::string_view method;
   std::string_view pattern;  // {name} stands for one segment
@@ -30,6 +37,7 @@ struct Route {
   std::vector<Parameter> query;
   bool always = false;      // answered even before the stored jobs are read back
   bool takes_body = false;  // a JSON object of what may also stand in the query
+  Runs runs = Runs::where_it_may_wait;
 };
 
 std::span<const Route> routes();

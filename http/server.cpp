@@ -9,7 +9,6 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/strand.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "http/connection.h"
 #include "http/offload.h"
 #include "http/problem.h"
+#include "http/threads.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -33,9 +33,6 @@ namespace {
 using asio::ip::tcp;
 
 constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
-
-// Blocking calls wait for the disk or compute a diagnosis; a few at a time keep both busy.
-constexpr std::size_t kBlockingThreads = 4;
 
 // Requests in flight when the server stops get this long; whoever starts it again waits as long.
 constexpr std::chrono::seconds kStopLimit{8};
@@ -57,7 +54,6 @@ class Server::Impl {
   Impl(const ServerOptions& options, Services& services)
       : options_(options),
         services_(services),
-        blocking_(kBlockingThreads),
         strand_(asio::make_strand(context_)),
         acceptor_(strand_),
         signals_(strand_),
@@ -99,7 +95,7 @@ class Server::Impl {
     context_.run();
     for (std::thread& thread : threads) thread.join();
     replay.join();
-    blocking_.join();
+    threads_.join();
     services_.store.drain();
     if (replay_failure_) std::rethrow_exception(replay_failure_);
   }
@@ -149,7 +145,7 @@ class Server::Impl {
       connection->abort();
       asio::post(strand_, [this, connection] { forget(connection); });
     };
-    asio::co_spawn(executor, run_session(connection, services_, blocking_, options_.session),
+    asio::co_spawn(executor, run_session(connection, services_, threads_, options_.session),
                    std::move(ended));
   }
 
@@ -188,7 +184,7 @@ class Server::Impl {
       co_await reconcile_timer_.async_wait(kNoThrow);
       if (stopping_) co_return;
       try {
-        co_await offload(blocking_, reconcile);
+        co_await offload(threads_.answering(), reconcile);
       } catch (const StoreError& error) {
         fmt::print(stderr, "findings could not be stored: {}\n", error.what());
       }
@@ -199,7 +195,7 @@ class Server::Impl {
     while (!stopping_) {
       auto [error, signal] = co_await hangups_.async_wait(kNoThrow);
       if (error || stopping_) co_return;
-      co_await offload(blocking_, options_.on_hangup);
+      co_await offload(threads_.answering(), options_.on_hangup);
     }
   }
 
@@ -226,7 +222,7 @@ class Server::Impl {
   ServerOptions options_;
   Services& services_;
   asio::io_context context_;
-  asio::thread_pool blocking_;
+  Threads threads_;
   asio::strand<asio::io_context::executor_type> strand_;  // for everything below
   tcp::acceptor acceptor_;
   asio::signal_set signals_;

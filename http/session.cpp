@@ -47,11 +47,11 @@ Response failed(const Request& request, const std::exception& error) {
 
 class Session {
  public:
-  Session(std::shared_ptr<Connection> connection, Services& services, asio::thread_pool& blocking,
+  Session(std::shared_ptr<Connection> connection, Services& services, Threads& threads,
           SessionOptions options)
       : connection_(std::move(connection)),
         services_(services),
-        blocking_(blocking),
+        threads_(threads),
         options_(options) {}
 
   asio::awaitable<void> run() {
@@ -135,7 +135,7 @@ class Session {
       co_return problem_response(
           Problem{.status = 403, .detail = "pages of other origins may not send data here"});
     if (const Stream* stream = std::get_if<Stream>(&route.handler)) {
-      Exchange exchange{*connection_, reader, blocking_, options_.body_idle_limit};
+      Exchange exchange{*connection_, reader, threads_, options_.body_idle_limit};
       co_return co_await (*stream)(request, services_, exchange);
     }
     if (route.takes_body && request.has_body) {
@@ -143,20 +143,28 @@ class Session {
       if (refusal) co_return std::move(*refusal);
     }
     auto call = [&] { return std::get<Answer>(route.handler)(request, services_); };
-    co_return co_await offload(blocking_, call);
+    if (route.runs == Runs::at_once) co_return call();
+    co_return co_await offload(threads_for(route, request), call);
+  }
+
+  asio::any_io_executor threads_for(const Route& route, const Request& request) {
+    if (route.runs == Runs::beside_everything) return threads_.health();
+    for (const auto& [name, value] : request.path_values)
+      if (name == "job") return threads_.answering(value);
+    return threads_.answering();
   }
 
   std::shared_ptr<Connection> connection_;
   Services& services_;
-  asio::thread_pool& blocking_;
+  Threads& threads_;
   SessionOptions options_;
 };
 
 }  // namespace
 
 asio::awaitable<void> run_session(std::shared_ptr<Connection> connection, Services& services,
-                                  asio::thread_pool& blocking, SessionOptions options) {
-  Session session(std::move(connection), services, blocking, options);
+                                  Threads& threads, SessionOptions options) {
+  Session session(std::move(connection), services, threads, options);
   co_await session.run();
 }
 

@@ -41,6 +41,11 @@ class LineReader {
   // counted: its beginning was read before, and the line is counted.
   Read read(const LinePlace& place, LineEnd end, bool counted);
 
+  // Blank lines need not be read: nothing that would know of them is underway.
+  bool ignores_blank_lines() const {
+    return !documents_.is_open() && unwrapper_.passes_blank_lines();
+  }
+
   // What a dump or a trace tells, and no line of text.
   void keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset);
 

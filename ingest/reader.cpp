@@ -73,6 +73,10 @@ class Reader::Impl {
     at_beginning_ = false;
     if (!tail_.empty() || discarding_) bytes = complete_tail(bytes);
     while (!bytes.empty()) {
+      if (bytes.front() == '\n' && line_reader_.ignores_blank_lines()) {
+        bytes.remove_prefix(pass_blank_lines(bytes));
+        continue;
+      }
       const void* newline = std::memchr(bytes.data(), '\n', bytes.size());
       if (newline == nullptr) break;
       auto length = static_cast<std::size_t>(static_cast<const char*>(newline) - bytes.data());
@@ -327,6 +331,16 @@ class Reader::Impl {
     discarding_ = true;
     discarded_ += tail_.size() + bytes.size();
     tail_ = std::string();
+  }
+
+  // Megabytes of them compress to nothing; they cost hardly more to read.
+  std::size_t pass_blank_lines(std::string_view bytes) {
+    const std::size_t count = std::min(bytes.find_first_not_of('\n'), bytes.size());
+    lines_ += count;
+    batch().lines += count;
+    line_start_ += count;
+    last_line_start_ = line_start_ - 1;
+    return count;
   }
 
   void whole_line(std::string_view line) {

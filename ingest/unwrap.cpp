@@ -54,6 +54,7 @@ class Unwrapper::Impl {
     if (date > kNoClockYet) reference_ = date;
   }
   bool in_document() const { return export_.in_record() || dmesg_json_.in_document(); }
+  bool passes_blank_lines() const { return !in_document() && !after_kmsg_record_; }
   std::string save() const;
   void restore(std::string_view bytes);
 
@@ -375,6 +376,7 @@ std::span<const Message> Unwrapper::unwrap(std::string_view line) { return impl_
 void Unwrapper::saw_date(Timestamp date) { impl_->saw_date(date); }
 std::span<const Message> Unwrapper::finish() { return impl_->finish(); }
 bool Unwrapper::in_document() const { return impl_->in_document(); }
+bool Unwrapper::passes_blank_lines() const { return impl_->passes_blank_lines(); }
 std::string Unwrapper::save() const { return impl_->save(); }
 void Unwrapper::restore(std::string_view saved) { impl_->restore(saved); }
 

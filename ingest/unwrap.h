@@ -45,6 +45,9 @@ class Unwrapper {
   // of its own, whatever it looks like.
   bool in_document() const;
 
+  // An empty line would change nothing, and be told as it is.
+  bool passes_blank_lines() const;
+
   // A line told its year itself, past all layers: those after it that do not are near it.
   void saw_date(Timestamp date);
 

@@ -117,6 +117,11 @@ FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store
 
 bool FileStream::pending() const { return block_.whole_line_bytes() > 0; }
 
+bool FileStream::says_nothing() const {
+  constexpr std::uint64_t kMostLines = 20'000'000;
+  return receipt_.recognized == 0 && !known_before_ && receipt_.lines >= kMostLines;
+}
+
 FileReceipt FileStream::receipt() const {
   FileReceipt receipt = receipt_;
   receipt.next_offset = position_.offset;

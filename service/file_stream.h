@@ -88,6 +88,8 @@ class FileStream {
   void end(bool complete, bool final);
 
   bool pending() const;
+  // So many lines were read of it, and none is of a form that is known, that reading on is a waste.
+  bool says_nothing() const;
   bool lease_lost() const { return lease_->lost(); }
   std::uint64_t next_offset() const { return position_.offset; }
   FileReceipt receipt() const;

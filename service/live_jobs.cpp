@@ -54,13 +54,11 @@ Standing standing_of(const Diagnosis& diagnosis) {
 }  // namespace
 
 struct LiveJobs::Job {
-  explicit Job(std::string name) : state(std::move(name)) {}
+  explicit Job(std::string name) : folded(std::move(name)) {}
 
-  // Held while folding or reading the state, never while waiting for the disk.
-  std::shared_mutex state_mutex;
-  JobState state;
-  std::uint64_t version = 0;
-  std::optional<Timestamp> first_received;
+  FoldedJob::Reading read() { return FoldedJob::Reading(folded); }
+
+  FoldedJob folded;
 
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
@@ -118,7 +116,7 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
   try {
     store_.replay([&](const Source& source, const Batch& batch, Timestamp received) {
       if (stop) throw Stopped{};
-      fold(source, batch, received);
+      find_or_add(source.job)->folded.fold(source, batch, received);
     });
     // What the last run committed without getting to judge it.
     for (const std::string& job : names()) {
@@ -146,49 +144,54 @@ std::shared_ptr<LiveJobs::Job> LiveJobs::find_or_add(const std::string& name) {
   return job;
 }
 
-void LiveJobs::fold(const Source& source, const Batch& batch, Timestamp received) {
-  const std::shared_ptr<Job> job = find_or_add(source.job);
-  const std::unique_lock lock(job->state_mutex);
-  job->state.apply(source, batch, received);
-  job->first_received = std::min(job->first_received.value_or(received), received);
-  ++job->version;
-}
-
 void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> done) {
   const SteadyTime begun = steady_now();
+  ++commits_in_flight_;
   {
-    const std::lock_guard lock(in_flight_mutex_);
-    ++in_flight_[{commit.source.job, commit.source.name}];
+    const std::lock_guard lock(on_its_way_mutex_);
+    ++on_its_way_[{commit.source.job, commit.source.name}];
   }
-  store_.submit(std::move(commit), [this, begun, done = std::move(done)](
-                                       const Commit& saved, std::exception_ptr failure) {
-    metrics_.count_commit(steady_now() - begun, failure != nullptr);
-    if (!failure) {
-      try {
-        fold(saved.source, saved.batch, saved.received);
-      } catch (...) {
-        // The batch is safe; a restart will fold it. The sender hears that something is wrong.
-        failure = std::current_exception();
-        fmt::print(stderr, "job {}: a stored batch of {} could not be folded\n", saved.source.job,
-                   saved.source.name);
-      }
-      metrics_.count_batch(saved.batch);
-    }
-    {
-      const std::lock_guard lock(in_flight_mutex_);
-      const auto entry = in_flight_.find({saved.source.job, saved.source.name});
-      if (--entry->second == 0) in_flight_.erase(entry);
-    }
+  auto ended = [this, done = std::move(done)](std::exception_ptr failure) {
+    --commits_in_flight_;
     done(failure);
-  });
+  };
+  store_.submit(std::move(commit),
+                [this, begun, ended = std::move(ended)](const std::shared_ptr<const Commit>& saved,
+                                                        std::exception_ptr failure) {
+                  metrics_.count_commit(steady_now() - begun, failure != nullptr);
+                  {
+                    const std::lock_guard lock(on_its_way_mutex_);
+                    const auto entry = on_its_way_.find({saved->source.job, saved->source.name});
+                    if (--entry->second == 0) on_its_way_.erase(entry);
+                  }
+                  if (failure) {
+                    ended(failure);
+                    return;
+                  }
+                  metrics_.count_batch(saved->batch);
+                  fold(saved, ended);
+                });
+}
+
+// What cannot be folded is safe all the same, and a restart will fold it. The sender hears that
+// something is wrong.
+void LiveJobs::fold(const std::shared_ptr<const Commit>& saved,
+                    std::function<void(std::exception_ptr)> done) {
+  find_or_add(saved->source.job)
+      ->folded.fold(saved, [done = std::move(done), job = saved->source.job,
+                            source = saved->source.name](std::exception_ptr failure) {
+        if (failure)
+          fmt::print(stderr, "job {}: a stored batch of {} could not be folded\n", job, source);
+        done(failure);
+      });
 }
 
 std::optional<StoredSource> LiveJobs::settled_source(const std::string& job,
                                                      const std::string& source) {
   bool on_its_way = false;
   {
-    const std::lock_guard lock(in_flight_mutex_);
-    on_its_way = in_flight_.contains({job, source});
+    const std::lock_guard lock(on_its_way_mutex_);
+    on_its_way = on_its_way_.contains({job, source});
   }
   if (on_its_way) store_.drain();
   return store_.source(job, source);
@@ -198,8 +201,8 @@ std::optional<SourceState> LiveJobs::source_state(std::string_view name,
                                                   std::string_view source) const {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
-  const std::shared_lock lock(job->state_mutex);
-  const SourceState* known = job->state.sources().find(source);
+  const FoldedJob::Reading state = job->read();
+  const SourceState* known = state->sources().find(source);
   return known == nullptr ? std::nullopt : std::optional(*known);
 }
 
@@ -227,22 +230,21 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const std::uint64_t catalog_version = catalog_.version();
   std::vector<PastOffence> offences = past_offences(job);
   const auto is_fresh = [&] {
-    const std::shared_lock state_lock(job.state_mutex);
-    return job.cached && job.cached_version == job.version &&
-           job.cached_live == open_sources_.live(job.state.name(), steady_now()) &&
+    return job.cached && job.cached_version == job.read().version() &&
+           job.cached_live == open_sources_.live(job.folded.name(), steady_now()) &&
            job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
            steady_now() - job.cached_at < kFresh;
   };
   if (is_fresh()) return job.cached;
   read_to_the_end(job);
-  const std::shared_lock state_lock(job.state_mutex);
+  const FoldedJob::Reading state = job.read();
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job, std::move(offences));
   moment.suspected_since = job.suspected_since;
   moment.told = job.told;
   moment.wrong = job.wrong;
-  job.cached = std::make_shared<const Diagnosis>(diagnose(job.state, *catalog_.get(), moment));
-  job.cached_version = job.version;
+  job.cached = std::make_shared<const Diagnosis>(diagnose(state.state(), *catalog_.get(), moment));
+  job.cached_version = state.version();
   job.cached_catalog = catalog_version;
   job.cached_offences = offences_version;
   job.cached_live = std::move(moment.live_sources);
@@ -288,8 +290,8 @@ void LiveJobs::recall_what_was_told(const std::string& name) {
 
 Moment LiveJobs::moment_of(const Job& job, std::vector<PastOffence> past_offences) const {
   return {.now = utc_now(),
-          .live_sources = open_sources_.live(job.state.name(), steady_now()),
-          .waiting_sources = open_sources_.open(job.state.name()),
+          .live_sources = open_sources_.live(job.folded.name(), steady_now()),
+          .waiting_sources = open_sources_.open(job.folded.name()),
           .stall_after = settings_.stall_after,
           .watched_since = begun_,
           .past_offences = std::move(past_offences)};
@@ -301,9 +303,9 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int 
   auto latest = diagnose_now(*job);
   if (attempt == 0 || attempt == latest->attempt || attempt > latest->attempts) return latest;
   std::vector<PastOffence> offences = past_offences(*job);
-  const std::shared_lock lock(job->state_mutex);
+  const FoldedJob::Reading state = job->read();
   return std::make_shared<const Diagnosis>(
-      diagnose(job->state, *catalog_.get(), moment_of(*job, std::move(offences)), attempt));
+      diagnose(state.state(), *catalog_.get(), moment_of(*job, std::move(offences)), attempt));
 }
 
 // Asks the store, so the job's state must not be locked.
@@ -313,21 +315,21 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   std::vector<std::string> hosts;
   std::optional<Timestamp> first_received;
   {
-    const std::shared_lock state_lock(job.state_mutex);
-    const std::size_t known = job.state.sources().hosts().size();
+    const FoldedJob::Reading state = job.read();
+    const std::size_t known = state->sources().hosts().size();
     // Of the others only the first changes what is asked.
-    const std::size_t reports = job.state.hardware().xids().size() +
-                                (job.state.hardware().switch_errors().empty() ? 0U : kOfOthers) +
-                                (job.state.kernel_lines().logs().empty() ? 0U : 2 * kOfOthers) +
-                                (job.state.parts().records().empty() ? 0U : 4 * kOfOthers);
+    const std::size_t reports = state->hardware().xids().size() +
+                                (state->hardware().switch_errors().empty() ? 0U : kOfOthers) +
+                                (state->kernel_lines().logs().empty() ? 0U : 2 * kOfOthers) +
+                                (state->parts().records().empty() ? 0U : 4 * kOfOthers);
     if (job.offences_version == version && job.offences_hosts == known &&
         job.offences_reports == reports)
       return job.offences;
-    hosts = hosts_with_reports(job.state);
+    hosts = hosts_with_reports(state.state());
     job.offences_hosts = known;
     job.offences_reports = reports;
     job.offences_version = 0;  // until the store has answered
-    first_received = job.first_received;
+    first_received = state.first_received();
   }
   std::vector<PastOffence> offences;
   std::vector<Offence> stored_offences;
@@ -337,7 +339,7 @@ std::vector<PastOffence> LiveJobs::past_offences(Job& job) {
   }
   std::vector<const Offence*> of_others;
   for (const Offence& offence : stored_offences)
-    if (offence.stored.job != job.state.name()) of_others.push_back(&offence);
+    if (offence.stored.job != job.folded.name()) of_others.push_back(&offence);
   keep_first_of_each_event(of_others);
   for (const Offence* offence : of_others) {
     const StoredFinding& stored = offence->stored;
@@ -395,14 +397,14 @@ void LiveJobs::note_offences(Job& job, const Diagnosis& diagnosis,
 
 LiveJobs::JobOnHosts LiveJobs::hosts_of_job(Job& job) {
   const std::lock_guard lock(job.hosts_mutex);
-  const std::shared_lock state_lock(job.state_mutex);
+  const FoldedJob::Reading state = job.read();
   const std::uint64_t catalog_version = catalog_.version();
-  if (!job.hosts || job.hosts_version != job.version || job.hosts_catalog != catalog_version) {
-    job.hosts = std::make_shared<const HostViews>(hosts_of(job.state, *catalog_.get()));
-    job.hosts_version = job.version;
+  if (!job.hosts || job.hosts_version != state.version() || job.hosts_catalog != catalog_version) {
+    job.hosts = std::make_shared<const HostViews>(hosts_of(state.state(), *catalog_.get()));
+    job.hosts_version = state.version();
     job.hosts_catalog = catalog_version;
   }
-  return {job.state.name(), job.state.last_activity(), job.hosts};
+  return {state->name(), state->last_activity(), job.hosts};
 }
 
 std::vector<LiveJobs::JobOnHosts> LiveJobs::hosts() {
@@ -416,16 +418,14 @@ std::optional<JobOverview> LiveJobs::overview(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
   const auto diagnosis = diagnose_now(*job);
-  const std::shared_lock lock(job->state_mutex);
-  return overview_of(job->state, *diagnosis);
+  return overview_of(job->read().state(), *diagnosis);
 }
 
 std::optional<JobDetail> LiveJobs::detail(std::string_view name) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
   const auto diagnosis = diagnose_now(*job);
-  const std::shared_lock lock(job->state_mutex);
-  return detail_of(job->state, *diagnosis);
+  return detail_of(job->read().state(), *diagnosis);
 }
 
 std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name) {
@@ -438,25 +438,24 @@ std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name,
                                                      const Diagnosis& diagnosis) {
   const std::shared_ptr<Job> job = find(name);
   if (!job) return std::nullopt;
-  const std::shared_lock lock(job->state_mutex);
-  return ranks_of(job->state, diagnosis);
+  return ranks_of(job->read().state(), diagnosis);
 }
 
 std::map<std::string, std::string> LiveJobs::refused(std::string_view name) const {
   std::map<std::string, std::string> refused;
   const std::shared_ptr<Job> job = find(name);
   if (!job) return refused;
-  const std::shared_lock lock(job->state_mutex);
-  for (const auto& [source, why] : job->state.flight().refusals())
-    refused[job->state.sources().at(source).source.name] = why;
+  const FoldedJob::Reading state = job->read();
+  for (const auto& [source, why] : state->flight().refusals())
+    refused[state->sources().at(source).source.name] = why;
   return refused;
 }
 
 // Nobody sends, and nobody has for long.
-bool LiveJobs::is_over(const Job& job) const {
-  const auto last = job.state.last_activity();
+bool LiveJobs::is_over(Job& job) const {
+  const auto last = job.read()->last_activity();
   return last && utc_now() - *last >= settings_.resolve_after &&
-         open_sources_.open(job.state.name()).empty();
+         open_sources_.open(job.folded.name()).empty();
 }
 
 std::size_t LiveJobs::reconcile(std::string_view name) {
@@ -468,10 +467,7 @@ std::size_t LiveJobs::reconcile(std::string_view name) {
   const auto diagnosis = diagnose_now(*job);
   job->pace.end(processor_time() - before);
   Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), standing_of(*diagnosis)};
-  {
-    const std::shared_lock state_lock(job->state_mutex);
-    found.standing.over = is_over(*job);
-  }
+  found.standing.over = is_over(*job);
   if (job->reconciled == found) return 0;
   const std::size_t opened =
       store_.reconcile_findings(name, found.attempt, found.findings, utc_now(), found.standing);
@@ -507,12 +503,12 @@ void LiveJobs::read_to_the_end(Job& job) {
     Timestamp received;
   };
   std::vector<Ended> ended;
-  const std::set<std::string, std::less<>> open = open_sources_.open(job.state.name());
+  const std::set<std::string, std::less<>> open = open_sources_.open(job.folded.name());
   const std::lock_guard lock(job.ends_mutex);
   {
-    const std::shared_lock state_lock(job.state_mutex);
+    const FoldedJob::Reading state = job.read();
     const Timestamp now = utc_now();
-    for (const SourceState& source : job.state.sources().all()) {
+    for (const SourceState& source : state->sources().all()) {
       const std::string& name = source.source.name;
       if (source.end != SourceEnd::whole || now - source.last_received < settings_.stall_after ||
           open.contains(name))
@@ -525,9 +521,9 @@ void LiveJobs::read_to_the_end(Job& job) {
   }
   bool read = false;
   for (const Ended& source : ended) {
-    const std::optional<StoredSource> stored = settled_source(job.state.name(), source.name);
+    const std::optional<StoredSource> stored = settled_source(job.folded.name(), source.name);
     if (!stored || stored->position.carry.empty()) continue;
-    const auto lease = open_sources_.take_if_free(job.state.name(), source.name, [] {});
+    const auto lease = open_sources_.take_if_free(job.folded.name(), source.name, [] {});
     if (!lease) continue;
     const SourcePosition& at = stored->position;
     Reader reader({at.offset, at.lines, at.carry}, utc_now(),
@@ -558,7 +554,6 @@ bool LiveJobs::is_to_be_judged(Job& job) const {
 
 bool LiveJobs::has_just_ended(Job& job) const {
   const std::lock_guard lock(job.reconcile_mutex);
-  const std::shared_lock state_lock(job.state_mutex);
   return job.reconciled && !job.reconciled->standing.over && is_over(job);
 }
 

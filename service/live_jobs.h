@@ -1,7 +1,7 @@
 // LiveJobs: the state of every job in memory, always what folding the stored batches gives.
 //
-// A batch goes to the store first and is folded once it is on the disk, on the store's own thread,
-// so the order of commits and of folding is one. Readers see a job as of its last durable batch.
+// A batch goes to the store first and is folded once it is on the disk (FoldedJob), in the order of
+// commits. Readers see a job as of the last batch that was acknowledged, or later.
 #pragma once
 
 #include <atomic>
@@ -21,6 +21,7 @@
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/host_views.h"
 #include "rules/knowledge/live_catalog.h"
+#include "service/folded_job.h"
 #include "service/metrics.h"
 #include "service/open_sources.h"
 #include "store/store.h"
@@ -44,9 +45,10 @@ class LiveJobs {
   void replay(const std::atomic<bool>& stop);
   bool ready() const { return ready_; }
 
-  // `done` is called on the store's thread when the commit is durable and part of its job's state,
-  // or with the reason why it is not. Blocks nobody.
+  // `done` is called when the commit is durable and part of its job's state, or with the reason why
+  // it is not; on the store's thread, or on that of a reader of the job. Blocks nobody.
   void commit(Commit commit, std::function<void(std::exception_ptr)> done);
+  std::size_t commits_in_flight() const { return commits_in_flight_; }  // of all jobs
 
   // Where a source stands, everything committed to it included: waits for the disk if some of it is
   // still on its way.
@@ -103,9 +105,10 @@ class LiveJobs {
 
   std::shared_ptr<Job> find(std::string_view name) const;
   std::shared_ptr<Job> find_or_add(const std::string& name);
-  void fold(const Source& source, const Batch& batch, Timestamp received);
+  void fold(const std::shared_ptr<const Commit>& saved,
+            std::function<void(std::exception_ptr)> done);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
-  bool is_over(const Job& job) const;
+  bool is_over(Job& job) const;
   bool has_just_ended(Job& job) const;
   bool is_to_be_judged(Job& job) const;
   void read_to_the_end(Job& job);
@@ -130,9 +133,10 @@ class LiveJobs {
   // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};
 
-  std::mutex in_flight_mutex_;
-  std::map<std::pair<std::string, std::string>, std::size_t>
-      in_flight_;  // commits by job and source
+  std::atomic<std::size_t> commits_in_flight_{0};
+  std::mutex on_its_way_mutex_;
+  // Commits that are not on the disk yet, by job and source.
+  std::map<std::pair<std::string, std::string>, std::size_t> on_its_way_;
 
   mutable std::shared_mutex mutex_;  // guards the map, not the jobs in it
   std::map<std::string, std::shared_ptr<Job>, std::less<>> jobs_;

@@ -86,7 +86,7 @@ Store::Store(const std::filesystem::path& file) {
 
 Store::~Store() = default;
 
-void Store::submit(Commit commit, std::function<void(const Commit&, std::exception_ptr)> done) {
+void Store::submit(Commit commit, Done done) {
   // On the caller's thread: the one that writes is everybody's.
   std::string content = encode_batch(commit.batch);
   std::size_t bytes = content.size();
@@ -98,7 +98,7 @@ void Store::submit(Commit commit, std::function<void(const Commit&, std::excepti
              insert_batch(database, advance_source(database, *shared), *shared, content);
            },
        .done = [shared, done = std::move(done)](
-                   std::exception_ptr failure) { done(*shared, std::move(failure)); },
+                   std::exception_ptr failure) { done(shared, std::move(failure)); },
        .bytes = bytes});
 }
 

@@ -144,6 +144,8 @@ class Store {
   explicit Store(const std::filesystem::path& file);
   ~Store();
 
+  using Done = std::function<void(const std::shared_ptr<const Commit>&, std::exception_ptr)>;
+
   // Queues a commit. `done` is called on the writer's thread, in the order of submission, once the
   // commit is on the disk, or with the reason why it is not. Commits that wait together share one
   // fsync. Blocks nobody: how many may wait is the caller's business (see pending()). `done` must
@@ -152,7 +154,7 @@ class Store {
   // A commit begins where its source stands (batch.from_offset is the stored offset; 0 for a new
   // source) or is refused with SourceMovedOn, so that no byte is ever stored twice or left out.
   // Throws StoreError at once if the batch is too large to store at all.
-  void submit(Commit commit, std::function<void(const Commit&, std::exception_ptr)> done);
+  void submit(Commit commit, Done done);
   std::size_t pending() const;
 
   // Everything submitted is done when it returns.

@@ -612,7 +612,7 @@ DumpForm dump_form(std::string_view beginning, bool all) {
   std::string_view rest = without_blanks(beginning);
   if (rest.starts_with('[')) rest = without_blanks(rest.substr(1));
   if (rest.empty())
-    return all || beginning.size() > kDumpFormBytes ? DumpForm::none : DumpForm::unsure;
+    return all || beginning.size() >= kDumpFormBytes ? DumpForm::none : DumpForm::unsure;
   if (rest.front() != '{') return DumpForm::none;
   rest = without_blanks(rest.substr(1));
   const bool enough = all || beginning.size() >= kDumpFormBytes;

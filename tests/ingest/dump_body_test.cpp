@@ -204,5 +204,13 @@ TEST(DumpBody, AnInfiniteBodyThatBeginsAsADumpIsGivenUp) {
   EXPECT_EQ(batch.to_offset, fed);
 }
 
+TEST(DumpBody, ThousandsOfBlanksAreNoBeginningOfADump) {
+  DumpBody body;
+  body.add(std::string(kDumpFormBytes - 1, '\n'));
+  EXPECT_EQ(body.next(false).what, DumpBody::Step::What::wait);
+  body.add("\n");
+  EXPECT_EQ(body.next(false).what, DumpBody::Step::What::text);
+}
+
 }  // namespace
 }  // namespace faultline

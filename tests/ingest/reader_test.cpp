@@ -51,6 +51,34 @@ std::string sample() {
   return text;
 }
 
+TEST(Reader, CountsBlankLinesWhetherItReadsOrPassesThem) {
+  const std::string xid = std::string(kXid) + "\n";
+  const std::string text = "\n\n\n" + xid + "\n\n" + xid + "\n";
+  for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+    Reader reader(Cursor{}, Timestamp{});
+    reader.feed(std::string_view(text).substr(0, cut));
+    reader.feed(std::string_view(text).substr(cut));
+    reader.close();
+    const Batch batch = reader.take();
+    ASSERT_EQ(batch.lines, 8u) << cut;
+    ASSERT_EQ(batch.to_offset, text.size()) << cut;
+    ASSERT_EQ(batch.events.size(), 2u) << cut;
+    EXPECT_EQ(batch.events[0].line, 4u) << cut;
+    EXPECT_EQ(batch.events[1].line, 7u) << cut;
+    EXPECT_EQ(batch.events[1].offset, 5 + xid.size()) << cut;
+  }
+}
+
+TEST(Reader, ABlankLineInAJournalsExportEndsItsRecord) {
+  const std::string record =
+      "__REALTIME_TIMESTAMP=1772671631500000\n_HOSTNAME=node-3\n_TRANSPORT=kernel\nMESSAGE=" +
+      std::string(kXid.substr(kXid.find("NVRM"))) + "\n\n";
+  Batch batch;
+  read_whole(record + "\n" + record, &batch);
+  EXPECT_EQ(batch.events.size(), 2u);
+  EXPECT_EQ(batch.lines, 11u);
+}
+
 TEST(Reader, TakesTheYearThatAStampLeavesOutFromStampsOfNcclsOwn) {
   Reader reader(Cursor{}, *parse_rfc3339("2026-11-22T12:00:00Z"));
   reader.feed(

@@ -33,13 +33,14 @@ inline Commit nth_commit(RandomBatches& random, const std::string& source, std::
 // Submits and waits. Returns what the store said against it, or nothing.
 inline std::string outcome(Store& store, Commit commit) {
   std::string said;
-  store.submit(std::move(commit), [&](const Commit&, std::exception_ptr failure) {
-    try {
-      if (failure) std::rethrow_exception(failure);
-    } catch (const std::exception& error) {
-      said = error.what();
-    }
-  });
+  store.submit(std::move(commit),
+               [&](const std::shared_ptr<const Commit>&, std::exception_ptr failure) {
+                 try {
+                   if (failure) std::rethrow_exception(failure);
+                 } catch (const std::exception& error) {
+                   said = error.what();
+                 }
+               });
   store.drain();
   return said;
 }

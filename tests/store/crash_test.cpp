@@ -38,10 +38,11 @@ struct Acknowledged {
   for (std::uint64_t turn = 0;; ++turn) {
     const std::uint64_t source = turn % kSources;
     const std::uint64_t index = next[source]++;
-    store.submit(known_commit(source, index), [=](const Commit&, std::exception_ptr failure) {
-      const Acknowledged acknowledged{source, index};
-      if (failure || write(pipe, &acknowledged, sizeof acknowledged) < 0) _exit(1);
-    });
+    store.submit(known_commit(source, index),
+                 [=](const std::shared_ptr<const Commit>&, std::exception_ptr failure) {
+                   const Acknowledged acknowledged{source, index};
+                   if (failure || write(pipe, &acknowledged, sizeof acknowledged) < 0) _exit(1);
+                 });
     while (store.pending() > 20) usleep(100);
   }
 }

@@ -26,7 +26,9 @@ void fill(const std::filesystem::path& file) {
   Store store(file);
   for (std::uint64_t i = 0; i < 300; ++i)
     store.submit(nth_commit(random, "a", i),
-                 [](const Commit&, std::exception_ptr failure) { ASSERT_FALSE(failure); });
+                 [](const std::shared_ptr<const Commit>&, std::exception_ptr failure) {
+                   ASSERT_FALSE(failure);
+                 });
 }
 
 TEST(OpeningTheStore, CreatesTheFileAndTheLastFolder) {

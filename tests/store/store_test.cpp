@@ -97,13 +97,14 @@ TEST(Store, RefusesACommitThatDoesNotBeginWhereItsSourceStands) {
   ASSERT_EQ(outcome(store, nth_commit(random, "a", 0)), "");
   for (const std::uint64_t index : {0, 2}) {
     bool told = false;
-    store.submit(nth_commit(random, "a", index), [&](const Commit&, std::exception_ptr failure) {
-      try {
-        std::rethrow_exception(failure);
-      } catch (const SourceMovedOn& error) {
-        told = error.stored_offset == 100;
-      }
-    });
+    store.submit(nth_commit(random, "a", index),
+                 [&](const std::shared_ptr<const Commit>&, std::exception_ptr failure) {
+                   try {
+                     std::rethrow_exception(failure);
+                   } catch (const SourceMovedOn& error) {
+                     told = error.stored_offset == 100;
+                   }
+                 });
     store.drain();
     EXPECT_TRUE(told) << index;
   }
@@ -131,17 +132,19 @@ TEST(Store, SharesOneTransactionAmongAllThatWait) {
   Store store(folder / "f.db");
   std::promise<void> busy;
   std::promise<void> all_wait;
-  store.submit(nth_commit(random, "a", 0), [&](const Commit&, std::exception_ptr) {
-    busy.set_value();
-    all_wait.get_future().wait();
-  });
+  store.submit(nth_commit(random, "a", 0),
+               [&](const std::shared_ptr<const Commit>&, std::exception_ptr) {
+                 busy.set_value();
+                 all_wait.get_future().wait();
+               });
   busy.get_future().wait();
   std::vector<std::uint64_t> order;
   for (std::uint64_t i = 1; i <= 300; ++i)
-    store.submit(nth_commit(random, "a", i), [&](const Commit& commit, std::exception_ptr failure) {
-      EXPECT_FALSE(failure);
-      order.push_back(commit.batch.from_offset / kStep);
-    });
+    store.submit(nth_commit(random, "a", i),
+                 [&](const std::shared_ptr<const Commit>& commit, std::exception_ptr failure) {
+                   EXPECT_FALSE(failure);
+                   order.push_back(commit->batch.from_offset / kStep);
+                 });
   EXPECT_EQ(store.pending(), 301u);
   all_wait.set_value();
   store.drain();
@@ -158,9 +161,10 @@ TEST(Store, DoesEverythingSubmittedBeforeItEnds) {
   {
     Store store(folder / "f.db");
     for (std::uint64_t i = 0; i < 100; ++i)
-      store.submit(nth_commit(random, "a", i), [&](const Commit&, std::exception_ptr failure) {
-        if (!failure) ++done;
-      });
+      store.submit(nth_commit(random, "a", i),
+                   [&](const std::shared_ptr<const Commit>&, std::exception_ptr failure) {
+                     if (!failure) ++done;
+                   });
   }
   EXPECT_EQ(done, 100);
   Store store(folder / "f.db");
@@ -177,7 +181,9 @@ TEST(Store, IsSharedByThreads) {
       const std::string source = "source" + std::to_string(t);
       for (std::uint64_t i = 0; i < 25; ++i) {
         store.submit(nth_commit(random, source, i),
-                     [](const Commit&, std::exception_ptr failure) { EXPECT_FALSE(failure); });
+                     [](const std::shared_ptr<const Commit>&, std::exception_ptr failure) {
+                       EXPECT_FALSE(failure);
+                     });
         store.source("llama", source);
         store.sources("llama");
         store.reconcile_findings("llama", 1, {{.id = source}}, kNoon);

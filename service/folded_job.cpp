@@ -1,0 +1,72 @@
+#include "service/folded_job.h"
+
+#include <algorithm>
+
+namespace faultline {
+
+void FoldedJob::fold(std::shared_ptr<const Commit> commit, Done done) {
+  {
+    const std::lock_guard lock(waiting_mutex_);
+    waiting_.push_back({std::move(commit), std::move(done), nullptr});
+  }
+  fold_what_waits_if_free();
+}
+
+void FoldedJob::fold(const Source& source, const Batch& batch, Timestamp received) {
+  const std::unique_lock lock(mutex_);
+  apply(source, batch, received);
+}
+
+void FoldedJob::apply(const Source& source, const Batch& batch, Timestamp received) {
+  state_.apply(source, batch, received);
+  first_received_ = std::min(first_received_.value_or(received), received);
+  ++version_;
+}
+
+bool FoldedJob::something_waits() {
+  const std::lock_guard lock(waiting_mutex_);
+  return !waiting_.empty();
+}
+
+// What waits is taken with the state locked, so that the order is kept.
+void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
+  std::vector<Waiting> waiting;
+  {
+    const std::lock_guard waiting_lock(waiting_mutex_);
+    waiting.swap(waiting_);
+  }
+  for (Waiting& one : waiting) {
+    try {
+      apply(one.commit->source, one.commit->batch, one.commit->received);
+    } catch (...) {
+      one.failure = std::current_exception();
+    }
+  }
+  lock.unlock();
+  for (Waiting& one : waiting) {
+    one.commit.reset();
+    one.done(one.failure);
+  }
+}
+
+// Whoever has the state comes here when giving it back, so that nothing is left waiting.
+void FoldedJob::fold_what_waits_if_free() {
+  while (something_waits()) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) return;
+    fold_what_waits(std::move(lock));
+  }
+}
+
+FoldedJob::Reading::Reading(FoldedJob& job) : job_(job) {
+  // Readers that follow each other closely must not keep writers out.
+  if (job.something_waits()) job.fold_what_waits(std::unique_lock(job.mutex_));
+  lock_ = std::shared_lock(job.mutex_);
+}
+
+FoldedJob::Reading::~Reading() {
+  lock_.unlock();
+  job_.fold_what_waits_if_free();
+}
+
+}  // namespace faultline

@@ -1,0 +1,74 @@
+// FoldedJob: the state of a job, and what is on the disk already but waits to be folded into it
+// because somebody is reading the state just now. Nobody who writes ever waits for a reader: the
+// last reader folds.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rules/state/job_state.h"
+#include "store/store.h"
+
+namespace faultline {
+
+class FoldedJob {
+ public:
+  // Called once the commit is part of the state, or with the reason why it is not. Must not throw.
+  using Done = std::function<void(std::exception_ptr)>;
+
+  explicit FoldedJob(std::string name) : state_(std::move(name)) {}
+
+  const std::string& name() const { return state_.name(); }
+
+  // In the order of the calls. `done` is called by this thread or by that of a reader.
+  void fold(std::shared_ptr<const Commit> commit, Done done);
+  void fold(const Source& source, const Batch& batch, Timestamp received);
+
+  // The state as it stands while this lives. A thread has one of a job at a time.
+  class Reading {
+   public:
+    explicit Reading(FoldedJob& job);
+    ~Reading();
+    Reading(const Reading&) = delete;
+    Reading& operator=(const Reading&) = delete;
+
+    const JobState& state() const { return job_.state_; }
+    const JobState* operator->() const { return &job_.state_; }
+    std::uint64_t version() const { return job_.version_; }  // how many batches are folded
+    std::optional<Timestamp> first_received() const { return job_.first_received_; }
+
+   private:
+    FoldedJob& job_;
+    std::shared_lock<std::shared_mutex> lock_;
+  };
+
+ private:
+  struct Waiting {
+    std::shared_ptr<const Commit> commit;
+    Done done;
+    std::exception_ptr failure;
+  };
+
+  void apply(const Source& source, const Batch& batch, Timestamp received);
+  bool something_waits();
+  void fold_what_waits(std::unique_lock<std::shared_mutex> lock);
+  void fold_what_waits_if_free();
+
+  std::shared_mutex mutex_;  // guards the state; never held while waiting for the disk
+  JobState state_;
+  std::uint64_t version_ = 0;
+  std::optional<Timestamp> first_received_;
+
+  std::mutex waiting_mutex_;
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace faultline
