@@ -1,5 +1,6 @@
 // faultline serve: wires the service together, lowest first.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -13,6 +14,7 @@
 
 #include "alerts/delivery.h"
 #include "alerts/routing.h"
+#include "alerts/url.h"
 #include "app/alert_options.h"
 #include "app/commands.h"
 #include "app/config_file.h"
@@ -20,6 +22,7 @@
 #include "http/server.h"
 #include "model/duration.h"
 #include "rules/knowledge/live_catalog.h"
+#include "store/room.h"
 
 namespace faultline {
 namespace {
@@ -41,6 +44,8 @@ struct ServeOptions {
   AlertOptions alerts;
   ConfigTables receivers;
   std::size_t max_connections = 1024;
+  std::vector<std::string> allowed_hosts;
+  std::uint64_t min_free_mb = Room::kLeast >> 20U;
   bool insecure = false;
   std::string config;
   bool print_config = false;
@@ -126,6 +131,15 @@ void add_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--max-connections", options.max_connections, "More are answered 503")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  command.add_option(
+      "--allow-host", options.allowed_hosts,
+      "Names, besides localhost and addresses, under which requests may ask for this "
+      "server; by default any name where --insecure allows others, else none");
+  command
+      .add_option("--min-free-mb", options.min_free_mb,
+                  "Take no logs while less is free on the disk of --data; the rest goes on")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   command.add_flag("--insecure", options.insecure,
                    "Allow an address that others can reach, though nobody is asked who they are");
   command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
@@ -157,6 +171,31 @@ AlertRouting routing_of(const ServeOptions& options, std::vector<Receiver> recei
                                : *parse_duration(keep)};
 }
 
+// Where only this machine reaches the server, whoever comes under another name was sent by a page.
+std::optional<std::vector<std::string>> host_names(const ServeOptions& options,
+                                                   const ListenAddress& listen) {
+  if (!boost::asio::ip::make_address(listen.host).is_loopback() && options.allowed_hosts.empty())
+    return std::nullopt;
+  std::vector<std::string> names = options.allowed_hosts;
+  if (const auto outside = parse_url(options.alerts.external_url)) names.push_back(outside->host);
+  return names;
+}
+
+// Each connection has a descriptor; the rest are of the store, of alerts and of the standard.
+void provide_descriptors(std::size_t connections) {
+  constexpr rlim_t kOthers = 64;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < connections + kOthers)
+    throw std::runtime_error(fmt::format(
+        "--max-connections {} needs {} descriptors, and the system allows {}; raise its "
+        "limit (ulimit -n, LimitNOFILE=) or take fewer connections",
+        connections, connections + kOthers, limit.rlim_cur));
+}
+
 void serve(const ServeOptions& options) {
   const ListenAddress listen = *listen_address(options.listen);
   if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure)
@@ -166,6 +205,7 @@ void serve(const ServeOptions& options) {
         options.listen));
   // A client that goes away in mid-answer is an error of that write, no more.
   std::signal(SIGPIPE, SIG_IGN);
+  provide_descriptors(options.max_connections);
 
   std::error_code error;
   std::filesystem::create_directories(options.data, error);
@@ -175,6 +215,7 @@ void serve(const ServeOptions& options) {
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
+  store.set_least_room(options.min_free_mb << 20U);
   Metrics metrics;
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after)};
@@ -196,7 +237,8 @@ void serve(const ServeOptions& options) {
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,
-                 .session = {.body_idle_limit = *duration_of(options.body_idle_timeout)},
+                 .session = {.body_idle_limit = *duration_of(options.body_idle_timeout),
+                             .host_names = host_names(options, listen)},
                  .on_hangup = [&] { reload(catalog, options); }},
                 services);
   fmt::print(stderr, "listening on {}\n", server.url());

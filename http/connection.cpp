@@ -75,6 +75,7 @@ asio::awaitable<Fill> Connection::fill(SteadyTime deadline) {
     const std::size_t bytes = socket_.read_some(input_.prepare(room), error);
     if (!error) {
       input_.commit(bytes);
+      last_bytes_ = steady_now();
       if (bytes == read_size_) read_size_ = std::min(read_size_ * 4, kLargeRead);
       co_return Fill::data;
     }
@@ -114,8 +115,8 @@ asio::awaitable<void> Connection::close_gently() {
 
 asio::awaitable<void> Connection::pause(SteadyTime deadline) { co_await wakeup_->wait(deadline); }
 
-void Connection::ask_to_stop() {
-  stop_ = true;
+void Connection::ask_to_stop(StopReason reason) {
+  stop_reason_ = reason;
   wake();
 }
 

@@ -23,6 +23,12 @@ enum class Fill {
   full,     // input() holds all it may and nobody took any of it
 };
 
+enum class StopReason {
+  none,
+  shutdown,
+  others_wait,  // for a connection, and this one has been silent for longest
+};
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   // The socket's executor is a strand.
@@ -44,9 +50,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void wake() { wakeup_->signal(); }
   std::function<void()> waker() const;
 
-  // The server stops: requests in flight are finished, no new one is read. From any thread.
-  void ask_to_stop();
-  bool asked_to_stop() const { return stop_; }
+  // Requests in flight are finished, no new one is read. From any thread.
+  void ask_to_stop(StopReason reason);
+  bool asked_to_stop() const { return stop_reason_ != StopReason::none; }
+  StopReason stop_reason() const { return stop_reason_; }
+
+  // When something came of the client last.
+  SteadyTime last_bytes() const { return last_bytes_; }
   void abort();  // from any thread
 
   boost::beast::flat_buffer& input() { return input_; }
@@ -62,7 +72,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string peer_;
   bool awaiting_readable_ = false;
   bool readable_ = false;
-  std::atomic<bool> stop_{false};
+  std::atomic<StopReason> stop_reason_{StopReason::none};
+  std::atomic<SteadyTime> last_bytes_{steady_now()};
 };
 
 }  // namespace faultline

@@ -247,6 +247,12 @@ class BodyPump {
       first_pending_.reset();
       held_back_shown_ = last_bytes_;
     }
+    if (exchange_.connection.stop_reason() == StopReason::others_wait)
+      co_return Problem{.status = 503,
+                        .detail =
+                            "many connections are open, and this one has been silent for longest; "
+                            "whole lines received so far are kept, send the rest from next_offset",
+                        .retry_after_seconds = 5};
     if (exchange_.connection.asked_to_stop())
       co_return Problem{
           .status = 503,
@@ -293,6 +299,12 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   if (const Problem* problem = std::get_if<Problem>(&parameters))
     co_return problem_response(*problem);
   const std::string job = std::get<IngestParameters>(parameters).source.job;
+  if (const auto why = services.jobs.set_aside(job))
+    co_return problem_response(
+        Problem{.status = 409,
+                .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
+                                      ".../api/v1/jobs/{}) and send its logs again",
+                                      job, *why, job)});
   std::optional<IngestStream> made;
   auto make = [&] {
     made.emplace(std::get<IngestParameters>(std::move(parameters)), services,

@@ -175,6 +175,12 @@ Response show_job(const Request& request, Services& services) {
   return Response::json(to_json(*detail));
 }
 
+Response delete_job(const Request& request, Services& services) {
+  const std::string& job = request.path_value("job");
+  if (!services.jobs.forget(job)) return no_such_job(job);
+  return {.status = 204};
+}
+
 Response list_ranks(const Request& request, Services& services) {
   const Result<PageRequest> page = page_request(request.query, 1000);
   if (!page) return problem_response(page.error());

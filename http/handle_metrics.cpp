@@ -13,6 +13,10 @@ void write_service(Exposition& out, Services& services) {
   gauge("faultline_ready", "1 once stored jobs have been read back.",
         services.jobs.ready() ? 1 : 0);
   gauge("faultline_jobs", "Jobs known.", services.jobs.count());
+  gauge("faultline_jobs_set_aside",
+        "Jobs that are not judged, because not all that was stored of "
+        "them can be read back.",
+        services.jobs.count_set_aside());
   gauge("faultline_streams_open", "Sources being received.", services.jobs.open_sources().count());
   gauge("faultline_commits_pending", "Batches on their way to the disk.", services.store.pending());
   gauge("faultline_store_bytes", "Size of the store on disk.", services.store.bytes_on_disk());

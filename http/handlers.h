@@ -29,6 +29,7 @@ boost::asio::awaitable<Response> ingest(const Request& request, Services& servic
 
 Response list_jobs(const Request& request, Services& services);
 Response show_job(const Request& request, Services& services);
+Response delete_job(const Request& request, Services& services);
 Response list_ranks(const Request& request, Services& services);
 Response list_sources(const Request& request, Services& services);
 Response show_diagnosis(const Request& request, Services& services);

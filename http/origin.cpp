@@ -1,5 +1,9 @@
 #include "http/origin.h"
 
+#include <boost/asio/ip/address_v4.hpp>
+
+#include <algorithm>
+
 namespace faultline {
 
 bool crosses_origins(const Request& request) {
@@ -11,6 +15,19 @@ bool crosses_origins(const Request& request) {
   if (host == std::string_view::npos) return true;  // "null": a page that hides where it is from
   origin.remove_prefix(host + 3);
   return !equal_ignoring_case(origin, request.header("Host"));
+}
+
+bool is_meant_for_us(const Request& request, const std::vector<std::string>& names) {
+  std::string host(request.header("Host"));
+  if (host.empty()) return true;           // HTTP/1.0, which browsers do not speak
+  if (host.starts_with('[')) return true;  // an address of IPv6
+  host.resize(std::min(host.find(':'), host.size()));
+  if (host.ends_with('.')) host.pop_back();
+  boost::system::error_code no_address;
+  boost::asio::ip::make_address_v4(host, no_address);
+  if (!no_address || equal_ignoring_case(host, "localhost")) return true;
+  return std::ranges::any_of(
+      names, [&](const std::string& name) { return equal_ignoring_case(host, name); });
 }
 
 }  // namespace faultline

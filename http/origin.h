@@ -2,11 +2,18 @@
 // to a server on their machine.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "http/message.h"
 
 namespace faultline {
 
 // True if a page of another origin sent this.
 bool crosses_origins(const Request& request);
+
+// Whether the request was meant for this server, by its Host: an address, localhost or one of
+// `names`. A page can have a name of its own lead to this machine, and is then of the same origin.
+bool is_meant_for_us(const Request& request, const std::vector<std::string>& names);
 
 }  // namespace faultline

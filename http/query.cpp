@@ -29,6 +29,15 @@ std::string with_blanks(std::string_view text) {
   return out;
 }
 
+// Characters that show nothing, or turn around what stands beside them: a name with one looks like
+// another name.
+bool is_unseen(std::string_view character) {
+  const bool spaces_and_marks = character >= "\u200b" && character <= "\u200f";
+  const bool embeddings = character >= "\u2028" && character <= "\u202e";
+  const bool joiners_and_isolates = character >= "\u2060" && character <= "\u206f";
+  return spaces_and_marks || embeddings || joiners_and_isolates || character == "\ufeff";
+}
+
 // The bytes of the printable character text begins with; 0 if it begins with none.
 std::size_t printable_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -44,7 +53,7 @@ std::size_t printable_length(std::string_view text) {
   if (lead == 0xf0 && byte(1) < 0x90) return 0;
   if (lead == 0xf4 && byte(1) > 0x8f) return 0;
   if (lead == 0xc2 && byte(1) < 0xa0) return 0;  // C1 controls
-  return length;
+  return is_unseen(text.substr(0, length)) ? 0 : length;
 }
 
 }  // namespace
@@ -172,7 +181,9 @@ Result<void> check_name(std::string_view what, std::string_view text) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = printable_length(rest);
     if (length == 0)
-      return invalid(fmt::format("{} must be printable UTF-8, without control characters", what));
+      return invalid(fmt::format(
+          "{} must be printable UTF-8, without control characters and those that nobody sees",
+          what));
     rest.remove_prefix(length);
   }
   return {};

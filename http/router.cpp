@@ -45,6 +45,11 @@ const std::vector<Route> kRoutes{
       kLimit,
       kCursor}},
     {"GET", "/api/v1/jobs/{job}", show_job, "One job: hosts, GPUs, communicators, sources.", {}},
+    {"DELETE",
+     "/api/v1/jobs/{job}",
+     delete_job,
+     "Forgets the job and its logs. Its findings stay in the history, resolved.",
+     {}},
     {"GET",
      "/api/v1/jobs/{job}/diagnosis",
      show_diagnosis,
@@ -184,7 +189,7 @@ std::string allowed_methods(std::string_view path) {
 Response unroutable(const Request& request) {
   const bool everything = request.path == "*";
   const std::string allowed =
-      everything ? "GET, HEAD, POST, PUT, OPTIONS" : allowed_methods(request.path);
+      everything ? "GET, HEAD, POST, PUT, DELETE, OPTIONS" : allowed_methods(request.path);
   if (std::find(std::begin(kKnownMethods), std::end(kKnownMethods), request.method) ==
       std::end(kKnownMethods))
     return problem_response(Problem{

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "http/connection.h"
+#include "http/connection_set.h"
 #include "http/offload.h"
 #include "http/problem.h"
 #include "http/threads.h"
@@ -36,6 +37,9 @@ constexpr auto kNoThrow = asio::as_tuple(asio::use_awaitable);
 
 // Requests in flight when the server stops get this long; whoever starts it again waits as long.
 constexpr std::chrono::seconds kStopLimit{8};
+
+// A flood of clients is not told one by one.
+constexpr std::size_t kMostRefusing = 64;
 
 constexpr std::chrono::seconds kReconcileInterval{1};
 constexpr std::chrono::milliseconds kAcceptRetry{100};
@@ -59,7 +63,8 @@ class Server::Impl {
         signals_(strand_),
         hangups_(strand_),
         stop_timer_(strand_),
-        reconcile_timer_(strand_) {
+        reconcile_timer_(strand_),
+        connections_(options.max_connections) {
     const tcp::endpoint endpoint = endpoint_of(options);
     try {
       acceptor_.open(endpoint.protocol());
@@ -132,12 +137,13 @@ class Server::Impl {
   void start_session(tcp::socket socket) {
     const auto executor = socket.get_executor();
     auto connection = std::make_shared<Connection>(std::move(socket));
-    if (connections_.size() >= options_.max_connections) {
+    if (!connections_.has_room_for(*connection)) {
       services_.metrics.connection_refused();
-      asio::co_spawn(executor, refuse(std::move(connection)), asio::detached);
+      connections_.ask_for_room();
+      if (refusing_ < kMostRefusing) start_refusal(std::move(connection), executor);
       return;
     }
-    connections_.insert(connection);
+    connections_.add(connection);
     services_.metrics.connection_opened();
     auto ended = [this, connection](std::exception_ptr failure) {
       if (failure) log_failure(failure);
@@ -147,6 +153,14 @@ class Server::Impl {
     };
     asio::co_spawn(executor, run_session(connection, services_, threads_, options_.session),
                    std::move(ended));
+  }
+
+  // Whoever comes next finds room, and whoever comes now is told why there is none.
+  void start_refusal(std::shared_ptr<Connection> connection,
+                     const asio::any_io_executor& executor) {
+    ++refusing_;
+    asio::co_spawn(executor, refuse(std::move(connection)),
+                   [this](const std::exception_ptr&) { --refusing_; });
   }
 
   static void log_failure(const std::exception_ptr& failure) {
@@ -170,7 +184,7 @@ class Server::Impl {
   }
 
   void forget(const std::shared_ptr<Connection>& connection) {
-    connections_.erase(connection);
+    connections_.remove(connection);
     if (stopping_ && connections_.empty()) finish_stop();
   }
 
@@ -208,12 +222,12 @@ class Server::Impl {
     hangups_.cancel(ignored);
     reconcile_timer_.cancel();
     if (connections_.empty()) return;
-    for (const auto& connection : connections_) connection->ask_to_stop();
+    for (const auto& connection : connections_.all()) connection->ask_to_stop(StopReason::shutdown);
     stop_timer_.expires_after(kStopLimit);
     stop_timer_.async_wait([this](boost::system::error_code cancelled) {
       if (cancelled) return;
       fmt::print(stderr, "{} connections did not end in time and are cut\n", connections_.size());
-      for (const auto& connection : connections_) connection->abort();
+      for (const auto& connection : connections_.all()) connection->abort();
     });
   }
 
@@ -229,7 +243,8 @@ class Server::Impl {
   asio::signal_set hangups_;
   asio::steady_timer stop_timer_;
   asio::steady_timer reconcile_timer_;
-  std::set<std::shared_ptr<Connection>> connections_;
+  ConnectionSet connections_;
+  std::atomic<std::size_t> refusing_{0};
   std::atomic<bool> stopping_{false};
   std::string url_;
   std::exception_ptr replay_failure_;

@@ -9,6 +9,7 @@
 
 #include "http/offload.h"
 #include "http/origin.h"
+#include "http/query.h"
 #include "http/request_reader.h"
 #include "http/router.h"
 
@@ -131,6 +132,11 @@ class Session {
           Problem{.status = 503,
                   .detail = "the server has just started and is reading its store; try again soon",
                   .retry_after_seconds = 2});
+    if (options_.host_names && !is_meant_for_us(request, *options_.host_names))
+      co_return problem_response(
+          Problem{.status = 421,
+                  .detail = fmt::format("this server is not known as \"{}\" (--allow-host)",
+                                        printable_name(request.header("Host")))});
     if (route.method != "GET" && crosses_origins(request))
       co_return problem_response(
           Problem{.status = 403, .detail = "pages of other origins may not send data here"});

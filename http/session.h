@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "http/connection.h"
 #include "http/threads.h"
@@ -14,6 +17,8 @@ namespace faultline {
 
 struct SessionOptions {
   std::chrono::seconds body_idle_limit{3600};
+  // The names under which requests may ask for this server; nothing: any.
+  std::optional<std::vector<std::string>> host_names;
 };
 
 boost::asio::awaitable<void> run_session(std::shared_ptr<Connection> connection, Services& services,

@@ -66,6 +66,7 @@ class FoldedJob {
   JobState state_;
   std::uint64_t version_ = 0;
   std::optional<Timestamp> first_received_;
+  std::uint64_t events_ = 0;
 
   std::mutex waiting_mutex_;
   std::vector<Waiting> waiting_;

@@ -60,6 +60,9 @@ struct LiveJobs::Job {
 
   FoldedJob folded;
 
+  std::mutex set_aside_mutex;
+  std::string set_aside;  // why; empty: it is not
+
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
   std::uint64_t cached_version = 0;
@@ -114,20 +117,87 @@ LiveJobs::~LiveJobs() = default;
 void LiveJobs::replay(const std::atomic<bool>& stop) {
   struct Stopped {};
   try {
-    store_.replay([&](const Source& source, const Batch& batch, Timestamp received) {
-      if (stop) throw Stopped{};
-      find_or_add(source.job)->folded.fold(source, batch, received);
-    });
+    store_.finish_deleting();
+    const std::vector<DamagedSource> damaged =
+        store_.replay([&](const Source& source, const Batch& batch, Timestamp received) {
+          if (stop) throw Stopped{};
+          const std::shared_ptr<Job> job = find_or_add(source.job);
+          try {
+            job->folded.fold(source, batch, received);
+          } catch (const std::exception& error) {
+            set_aside(*job, fmt::format("what is stored of {} cannot be read back: {}", source.name,
+                                        error.what()));
+          }
+        });
+    for (const DamagedSource& source : damaged)
+      set_aside(*find_or_add(source.job), fmt::format("not all that was stored of {} is there ({})",
+                                                      source.name, source.how));
     // What the last run committed without getting to judge it.
     for (const std::string& job : names()) {
       if (stop) throw Stopped{};
       recall_what_was_told(job);
-      reconcile(job);
+      judge_at_start(job);
     }
     ready_ = true;
   } catch (const Stopped&) {
     ready_ = false;
   }
+}
+
+// One job that cannot be judged keeps no other from being served.
+void LiveJobs::judge_at_start(const std::string& job) {
+  try {
+    reconcile(job);
+  } catch (const StoreError&) {
+    throw;
+  } catch (const std::exception& error) {
+    set_aside(*find_or_add(job), fmt::format("it cannot be judged: {}", error.what()));
+  }
+}
+
+void LiveJobs::set_aside(Job& job, std::string why) {
+  const std::lock_guard lock(job.set_aside_mutex);
+  if (!job.set_aside.empty()) return;
+  job.set_aside = std::move(why);
+  fmt::print(stderr, "job {} is set aside: {}\n", job.folded.name(), job.set_aside);
+}
+
+std::string LiveJobs::why_set_aside(Job& job) {
+  const std::lock_guard lock(job.set_aside_mutex);
+  return job.set_aside;
+}
+
+std::optional<std::string> LiveJobs::set_aside(std::string_view name) const {
+  const std::shared_ptr<Job> job = find(name);
+  std::string why = job ? why_set_aside(*job) : std::string();
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
+std::size_t LiveJobs::count_set_aside() const {
+  std::size_t count = 0;
+  for (const std::string& name : names())
+    if (set_aside(name)) ++count;
+  return count;
+}
+
+// Of what may lack lines nothing is said but that.
+std::shared_ptr<const Diagnosis> LiveJobs::set_aside_diagnosis(Job& job, const std::string& why) {
+  auto diagnosis = std::make_shared<Diagnosis>();
+  diagnosis->job = job.folded.name();
+  diagnosis->attempt = diagnosis->attempts = 1;
+  diagnosis->as_of = job.read()->last_told();
+  diagnosis->verdict = Verdict::unknown;
+  diagnosis->summary = fmt::format(
+      "This job is set aside, and not judged: {}. To have it judged, delete it "
+      "(curl -X DELETE .../api/v1/jobs/{}) and send its logs again.",
+      why, job.folded.name());
+  return diagnosis;
+}
+
+bool LiveJobs::forget(const std::string& name) {
+  const bool known = store_.delete_job(name, utc_now());
+  const std::unique_lock lock(mutex_);
+  return jobs_.erase(name) > 0 || known;
 }
 
 std::shared_ptr<LiveJobs::Job> LiveJobs::find(std::string_view name) const {
@@ -178,12 +248,21 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
 void LiveJobs::fold(const std::shared_ptr<const Commit>& saved,
                     std::function<void(std::exception_ptr)> done) {
   find_or_add(saved->source.job)
-      ->folded.fold(saved, [done = std::move(done), job = saved->source.job,
+      ->folded.fold(saved, [this, done = std::move(done), job = saved->source.job,
                             source = saved->source.name](std::exception_ptr failure) {
-        if (failure)
-          fmt::print(stderr, "job {}: a stored batch of {} could not be folded\n", job, source);
+        if (failure) set_aside_for(job, source, failure);
         done(failure);
       });
+}
+
+void LiveJobs::set_aside_for(const std::string& job, const std::string& source,
+                             const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    set_aside(*find_or_add(job),
+              fmt::format("what is stored of {} cannot be folded: {}", source, error.what()));
+  }
 }
 
 std::optional<StoredSource> LiveJobs::settled_source(const std::string& job,
@@ -225,6 +304,8 @@ std::size_t LiveJobs::count() const {
 }
 
 std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
+  if (const std::string why = why_set_aside(job); !why.empty())
+    return set_aside_diagnosis(job, why);
   const std::lock_guard cache_lock(job.cache_mutex);
   const std::uint64_t offences_version = offences_version_;
   const std::uint64_t catalog_version = catalog_.version();

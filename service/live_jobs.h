@@ -86,6 +86,14 @@ class LiveJobs {
   };
   std::vector<JobOnHosts> hosts();
 
+  // Why the job is not judged: not all that is stored of it can be read back. Nothing: it is
+  // judged.
+  std::optional<std::string> set_aside(std::string_view job) const;
+  std::size_t count_set_aside() const;
+
+  // Forgets the job, with all that is stored of it. False: there is none.
+  bool forget(const std::string& job);
+
   // Makes the stored findings of the job what its diagnosis says now; returns how many were opened.
   // Blocks on the disk if they changed.
   std::size_t reconcile(std::string_view job);
@@ -108,6 +116,12 @@ class LiveJobs {
   void fold(const std::shared_ptr<const Commit>& saved,
             std::function<void(std::exception_ptr)> done);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
+  void judge_at_start(const std::string& job);
+  static void set_aside(Job& job, std::string why);
+  void set_aside_for(const std::string& job, const std::string& source,
+                     const std::exception_ptr& failure);
+  static std::string why_set_aside(Job& job);
+  static std::shared_ptr<const Diagnosis> set_aside_diagnosis(Job& job, const std::string& why);
   bool is_over(Job& job) const;
   bool has_just_ended(Job& job) const;
   bool is_to_be_judged(Job& job) const;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 #include "model/json.h"
 #include "store/batch_codec.h"
 
@@ -10,6 +12,7 @@ namespace {
 
 struct Stored {
   std::int64_t id = 0;
+  std::int64_t source_id = 0;
   Source source;
   Timestamp received;
   Batch batch;
@@ -21,6 +24,51 @@ StoreError damaged(const Database& database, std::int64_t batch, std::string_vie
                   "it away and send the logs again",
                   database.file().string(), batch, how));
 }
+
+// The job of sources that are on their way out. No sender can name a job so.
+constexpr std::string_view kForgotten = "\x01";
+
+bool is_forgotten(const Source& source) { return source.job == kForgotten; }
+
+// Whether the batches of each source follow each other without a gap, up to where it is said to
+// have been read.
+class Coverage {
+ public:
+  void add(const Stored& stored) {
+    Reach& reach = reaches_[stored.source_id];
+    reach.whole &= stored.batch.from_offset == reach.to;
+    reach.to = stored.batch.to_offset;
+  }
+
+  void note(std::string how) {
+    if (how_.empty()) how_ = std::move(how);
+  }
+
+  std::vector<DamagedSource> damaged(Database& database) const {
+    std::vector<DamagedSource> damaged;
+    Query row =
+        database.query("SELECT id, job, name, read_to FROM sources WHERE job <> ?", kForgotten);
+    while (row.next()) {
+      const auto found = reaches_.find(row.integer(0));
+      const Reach reach = found == reaches_.end() ? Reach{} : found->second;
+      // Ahead: it was committed to meanwhile.
+      if (reach.whole && reach.to >= row.bits(3)) continue;
+      damaged.push_back({.job = std::string(row.text(1)),
+                         .name = std::string(row.text(2)),
+                         .how = how_.empty() ? "a batch of it is missing" : how_});
+    }
+    return damaged;
+  }
+
+ private:
+  struct Reach {
+    std::uint64_t to = 0;
+    bool whole = true;
+  };
+
+  std::unordered_map<std::int64_t, Reach> reaches_;
+  std::string how_;
+};
 
 void insert_event(Database& database, std::int64_t batch, const Event& event,
                   const std::vector<Speaker>& speakers) {
@@ -73,7 +121,7 @@ std::optional<Stored> select_next(Database& database, std::int64_t after, std::i
   Stored stored;
   {
     Query row = database.query(
-        "SELECT batches.id, job, name, batches.host, batches.rank, received, content "
+        "SELECT batches.id, job, name, batches.host, batches.rank, received, content, source "
         "FROM batches JOIN sources ON sources.id = source "
         "WHERE batches.id > ? AND batches.id <= ? ORDER BY batches.id LIMIT 1",
         after, last);
@@ -84,6 +132,7 @@ std::optional<Stored> select_next(Database& database, std::int64_t after, std::i
                      .host = std::string(row.text(3)),
                      .rank = static_cast<int>(row.maybe_integer(4).value_or(-1))};
     stored.received = row.time(5);
+    stored.source_id = row.integer(7);
     auto batch = decode_batch(row.text(6));
     if (!batch) throw damaged(database, stored.id, batch.error().message);
     stored.batch = *std::move(batch);
@@ -125,14 +174,45 @@ std::vector<Fingerprint> select_fingerprints(Database& database, std::string_vie
   return prints;
 }
 
-void replay_batches(Database& database,
-                    const std::function<void(const Source&, const Batch&, Timestamp)>& visit) {
+std::vector<DamagedSource> replay_batches(
+    Database& database, const std::function<void(const Source&, const Batch&, Timestamp)>& visit) {
   const std::int64_t last = database.number("SELECT coalesce(max(id), 0) FROM batches");
+  Coverage coverage;
   std::int64_t done = 0;
-  while (const auto stored = select_next(database, done, last)) {
-    visit(stored->source, stored->batch, stored->received);
+  while (done < last) {
+    std::optional<Stored> stored;
+    try {
+      stored = select_next(database, done, last);
+      if (!stored) break;
+    } catch (const StoreError& error) {
+      // Which it was may not be known; whatever is missing will show in its source.
+      coverage.note(error.what());
+      ++done;
+      continue;
+    }
+    coverage.add(*stored);
+    if (!is_forgotten(stored->source)) visit(stored->source, stored->batch, stored->received);
     done = stored->id;
   }
+  return coverage.damaged(database);
+}
+
+bool forget_sources(Database& database, std::string_view job) {
+  database.run(
+      "UPDATE sources SET name = job || char(1) || id || char(1) || name, job = ? WHERE job = ?",
+      kForgotten, job);
+  return database.number("SELECT changes()") > 0;
+}
+
+bool delete_some_batches(Database& database) {
+  constexpr int kAtOnce = 16;
+  database.run(
+      "DELETE FROM batches WHERE id IN (SELECT batches.id FROM sources JOIN batches ON "
+      "batches.source = sources.id WHERE job = ? LIMIT ?)",
+      kForgotten, kAtOnce);
+  if (database.number("SELECT changes()") > 0) return true;
+  database.run("DELETE FROM sources WHERE job = ?", kForgotten);
+  return false;
 }
 
 }  // namespace faultline

@@ -20,7 +20,12 @@ std::vector<Fingerprint> select_fingerprints(Database& database, std::string_vie
 
 // One batch at a time, with nothing held open while `visit` has it: a long replay keeps neither
 // memory nor the writer's log.
-void replay_batches(Database& database,
-                    const std::function<void(const Source&, const Batch&, Timestamp)>& visit);
+std::vector<DamagedSource> replay_batches(
+    Database& database, const std::function<void(const Source&, const Batch&, Timestamp)>& visit);
+
+// Its sources are gone at once, however many there are; their batches, which may be gigabytes, with
+// each call of delete_some_batches, which returns whether some are left. False: there are none.
+bool forget_sources(Database& database, std::string_view job);
+bool delete_some_batches(Database& database);
 
 }  // namespace faultline

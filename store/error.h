@@ -12,6 +12,11 @@ struct StoreError : std::runtime_error {
   using runtime_error::runtime_error;
 };
 
+// There is no room on the disk; there may be some later.
+struct StoreFull : StoreError {
+  using StoreError::StoreError;
+};
+
 // A commit does not begin where its source stands: somebody else stored these bytes, or a commit
 // before it failed. Nothing of it was stored. The sender is told the stored offset (409) and goes
 // on from there; a Reader that has read further is of no use any more.

@@ -6,15 +6,18 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <system_error>
 
+#include "store/log_check.h"
 #include "store/migrations.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::int64_t kApplicationId = 0x464C544C;  // as in schema/0001_initial.sql
+
+constexpr std::string_view kRemedy =
+    "restore it from a backup, or move it away and send the logs again";
 
 StoreError foreign(const std::filesystem::path& file) {
   return StoreError(
@@ -23,9 +26,13 @@ StoreError foreign(const std::filesystem::path& file) {
 }
 
 StoreError damaged(const std::filesystem::path& file, std::string_view how) {
+  return StoreError(fmt::format("{}: is damaged ({}); {}", file.string(), how, kRemedy));
+}
+
+StoreError unwritable(const std::filesystem::path& file) {
   return StoreError(fmt::format(
-      "{}: is damaged ({}); restore it from a backup, or move it away and send the logs again",
-      file.string(), how));
+      "{}: cannot be opened for writing; mend its permissions or choose another data folder",
+      file.string()));
 }
 
 // A new database has no tables and no id yet.
@@ -40,15 +47,29 @@ void expect_sound(Database& database, std::string_view check) {
   if (answer.next() && answer.text(0) != "ok") throw damaged(database.file(), answer.text(0));
 }
 
+// Pages of a database that was made here are compared with their checksums whenever they are read,
+// and all batches are read when the service starts. What nobody reads then is looked at here.
 void quick_check(Database& database, std::uint64_t max_fully_checked) {
-  if (std::filesystem::file_size(database.file()) <= max_fully_checked) {
+  const bool small = std::filesystem::file_size(database.file()) <= max_fully_checked;
+  if (small && !database.has_checksums()) {
     expect_sound(database, "PRAGMA quick_check(1)");
     return;
   }
-  for (const char* check : {"PRAGMA quick_check('sqlite_schema')", "PRAGMA quick_check('sources')",
-                            "PRAGMA quick_check('findings')", "PRAGMA quick_check('finding_parts')",
-                            "PRAGMA quick_check('probe')"})
-    expect_sound(database, check);
+  for (const char* table :
+       {"sqlite_schema", "sources", "findings", "finding_parts", "reviews", "outbox", "probe"})
+    expect_sound(database, fmt::format("PRAGMA quick_check('{}')", table));
+}
+
+void expect_sound_log(const std::filesystem::path& file) {
+  const LogState log = state_of_log(file);
+  if (log == LogState::damaged)
+    throw damaged(file, "its log is: what was stored last would be lost");
+  if (log == LogState::torn)
+    fmt::print(
+        stderr,
+        "{}-wal: the last transaction is not whole, and is left out; unless the power failed "
+        "just then, the disk has damaged it\n",
+        file.string());
 }
 
 void use_wal(Database& database) {
@@ -62,6 +83,7 @@ void use_wal(Database& database) {
 
 std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file,
                                            std::uint64_t max_fully_checked) {
+  expect_sound_log(file);
   auto database = std::make_unique<Database>(file, Database::Access::read_write);
   expect_ours(*database);
   use_wal(*database);
@@ -80,14 +102,9 @@ std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file,
 
 }  // namespace
 
-StoreLock::StoreLock(const std::filesystem::path& database) {
-  const std::string name = database.string() + ".lock";
-  descriptor_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-  if (descriptor_ < 0)
-    throw StoreError(
-        fmt::format("{}: cannot be written ({}); choose another data folder or mend "
-                    "its permissions",
-                    name, std::generic_category().message(errno)));
+StoreLock::StoreLock(const std::filesystem::path& database)
+    : descriptor_(::open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600)) {
+  if (descriptor_ < 0) throw unwritable(database);
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
   ::close(descriptor_);
   throw StoreError(fmt::format(
@@ -121,11 +138,8 @@ std::unique_ptr<Database> open_for_writing(const std::filesystem::path& file,
   } catch (const SqliteError& error) {
     if (error.code == SQLITE_NOTADB) throw foreign(file);
     if (error.code == SQLITE_CORRUPT) throw damaged(file, sqlite3_errstr(error.code));
-    if (error.code == SQLITE_CANTOPEN)
-      throw StoreError(
-          fmt::format("{}: cannot be opened for writing; mend its permissions or "
-                      "choose another data folder",
-                      file.string()));
+    if (error.code == SQLITE_IOERR) throw StoreError(fmt::format("{}; {}", error.what(), kRemedy));
+    if (error.code == SQLITE_CANTOPEN) throw unwritable(file);
     throw;
   }
 }

@@ -55,7 +55,7 @@ void update_source(Database& database, std::int64_t id, const Commit& commit) {
 
 std::vector<std::string> select_jobs(Database& database) {
   std::vector<std::string> jobs;
-  Query row = database.query("SELECT DISTINCT job FROM sources ORDER BY job");
+  Query row = database.query("SELECT DISTINCT job FROM sources WHERE job > char(1) ORDER BY job");
   while (row.next()) jobs.emplace_back(row.text(0));
   return jobs;
 }

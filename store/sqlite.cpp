@@ -5,10 +5,15 @@
 
 #include <cassert>
 
+#include "store/guarded_files.h"
+
 namespace faultline {
 namespace {
 
 [[noreturn]] void fail(sqlite3* handle, int code) {
+  const std::string complaint = take_complaint_about_files();
+  if ((code & 0xff) == SQLITE_IOERR && !complaint.empty())
+    throw SqliteError(complaint, code & 0xff);
   throw SqliteError(
       fmt::format("{}: {}", sqlite3_db_filename(handle, "main"), sqlite3_errmsg(handle)),
       code & 0xff);
@@ -90,11 +95,13 @@ Database::Database(const std::filesystem::path& file, Access access) : file_(fil
   const int flags = access == Access::read_only ? SQLITE_OPEN_READONLY
                                                 : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code =
+      sqlite3_open_v2(file.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, guarded_files());
   handle_.reset(handle);  // even a failed open must be closed
   if (code != SQLITE_OK)
     throw SqliteError(fmt::format("{}: {}", file.string(), sqlite3_errstr(code)), code & 0xff);
   sqlite3_extended_result_codes(handle, 1);
+  if (access == Access::read_write) keep_checksums_of_pages(handle);
   // Only a person with a shell can hold a lock against us; that is worth a wait, but not a long
   // one.
   sqlite3_busy_timeout(handle, 5000);
@@ -131,6 +138,9 @@ std::int64_t Database::number(std::string_view sql) {
 }
 
 std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(handle_.get()); }
+
+bool Database::has_checksums() const { return has_checksums_of_pages(handle_.get()); }
+
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 Transaction::Transaction(Database& database) : database_(database) {

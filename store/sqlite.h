@@ -110,6 +110,7 @@ class Database {
   std::int64_t number(std::string_view sql);
 
   std::int64_t last_insert_id() const;
+  bool has_checksums() const;   // of its pages, see guarded_files.h
   bool in_transaction() const;  // a failure can end one by itself
   const std::filesystem::path& file() const { return file_; }
 

@@ -9,6 +9,7 @@
 #include "store/findings.h"
 #include "store/open.h"
 #include "store/outbox.h"
+#include "store/room.h"
 #include "store/sources.h"
 #include "store/sqlite.h"
 #include "store/writer.h"
@@ -27,7 +28,8 @@ std::uint64_t size_of(const std::filesystem::path& file) {
 class Store::Impl {
  public:
   explicit Impl(const std::filesystem::path& file)
-      : lock_(file),
+      : room_(std::filesystem::absolute(file).parent_path()),
+        lock_(file),
         writing_(open_for_writing(file)),
         reading_(open_for_reading(file)),
         writer_(*writing_) {}
@@ -67,9 +69,14 @@ class Store::Impl {
   void on_change(std::function<void()> listener) { listener_ = std::move(listener); }
 
   Writer& writer() { return writer_; }
+  Room& room() { return room_; }
+  void expect_room() const {
+    if (const auto lack = room_.lack()) throw StoreFull(*lack);
+  }
   const std::filesystem::path& file() const { return writing_->file(); }
 
  private:
+  Room room_;
   StoreLock lock_;
   std::unique_ptr<Database> writing_;
   std::mutex reading_mutex_;
@@ -94,7 +101,8 @@ void Store::submit(Commit commit, Done done) {
   const auto shared = std::make_shared<const Commit>(std::move(commit));
   impl_->writer().submit(
       {.write =
-           [shared, content = std::move(content)](Database& database) {
+           [this, shared, content = std::move(content)](Database& database) {
+             impl_->expect_room();
              insert_batch(database, advance_source(database, *shared), *shared, content);
            },
        .done = [shared, done = std::move(done)](
@@ -121,11 +129,26 @@ std::vector<Fingerprint> Store::fingerprints(std::string_view job, std::string_v
       [&](Database& database) { return select_fingerprints(database, job, source); });
 }
 
-void Store::replay(
+std::vector<DamagedSource> Store::replay(
     const std::function<void(const Source&, const Batch&, Timestamp received)>& visit) {
   // A connection of its own: it may take minutes, and others ask meanwhile.
   const auto database = open_for_reading(impl_->file());
-  replay_batches(*database, visit);
+  return replay_batches(*database, visit);
+}
+
+bool Store::delete_job(std::string_view job, Timestamp now) {
+  const bool known = impl_->change([&](Database& database, const AlertRouting& routing) {
+    if (!forget_sources(database, job)) return false;
+    reconcile(database, job, 0, {}, now, {.over = true}, routing);
+    return true;
+  });
+  if (known) finish_deleting();
+  return known;
+}
+
+void Store::finish_deleting() {
+  while (impl_->write([](Database& database) { return delete_some_batches(database); })) {
+  }
 }
 
 std::size_t Store::reconcile_findings(std::string_view job, int attempt,
@@ -202,7 +225,10 @@ std::vector<Offence> Store::other_offences(const std::vector<std::string>& hosts
   return impl_->read([&](Database& database) { return select_other_offences(database, hosts); });
 }
 
+void Store::set_least_room(std::uint64_t bytes) { impl_->room().set_least(bytes); }
+
 void Store::probe() {
+  impl_->expect_room();
   impl_->write([](Database& database) {
     database.run("UPDATE probe SET count = count + 1");
     return true;

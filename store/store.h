@@ -41,6 +41,13 @@ struct StoredSource {
   bool operator==(const StoredSource&) const = default;
 };
 
+// Not all that was acknowledged of it can be read back.
+struct DamagedSource {
+  std::string job;
+  std::string name;
+  std::string how;
+};
+
 // The bytes a batch was read from, so that the same bytes sent again are known.
 struct Fingerprint {
   std::uint64_t from_offset = 0;
@@ -153,7 +160,8 @@ class Store {
   //
   // A commit begins where its source stands (batch.from_offset is the stored offset; 0 for a new
   // source) or is refused with SourceMovedOn, so that no byte is ever stored twice or left out.
-  // Throws StoreError at once if the batch is too large to store at all.
+  // Throws StoreError at once if the batch is too large to store at all. Where there is no room for
+  // it, `done` is told StoreFull.
   void submit(Commit commit, Done done);
   std::size_t pending() const;
 
@@ -166,8 +174,17 @@ class Store {
   std::vector<Fingerprint> fingerprints(std::string_view job, std::string_view source);
 
   // Every batch ever committed, in the order of commits, one in memory at a time. What is committed
-  // after it began may be left out. `visit` may use the store.
-  void replay(const std::function<void(const Source&, const Batch&, Timestamp received)>& visit);
+  // after it began may be left out. `visit` may use the store. Returns the sources of which batches
+  // are damaged or missing; the others of these are visited all the same.
+  std::vector<DamagedSource> replay(
+      const std::function<void(const Source&, const Batch&, Timestamp received)>& visit);
+
+  // Forgets the job: its sources, batches, events and findings. Receivers that may have heard of
+  // the findings are told that they are over. False: there is no such job.
+  bool delete_job(std::string_view job, Timestamp now);
+
+  // What an earlier run left of jobs that were deleted.
+  void finish_deleting();
 
   // Makes the stored findings of this job and attempt equal to these: new ones are opened, known
   // ones updated, missing ones resolved, those that come back reopened. Returns how many were
@@ -210,7 +227,10 @@ class Store {
   // The same of their ports, and of the hosts themselves.
   std::vector<Offence> other_offences(const std::vector<std::string>& hosts);
 
-  // For /readyz: throws if a small write does not go through.
+  // Logs are taken only while so much is free on the disk; findings, reviews and alerts go on.
+  void set_least_room(std::uint64_t bytes);
+
+  // For /readyz: throws if there is no room, or a small write does not go through.
   void probe();
   std::uint64_t bytes_on_disk() const;
   std::uint64_t transactions() const;  // since the start: how well commits share them

@@ -259,7 +259,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   diagnosis.job = job.name();
   diagnosis.attempt = view.attempt;
   diagnosis.attempts = view.attempts.count;
-  diagnosis.as_of = job.last_activity();
+  diagnosis.as_of = job.last_told();
   diagnosis.clock_offsets = clock_offsets(view);
 
   std::vector<Candidate> candidates = candidates_of(view);

@@ -14,6 +14,8 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
       [&](const Event& event) {
         progress_.apply(index, origin, batch, event);
         processes_.apply(index, origin, batch, event);
+        if (event.time.wall())
+          last_told_ = std::max(last_told_.value_or(*event.time.wall()), *event.time.wall());
         apply_kernel(index, batch, event);
         kernel_lines_.apply(index, batch, event);
         nics_.apply(index, batch, event);

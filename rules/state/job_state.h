@@ -55,7 +55,9 @@ class JobState {
   EventTime dated(const LineRef& line) const;
 
   // When something last arrived.
+  // When something of it was received last; the latest time that its lines tell, if any does.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
+  std::optional<Timestamp> last_told() const { return last_told_; }
 
   // The host a line of the kernel is about: the one it names, else its source's. "" if unknown.
   std::string host_of(const std::string& spoken_host, std::uint32_t source) const {
@@ -83,6 +85,7 @@ class JobState {
   Flight flight_;
   Torch torch_;
   std::optional<Timestamp> last_activity_;
+  std::optional<Timestamp> last_told_;
 };
 
 }  // namespace faultline

@@ -57,7 +57,7 @@ std::string answers_of(const ServerProcess& server) {
   for (const char* path : {"/api/v1/jobs", "/api/v1/jobs/j", "/api/v1/jobs/j/ranks",
                            "/api/v1/jobs/j/diagnosis", "/api/v1/sources?job=j"}) {
     // Commands in an answer name the server as it was asked: each has a port of its own.
-    boost::json::value answer = curl(server, path, "-H 'Host: faultline'").json();
+    boost::json::value answer = curl(server, path, "-H 'Host: localhost'").json();
     forget_arrival(answer);
     all += std::string(path) + " " + boost::json::serialize(answer) + "\n";
   }
@@ -141,7 +141,7 @@ TEST(Durability, DoesNotAccuseARankWhoseUploadWasCutOffByARestart) {
       curl(server, ingest_path(rank),
            "-T " + (logs.folder() / ("rank" + std::to_string(rank))).string());
     RawClient upload(server.port());
-    upload.say("PUT " + ingest_path(3) + " HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+    upload.say("PUT " + ingest_path(3) + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
                std::to_string(log.size()) + "\r\n\r\n" + log.substr(0, log.size() / 2));
     await(server, "/api/v1/sources?job=j",
           [](const Reply& reply) { return reply.body.find("rank3.log") != std::string::npos; });
@@ -168,11 +168,11 @@ TEST(Stopping, KeepsWhatAnOpenUploadSentAndTellsItWhereToGoOn) {
     ServerProcess server(workshop.folder());
     await_ready(server);
     RawClient idle(server.port());
-    idle.say("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
+    idle.say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     idle.hear();
     RawClient upload(server.port());
     upload.say(
-        "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: "
+        "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
         "chunked\r\n\r\n"
         "b\r\nwhole\ntorn \r\n");
     await(server, "/metrics", [](const Reply& reply) {

@@ -64,7 +64,7 @@ TEST_F(FindingChanges, AreListedAcrossJobsFromWhereOneWas) {
 
 TEST_F(FindingChanges, AreStreamedAndTheStreamGoesOnWhereItEnded) {
   RawClient client(server.port());
-  client.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: x\r\n\r\n");
+  client.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(client.hear_until("retry: 3000\n\n"),
               HasSubstr("Content-Type: text/event-stream\r\n"));
   send("n1");
@@ -73,7 +73,7 @@ TEST_F(FindingChanges, AreStreamedAndTheStreamGoesOnWhereItEnded) {
   EXPECT_THAT(event, HasSubstr("\nevent: finding\ndata: {"));
   EXPECT_THAT(event, HasSubstr("\"class\":\"gpu.off_bus\""));
   RawClient again(server.port());
-  again.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 0\r\n\r\n");
+  again.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: localhost\r\nLast-Event-ID: 0\r\n\r\n");
   again.hear_until("retry: 3000\n\n");
   EXPECT_EQ(again.hear_until("}\n\n"), event) << "what it missed comes first";
   EXPECT_EQ(curl(server, "/api/v1/findings/stream?after=x").status, 400);

@@ -301,7 +301,7 @@ TEST_F(Ingest, SaysOfEachFileOfSeveralWhyItWasNotRead) {
 
 TEST_F(Ingest, GivesASourceToTheNewerOfTwoSenders) {
   const std::string head =
-      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nContent-Length: ";
+      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: ";
   RawClient older(server.port());
   older.say(head + "1000\r\n\r\nfrom the older\nhalf");
   await(server, "/api/v1/sources?job=j", [](const Reply& reply) { return reply.status == 200; });
@@ -313,7 +313,7 @@ TEST_F(Ingest, GivesASourceToTheNewerOfTwoSenders) {
 
 TEST_F(Ingest, GivesEachOfTwoUnnamedSendersASourceOfItsOwn) {
   const std::string request =
-      "PUT /api/v1/ingest?job=j&host=n1 HTTP/1.1\r\nHost: h\r\nContent-Length: 8\r\n\r\n";
+      "PUT /api/v1/ingest?job=j&host=n1 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\n";
   RawClient first(server.port());
   first.say(request + "one\n");
   // Its receipt would come only after its body, so what shows is the second one's name.
@@ -333,7 +333,7 @@ TEST_F(Ingest, KnowsFilesAgainWhicheverOfTheUnnamedSendersBringsThem) {
   const std::string path = "/api/v1/ingest?job=j&host=n1";
   {
     RawClient slow(server.port());
-    slow.say("PUT " + path + " HTTP/1.1\r\nHost: h\r\nContent-Length: " +
+    slow.say("PUT " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " +
              std::to_string(read_file(file("a")).size()) + "\r\n\r\nfile a 0\n");
     await(server, "/metrics", [](const Reply& reply) {
       return reply.body.find("faultline_streams_open 1") != std::string::npos;
@@ -375,7 +375,7 @@ TEST_F(Ingest, KeepsTheWholeLinesOfASenderThatVanishes) {
   {
     RawClient client(server.port());
     client.say(
-        "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nContent-Length: 99\r\n\r\n"
+        "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n"
         "whole\nhal");
   }
   const Reply held = await(server, "/api/v1/sources?job=j",

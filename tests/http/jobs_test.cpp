@@ -48,7 +48,7 @@ class Jobs : public testing::Test {
       "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has fallen off "
       "the bus.";
   Workshop workshop;
-  ServerProcess server{workshop.folder(), {"--stall-after", "0s"}};
+  ServerProcess server{workshop.folder(), {"--stall-after", "0s", "--allow-host", "faultline.example"}};
 };
 
 TEST_F(Jobs, AreListedWithTheirCause) {
@@ -130,7 +130,7 @@ TEST_F(Jobs, AnAnswerNamesTheServerAsItsAskerReachesIt) {
   // What is no name of a server is not what people should paste.
   const Reply hostile =
       curl(server, "/api/v1/jobs/alpha/diagnosis?format=text", "-H \"Host: a\\$(reboot)\"");
-  EXPECT_THAT(hostile.body, Not(HasSubstr("reboot)")));
+  EXPECT_EQ(hostile.status, 421);
   for (const char* format : {"json", "text", "markdown", "html"})
     EXPECT_THAT(curl(server, std::string("/api/v1/jobs/alpha/diagnosis?format=") + format).body,
                 Not(HasSubstr("FAULTLINE")));

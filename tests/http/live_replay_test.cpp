@@ -45,7 +45,7 @@ class LiveReplay : public testing::Test {
       log.late = kLatest * static_cast<int>(logs.size() % 8) / 7;
       log.client = std::make_unique<RawClient>(server.port());
       log.client->say(
-          fmt::format("PUT /api/v1/ingest?job=j&source=rank{} HTTP/1.1\r\nHost: x\r\n"
+          fmt::format("PUT /api/v1/ingest?job=j&source=rank{} HTTP/1.1\r\nHost: localhost\r\n"
                       "Transfer-Encoding: chunked\r\n\r\n",
                       logs.size()));
     }

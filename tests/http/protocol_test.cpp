@@ -28,10 +28,10 @@ std::string body_of(const std::string& answer) {
 TEST_F(Protocol, AnswersPipelinedRequestsInOrder) {
   RawClient client(server.port());
   client.say(
-      "GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n"
-      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\nhello\n"
-      "GET /nowhere HTTP/1.1\r\nHost: h\r\n\r\n"
-      "GET /api/v1/jobs HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+      "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nhello\n"
+      "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(client.hear(), HasSubstr(R"({"status":"ok"})"));
   EXPECT_THAT(client.hear(), HasSubstr(R"("bytes":6)"));
   EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 404 Not Found\r\n"));
@@ -43,7 +43,7 @@ TEST_F(Protocol, AnswersPipelinedRequestsInOrder) {
 
 TEST_F(Protocol, ReadsARequestThatArrivesByteByByte) {
   RawClient client(server.port());
-  for (const char c : std::string("PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\n"
+  for (const char c : std::string("PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\n"
                                   "Transfer-Encoding: chunked\r\n\r\n"
                                   "3;x=y\r\nab\n\r\n1\r\nc\r\n0\r\nTrailer: t\r\n\r\n"))
     client.say({&c, 1});
@@ -53,7 +53,7 @@ TEST_F(Protocol, ReadsARequestThatArrivesByteByByte) {
 TEST_F(Protocol, InvitesABodyOnlyAfterTheRequestWasAccepted) {
   RawClient good(server.port());
   good.say(
-      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n"
+      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
       "Expect: 100-continue\r\n\r\n");
   EXPECT_EQ(good.hear(), "HTTP/1.1 100 Continue\r\n\r\n");
   good.say("hi\n");
@@ -61,7 +61,7 @@ TEST_F(Protocol, InvitesABodyOnlyAfterTheRequestWasAccepted) {
 
   RawClient bad(server.port());
   bad.say(
-      "PUT /api/v1/ingest?job=j&sauce=s HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n"
+      "PUT /api/v1/ingest?job=j&sauce=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
       "Expect: 100-continue\r\n\r\n");
   const std::string refusal = bad.hear();
   EXPECT_THAT(refusal, StartsWith("HTTP/1.1 400 Bad Request\r\n"));
@@ -70,21 +70,21 @@ TEST_F(Protocol, InvitesABodyOnlyAfterTheRequestWasAccepted) {
 
   RawClient gap(server.port());
   gap.say(
-      "PUT /api/v1/ingest?job=j&source=s&offset=1000 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n"
+      "PUT /api/v1/ingest?job=j&source=s&offset=1000 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
       "Expect: 100-continue\r\n\r\n");
   EXPECT_THAT(gap.hear(), StartsWith("HTTP/1.1 409 Conflict\r\n"));
 
   RawClient odd(server.port());
-  odd.say("GET /healthz HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n");
+  odd.say("GET /healthz HTTP/1.1\r\nHost: localhost\r\nExpect: miracles\r\n\r\n");
   EXPECT_THAT(odd.hear(), StartsWith("HTTP/1.1 417 Expectation Failed\r\n"));
 }
 
 TEST_F(Protocol, GivesHeadTheHeadOfGet) {
   RawClient client(server.port());
-  client.say("GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n");
+  client.say("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const std::string get = client.hear();
   client.say(
-      "HEAD /openapi.json HTTP/1.1\r\nHost: h\r\n\r\nGET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
+      "HEAD /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const std::string head = client.hear_head();
   const auto without_date = [](std::string text) {
     const std::size_t at = text.find("Date: ");
@@ -104,29 +104,29 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
       {"noise", "\x16\x03\x01\x02\r\n\r\n", "HTTP/1.1 400"},
       {"no host", "GET /healthz HTTP/1.1\r\n\r\n", "HTTP/1.1 400"},
       {"two hosts", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "HTTP/1.1 400"},
-      {"another version", "GET /healthz HTTP/3.0\r\nHost: h\r\n\r\n", "HTTP/1.1 505"},
-      {"unknown method", "BREW /healthz HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 501"},
-      {"known method in vain", "DELETE /healthz HTTP/1.1\r\nHost: h\r\n\r\n", "HTTP/1.1 405"},
-      {"a target too long", "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: h\r\n\r\n",
+      {"another version", "GET /healthz HTTP/3.0\r\nHost: localhost\r\n\r\n", "HTTP/1.1 505"},
+      {"unknown method", "BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 501"},
+      {"known method in vain", "DELETE /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 405"},
+      {"a target too long", "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
        "HTTP/1.1 414"},
       {"a target without end", "GET /" + std::string(40000, 'a'), "HTTP/1.1 414"},
       {"headers too long",
-       "GET /healthz HTTP/1.1\r\nHost: h\r\nX: " + std::string(40000, 'a') + "\r\n\r\n",
+       "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(40000, 'a') + "\r\n\r\n",
        "HTTP/1.1 431"},
       {"two lengths",
-       "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n"
+       "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
        "Content-Length: 2\r\n\r\nab",
        "HTTP/1.1 400"},
       {"length and chunks",
-       "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n"
+       "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n"
        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
        "HTTP/1.1 400"},
       {"another transfer encoding",
-       "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: h\r\n"
+       "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: localhost\r\n"
        "Transfer-Encoding: gzip\r\n\r\n",
        "HTTP/1.1 501"},
       {"a chunk without size",
-       "PUT /api/v1/ingest?job=j&source=x HTTP/1.1\r\nHost: h\r\n"
+       "PUT /api/v1/ingest?job=j&source=x HTTP/1.1\r\nHost: localhost\r\n"
        "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
        "HTTP/1.1 400"},
   };
@@ -143,7 +143,7 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
 
 TEST_F(Protocol, TakesAWholeUrlForItsPath) {
   RawClient client(server.port());
-  client.say("GET http://somewhere/healthz HTTP/1.1\r\nHost: somewhere\r\n\r\n");
+  client.say("GET http://somewhere/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
   EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 200 OK\r\n"));
 }
 
@@ -163,7 +163,7 @@ TEST_F(Protocol, SpeaksHttp10) {
 TEST_F(Protocol, LetsAClientReadTheAnswerThoughItIsStillSending) {
   RawClient client(server.port());
   client.say(
-      "PUT /api/v1/ingest?colour=red HTTP/1.1\r\nHost: h\r\nContent-Length: 8000000\r\n\r\n");
+      "PUT /api/v1/ingest?colour=red HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n");
   const std::string megabyte(1 << 20, 'x');
   for (int i = 0; i < 7; ++i) client.say(megabyte);
   EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 400 Bad Request\r\n"));
@@ -179,7 +179,7 @@ TEST_F(Protocol, RefusesToTakeDataOnBehalfOfAForeignPage) {
 
 TEST_F(Protocol, TellsOptionsWhatIsAllowed) {
   RawClient client(server.port());
-  client.say("OPTIONS /api/v1/ingest HTTP/1.1\r\nHost: h\r\n\r\n");
+  client.say("OPTIONS /api/v1/ingest HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const std::string answer = client.hear();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 204 No Content\r\n"));
   EXPECT_THAT(answer, HasSubstr("Allow: POST, PUT, OPTIONS\r\n"));
@@ -193,7 +193,7 @@ TEST(ConnectionLimit, AnswersThoseBeyondItWith503) {
   RawClient one(server.port());
   RawClient two(server.port());
   for (RawClient* client : {&one, &two}) {
-    client->say("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
+    client->say("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_THAT(client->hear(), StartsWith("HTTP/1.1 200"));
   }
   RawClient three(server.port());
@@ -208,7 +208,7 @@ TEST(BodyIdleTimeout, EndsAnUploadThatSaysNothingAndKeepsItsLines) {
   await_ready(server);
   RawClient client(server.port());
   client.say(
-      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: h\r\nContent-Length: "
+      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
       "100\r\n\r\none\ntwo");
   const std::string answer = client.hear();
   EXPECT_THAT(answer, StartsWith("HTTP/1.1 408 Request Timeout\r\n"));

@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "commits.h"
+#include "store/batch_codec.h"
+#include "store/batches.h"
 #include "store/migrations.h"
 #include "temporary_folder.h"
 
@@ -145,18 +149,213 @@ TEST(OpeningTheStore, ChecksTheSmallTablesOfALargeFileAndLeavesItsBatchesToTheRe
   EXPECT_THROW(open_for_writing(folder / "f.db", kNothingIsSmall), StoreError);
 }
 
-TEST(OpeningTheStore, TellsADamagedBatchWhenItReplays) {
+TEST(OpeningTheStore, TellsWhoseBatchIsDamagedWhenItReplays) {
   const TemporaryFolder folder;
   fill(folder / "f.db");
   Database(folder / "f.db", Database::Access::read_write)
       .execute("UPDATE batches SET content = substr(content, 1, 20) WHERE id = 7");
   Store store(folder / "f.db");
-  try {
-    replay_all(store);
-    FAIL() << "the damage went unnoticed";
-  } catch (const StoreError& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("is damaged (batch 7: stored batch "));
+  std::size_t visited = 0;
+  const auto damaged = store.replay([&](const Source&, const Batch&, Timestamp) { ++visited; });
+  ASSERT_EQ(damaged.size(), 1u);
+  EXPECT_EQ(damaged[0].job, "llama");
+  EXPECT_EQ(damaged[0].name, "a");
+  EXPECT_THAT(damaged[0].how, testing::HasSubstr("is damaged (batch 7: stored batch "));
+  EXPECT_EQ(visited, 299u);
+}
+
+TEST(OpeningTheStore, TellsWhoseBatchIsMissingWhenItReplays) {
+  for (const int id : {1, 7, 300}) {
+    const TemporaryFolder folder;
+    fill(folder / "f.db");
+    Database(folder / "f.db", Database::Access::read_write)
+        .execute(fmt::format("DELETE FROM batches WHERE id = {}", id));
+    Store store(folder / "f.db");
+    const auto damaged = store.replay([](const Source&, const Batch&, Timestamp) {});
+    ASSERT_EQ(damaged.size(), 1u) << id;
+    EXPECT_EQ(damaged[0].how, "a batch of it is missing");
   }
+}
+
+std::string flipped(std::string bytes, std::size_t bit) {
+  bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ 1 << bit % 8);
+  return bytes;
+}
+
+// What a start finds wrong; and, where that is nothing, what it replays.
+std::string found_at_start(const std::filesystem::path& file) {
+  std::string replayed;
+  try {
+    Store store(file);
+    const auto damaged =
+        store.replay([&](const Source& source, const Batch& batch, Timestamp received) {
+          replayed += fmt::format("{} {} {}\n", source.name, encode_batch(batch),
+                                  received.time_since_epoch().count());
+          for (const Event& event : batch.events) replayed += event.text + "\n";
+        });
+    if (!damaged.empty()) return damaged.front().how;
+    for (const StoredSource& source : store.sources("llama"))
+      replayed += fmt::format("{} {} {}\n", source.source.name, source.position.offset,
+                              source.position.carry);
+  } catch (const StoreError& error) {
+    return error.what();
+  }
+  return replayed;
+}
+
+TEST(OpeningTheStore, NoBitOfTheDatabaseChangesUnnoticed) {
+  const TemporaryFolder folder;
+  fill(folder / "f.db");
+  const std::string sound = found_at_start(folder / "f.db");
+  const std::string bytes = read_file(folder / "f.db");
+  std::mt19937 random(7);
+  int noticed = 0;
+  for (int i = 0; i < 120; ++i) {
+    // The header is small; half of the flips are in it.
+    const std::size_t bit = random() % ((i % 2 == 0 ? std::size_t{100} : bytes.size()) * 8);
+    SCOPED_TRACE(bit);
+    for (const char* part : {"f.db-wal", "f.db-shm"}) std::filesystem::remove(folder / part);
+    write_file(folder / "f.db", flipped(bytes, bit));
+    const std::string found = found_at_start(folder / "f.db");
+    if (found == sound) continue;  // of a page that nobody reads
+    ++noticed;
+    EXPECT_TRUE(found.find("is damaged") != std::string::npos ||
+                found.find("is not a Faultline database") != std::string::npos ||
+                found.find("was written by a newer Faultline") != std::string::npos)
+        << found.substr(0, 300);
+  }
+  EXPECT_GT(noticed, 90);
+}
+
+// The log as it is while the service runs, or was killed.
+void fill_log(const std::filesystem::path& folder, const std::filesystem::path& into) {
+  RandomBatches random(1);
+  Store store(folder / "f.db");
+  for (std::uint64_t i = 0; i < 12; ++i) ASSERT_EQ(outcome(store, nth_commit(random, "a", i)), "");
+  for (const char* part : {"f.db", "f.db-wal"})
+    std::filesystem::copy_file(folder / part, into / part,
+                               std::filesystem::copy_options::overwrite_existing);
+}
+
+TEST(OpeningTheStore, ADamagedFrameInTheLogIsNotTakenForItsEnd) {
+  const TemporaryFolder running;
+  const TemporaryFolder folder;
+  fill_log(running.path(), folder.path());
+  const std::string log = read_file(folder / "f.db-wal");
+  const std::string database = read_file(folder / "f.db");
+  ASSERT_GT(log.size(), 20u * 4120);
+  std::mt19937 random(7);
+  for (int i = 0; i < 60; ++i) {
+    const std::size_t bit = random() % (log.size() / 2 * 8);
+    SCOPED_TRACE(bit);
+    write_file(folder / "f.db", database);
+    write_file(folder / "f.db-wal", flipped(log, bit));
+    EXPECT_THAT(refusal(folder / "f.db"), testing::HasSubstr("is damaged (its log is"));
+  }
+}
+
+TEST(OpeningTheStore, ALogThatTheCrashTorePutsNobodyOff) {
+  const TemporaryFolder running;
+  const TemporaryFolder folder;
+  fill_log(running.path(), folder.path());
+  const std::string log = read_file(folder / "f.db-wal");
+  const std::string database = read_file(folder / "f.db");
+  for (std::size_t bytes = 0; bytes <= log.size(); bytes += 1111) {
+    SCOPED_TRACE(bytes);
+    write_file(folder / "f.db", database);
+    write_file(folder / "f.db-wal", log.substr(0, bytes));
+    EXPECT_EQ(refusal(folder / "f.db"), "");
+  }
+}
+
+TEST(OpeningTheStore, KeepsItsFilesForTheirOwner) {
+  const TemporaryFolder folder;
+  Store store(folder / "f.db");
+  RandomBatches random(1);
+  ASSERT_EQ(outcome(store, nth_commit(random, "a", 0)), "");
+  for (const char* part : {"f.db", "f.db-wal", "f.db-shm"})
+    EXPECT_EQ(std::filesystem::status(folder / part).permissions(),
+              std::filesystem::perms::owner_read | std::filesystem::perms::owner_write)
+        << part;
+}
+
+TEST(OpeningTheStore, TakesNothingOnceItsFilesAreGone) {
+  for (const char* gone : {"data", "data/f.db", "data/f.db-wal"}) {
+    SCOPED_TRACE(gone);
+    const TemporaryFolder folder;
+    RandomBatches random(1);
+    Store store(folder / "data" / "f.db");
+    ASSERT_EQ(outcome(store, nth_commit(random, "a", 0)), "");
+    std::filesystem::rename(folder / gone, folder / "elsewhere");
+    EXPECT_THAT(outcome(store, nth_commit(random, "a", 1)),
+                testing::HasSubstr("f.db: was removed or replaced while it was in use"));
+    EXPECT_THROW(store.probe(), StoreError);
+    std::filesystem::rename(folder / "elsewhere", folder / gone);
+    EXPECT_EQ(outcome(store, nth_commit(random, "a", 1)), "");
+    EXPECT_NO_THROW(store.probe());
+  }
+}
+
+TEST(OpeningTheStore, ASecondServerThatFindsItsFileGoneDoesNotLetTheFirstGoOn) {
+  const TemporaryFolder folder;
+  RandomBatches random(1);
+  Store first(folder / "f.db");
+  ASSERT_EQ(outcome(first, nth_commit(random, "a", 0)), "");
+  for (const char* part : {"f.db", "f.db-wal", "f.db-shm"}) std::filesystem::remove(folder / part);
+  Store second(folder / "f.db");
+  EXPECT_NE(outcome(first, nth_commit(random, "a", 1)), "");
+  EXPECT_EQ(outcome(second, nth_commit(random, "b", 0)), "");
+}
+
+TEST(OpeningTheStore, TakesNoLogsWithoutRoomAndGoesOnWithTheRest) {
+  const TemporaryFolder folder;
+  RandomBatches random(1);
+  Store store(folder / "f.db");
+  ASSERT_EQ(outcome(store, nth_commit(random, "a", 0)), "");
+  store.set_least_room(std::uint64_t{1} << 60U);
+  EXPECT_THAT(outcome(store, nth_commit(random, "a", 1)),
+              testing::HasSubstr("MB are free on this disk"));
+  EXPECT_THROW(store.probe(), StoreFull);
+  store.reconcile_findings("llama", 1, {}, kNoon);
+  store.set_least_room(0);
+  EXPECT_EQ(outcome(store, nth_commit(random, "a", 1)), "");
+}
+
+TEST(OpeningTheStore, ForgetsAJobWholeAndKeepsTheOthers) {
+  const TemporaryFolder folder;
+  fill(folder / "f.db");
+  RandomBatches random(2);
+  {
+    Store store(folder / "f.db");
+    Commit other = nth_commit(random, "a", 0);
+    other.source.job = "other";
+    ASSERT_EQ(outcome(store, other), "");
+    EXPECT_TRUE(store.delete_job("llama", kNoon));
+    EXPECT_FALSE(store.delete_job("llama", kNoon));
+    EXPECT_EQ(store.jobs(), std::vector<std::string>{"other"});
+    EXPECT_EQ(outcome(store, nth_commit(random, "a", 0)), "") << "as if it had never been";
+  }
+  Store store(folder / "f.db");
+  EXPECT_EQ(replay_all(store).size(), 2u);
+  Database database(folder / "f.db", Database::Access::read_only);
+  EXPECT_EQ(database.number("SELECT count(DISTINCT batch) FROM events"), 2);
+}
+
+TEST(OpeningTheStore, ADeletionThatAKillBrokeOffIsEndedLater) {
+  const TemporaryFolder folder;
+  fill(folder / "f.db");
+  {
+    const auto database = open_for_writing(folder / "f.db");
+    ASSERT_TRUE(forget_sources(*database, "llama"));
+    ASSERT_TRUE(delete_some_batches(*database));
+  }
+  Store store(folder / "f.db");
+  EXPECT_TRUE(store.jobs().empty());
+  EXPECT_TRUE(store.replay([](const Source&, const Batch&, Timestamp) { FAIL(); }).empty());
+  store.finish_deleting();
+  Database database(folder / "f.db", Database::Access::read_only);
+  EXPECT_EQ(database.number("SELECT count(*) FROM batches"), 0);
+  EXPECT_EQ(database.number("SELECT count(*) FROM sources"), 0);
 }
 
 TEST(OpeningTheStore, RefusesAFileThatIsOpenAlready) {

@@ -1,0 +1,21 @@
+#include "store/room.h"
+
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+
+namespace faultline {
+
+std::optional<std::uint64_t> Room::free_bytes() const {
+  struct statvfs disk{};
+  if (::statvfs(folder_.c_str(), &disk) != 0) return std::nullopt;
+  return std::uint64_t{disk.f_bavail} * disk.f_frsize;
+}
+
+std::optional<std::string> Room::lack() const {
+  const auto free = free_bytes();
+  if (!free || *free >= least_) return std::nullopt;
+  return fmt::format("{}: only {} MB are free on this disk; no logs are taken before {} MB are",
+                     folder_.string(), *free >> 20U, least_ >> 20U);
+}
+
+}  // namespace faultline

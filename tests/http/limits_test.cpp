@@ -1,0 +1,180 @@
+// What one sender does must not keep the others from being served.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "curl.h"
+#include "raw_client.h"
+#include "server_process.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::string_view kXid =
+    "2026-11-22T10:00:00.000000+00:00 node-1 kernel: NVRM: Xid (PCI:0000:1b:00): 79, pid=77, GPU "
+    "has "
+    "fallen off the bus.\n";
+
+Reply post(const ServerProcess& server, const std::string& job, std::string_view text,
+           const std::string& flags = "") {
+  Workshop workshop;
+  workshop.write("log", text);
+  return curl(server, "/api/v1/ingest?source=log&job=" + job,
+              "--data-binary @" + (workshop.folder() / "log").string() + " " + flags);
+}
+
+std::string verdict_of(const ServerProcess& server, const std::string& job) {
+  return std::string(
+      curl(server, "/api/v1/jobs/" + job + "/diagnosis").json().at("verdict").as_string());
+}
+
+TEST(Limits, APeerThatStallsAllItsUploadsLeavesRoomForOthers) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--max-connections", "40"});
+  await_ready(server);
+  std::vector<std::unique_ptr<RawClient>> stalled;
+  for (int i = 0; i < 60; ++i) {
+    stalled.push_back(std::make_unique<RawClient>(server.port()));
+    stalled.back()->say(
+        "PUT /api/v1/ingest?job=j HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx");
+  }
+  EXPECT_THAT(stalled.back()->hear(), testing::StartsWith("HTTP/1.1 503 "));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(curl(server, "/api/v1/jobs", "--interface 127.0.0.2").status, 200);
+}
+
+TEST(Limits, ABodyInWhichNothingIsKnownIsNotReadToItsEnd) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  const Reply reply =
+      curl(server, "/api/v1/ingest?job=j&source=s", "-H 'Content-Encoding: gzip' --data-binary @-",
+           "head -c 200000000 /dev/zero | tr '\\0' '\\n' | gzip -1 |");
+  EXPECT_EQ(reply.status, 413);
+  EXPECT_THAT(reply.body, HasSubstr("lines is of a form that is known; the rest of the body"));
+}
+
+TEST(Limits, AFewOfThousandsOfFaultsAreNamedAndTheRestAreCounted) {
+  std::string log;
+  for (int i = 0; i < 20'000; ++i) {
+    char line[200];
+    std::snprintf(
+        line, sizeof line,
+        "2026-11-22T10:00:00.000000+00:00 node-%d kernel: NVRM: Xid (PCI:0000:1b:00): 79, "
+        "pid=77, GPU has fallen off the bus.\n",
+        i);
+    log += line;
+  }
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
+  await_ready(server);
+  ASSERT_EQ(post(server, "many", log).status, 200);
+  const Reply reply = curl(server, "/api/v1/jobs/many/diagnosis");
+  EXPECT_LT(reply.body.size(), 3'000'000U);
+  EXPECT_THAT(reply.body, HasSubstr("node-0 fell off the bus"));
+  EXPECT_THAT(reply.body, HasSubstr("others like it"));
+}
+
+TEST(Limits, AJobCanBeForgottenAndSentAgain) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
+  await_ready(server);
+  ASSERT_EQ(post(server, "a", kXid).status, 200);
+  ASSERT_EQ(post(server, "b", kXid).status, 200);
+  EXPECT_EQ(curl(server, "/api/v1/jobs/a", "-X DELETE").status, 204);
+  EXPECT_EQ(curl(server, "/api/v1/jobs/a", "-X DELETE").status, 404);
+  EXPECT_EQ(curl(server, "/api/v1/jobs/a/diagnosis").status, 404);
+  EXPECT_EQ(verdict_of(server, "b"), "failed");
+  const auto findings = curl(server, "/api/v1/findings?job=a").json();
+  for (const auto& finding : findings.at("findings").as_array())
+    EXPECT_EQ(finding.at("state"), "resolved");
+  const Reply again = post(server, "a", kXid);
+  EXPECT_EQ(again.json().at("duplicate_bytes"), 0);
+  EXPECT_EQ(verdict_of(server, "a"), "failed");
+}
+
+// Overwrites what is stored of a job, as a failing disk would.
+void damage(const std::filesystem::path& data) {
+  int exit = 0;
+  const std::string file = (data / "faultline.db").string();
+  output_of(
+      "f='" + file +
+          "'; at=$(grep -abo 'GPU has fallen off the bus' \"$f\" | head -1 | cut -d: -f1); "
+          "[ -n \"$at\" ] && printf Z | dd of=\"$f\" bs=1 seek=\"$at\" conv=notrunc 2>/dev/null",
+      &exit);
+  ASSERT_EQ(exit, 0) << "nothing to damage was found";
+}
+
+TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
+  Workshop workshop;
+  {
+    ServerProcess server(workshop.folder());
+    await_ready(server);
+    ASSERT_EQ(post(server, "a", kXid).status, 200);
+    // Thousands of lines, so that the two jobs share no page.
+    std::string calls = "node-1:1:1 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\n";
+    for (int i = 0; i < 3000; ++i)
+      calls +=
+          "node-1:1:1 [0] NCCL INFO Channel " + std::to_string(i) + "/0 : 0[0] -> 1[1] via P2P\n";
+    ASSERT_EQ(post(server, "b", calls).status, 200);
+    server.ask_to_stop();
+    ASSERT_EQ(server.wait_for_end(), 0);
+  }
+  damage(workshop.folder() / "data");
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  const Reply diagnosis = curl(server, "/api/v1/jobs/a/diagnosis");
+  EXPECT_EQ(diagnosis.status, 200);
+  EXPECT_EQ(diagnosis.json().at("verdict"), "unknown");
+  EXPECT_THAT(diagnosis.body, HasSubstr("This job is set aside, and not judged: "));
+  EXPECT_THAT(diagnosis.body, HasSubstr("does not match its checksum"));
+  EXPECT_THAT(diagnosis.body, Not(HasSubstr("fell off the bus")));
+  const Reply refused = post(server, "a", kXid);
+  EXPECT_EQ(refused.status, 409);
+  EXPECT_THAT(refused.body, HasSubstr("curl -X DELETE"));
+  EXPECT_THAT(curl(server, "/metrics").body, HasSubstr("faultline_jobs_set_aside "));
+}
+
+TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--min-free-mb", "1000000"});
+  const Reply refused = post(server, "a", kXid);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_THAT(refused.body, HasSubstr("MB are free on this disk"));
+  EXPECT_EQ(curl(server, "/readyz").status, 503);
+  EXPECT_EQ(curl(server, "/healthz").status, 200);
+  EXPECT_EQ(curl(server, "/api/v1/jobs").status, 200);
+}
+
+TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--allow-host", "faultline.example"});
+  await_ready(server);
+  const auto status = [&](const std::string& host) {
+    return curl(server, "/api/v1/jobs", "-H 'Host: " + host + "'").status;
+  };
+  for (const char* host : {"localhost", "LOCALHOST:8686", "127.0.0.1", "127.0.0.1:1", "[::1]:8686",
+                           "faultline.example", "Faultline.Example:443", "faultline.example."})
+    EXPECT_EQ(status(host), 200) << host;
+  for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
+                           "faultline.example.evil.example", "127.0.0.1@evil.example"})
+    EXPECT_EQ(status(host), 421) << host;
+}
+
+TEST(Limits, NamesThatLookLikeOthersAreRefused) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  for (const char* name : {"llama%E2%80%AEx", "llama%E2%80%8B", "%EF%BB%BFllama", "a%E2%80%A8b"})
+    EXPECT_EQ(post(server, name, kXid).status, 400) << name;
+  EXPECT_EQ(post(server, "l%C3%A4rm-%E2%82%AC", kXid).status, 200);
+}
+
+}  // namespace
+}  // namespace faultline
