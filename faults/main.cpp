@@ -94,6 +94,7 @@ class Run {
   // The exit status.
   int run() {
     fmt::print("{}", summary_head());
+    std::fflush(stdout);
     {
       std::vector<std::jthread> threads;
       for (std::size_t i = 0; i < (wishes_.sample ? wishes_.lanes : 1); ++i)
