@@ -13,7 +13,7 @@
 namespace faultline::faults {
 namespace {
 
-const std::filesystem::path& made(const std::filesystem::path& folder) {
+std::filesystem::path made(std::filesystem::path folder) {
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder / "data");
   return folder;

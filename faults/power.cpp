@@ -52,6 +52,14 @@ Run run_under_load(Lane& lane, Random& random, std::size_t cuts, Verdict& verdic
   return run;
 }
 
+// Where the power goes: anywhere, and more often than that would be while the database is made.
+std::uint64_t place_of_cut(std::uint64_t seed, std::uint64_t journal_bytes) {
+  constexpr std::uint64_t kWhileItIsMade = 256 << 10;
+  Random random(seed);
+  return random.between(0,
+                        random.one_in(8) ? std::min(journal_bytes, kWhileItIsMade) : journal_bytes);
+}
+
 // Goes on to where the power shall go: not before `position`, and where something is under way.
 bool go_on_to(Run& run, std::uint64_t position) {
   while (run.journal->position() < position || !run.disk.has_unsynced())
@@ -96,7 +104,7 @@ void run_power_cuts(Lane& lane) {
     // In the order of the journal, so that it is gone through once.
     std::vector<std::pair<std::uint64_t, std::uint64_t>> cuts;
     for (const std::uint64_t seed : seeds)
-      cuts.emplace_back(Random(seed).between(0, run.journal->size()), seed);
+      cuts.emplace_back(place_of_cut(seed, run.journal->size()), seed);
     std::ranges::sort(cuts);
     for (const auto& [position, seed] : cuts) {
       cut(lane, run, seed, position, of_run);

@@ -30,7 +30,7 @@ std::set<std::string> lines_in(const std::filesystem::path& database) {
     opened.each("SELECT text FROM events",
                 [&](sqlite3_stmt* row) { lines.emplace(text_in(row, 0)); });
   } catch (const std::exception&) {
-    // Then it holds none.
+    return {};  // no database, no lines
   }
   return lines;
 }
