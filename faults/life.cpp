@@ -90,6 +90,12 @@ void Life::end_fault_and_check(Random& random, Verdict& verdict) {
   // Who dies of a full disk is started when there is room again.
   const bool dies = random.one_in(2);
   if (dies) server_.kill_now();
+  if (dies && random.one_in(3)) {
+    // Somebody starts it too early. It may serve or refuse, but must not make matters worse.
+    constexpr std::chrono::seconds kUntilItIsGivenUp{2};
+    server_.start(kUntilItIsGivenUp);
+    server_.kill_now();
+  }
   steering_.relent();
   if (dies)
     restart_and_check(verdict);

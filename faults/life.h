@@ -16,6 +16,9 @@
 
 namespace faultline::faults {
 
+// When nothing was written for so long, the service has folded SQLite's log into the database.
+inline constexpr std::chrono::milliseconds kUntilTheLogIsFolded{2300};
+
 enum class Journal { none, kept };
 
 class Life {

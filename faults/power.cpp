@@ -15,8 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kCutsOfARun = 50;
-// When nothing was written for so long, the service folds SQLite's log into the database.
-constexpr auto kUntilTheLogIsFolded = 2300ms;
 
 // What a run leaves: the journal, and who was answered when.
 struct Run {

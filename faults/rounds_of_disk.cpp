@@ -22,7 +22,10 @@ void disk_round(Life& life, Random& random, Verdict& verdict, const Fault& begin
   std::this_thread::sleep_for(some_time(random) / 4);
   begin_fault(life.steering());
   std::this_thread::sleep_for(some_time(random));
-  if (random.one_in(2)) {
+  if (random.one_in(20)) {
+    load->stop();
+    std::this_thread::sleep_for(kUntilTheLogIsFolded);
+  } else if (random.one_in(2)) {
     // Over while they send, so that it goes on in the midst of what was refused.
     life.steering().relent();
     std::this_thread::sleep_for(some_time(random) / 2);

@@ -24,8 +24,6 @@ namespace faultline::faults {
 namespace {
 
 constexpr std::chrono::milliseconds kBetweenLooks{2};
-// A start takes a tenth of a second; on a busy machine many of them.
-constexpr std::chrono::seconds kLongestStart{30};
 constexpr std::chrono::seconds kLongestStop{20};
 
 using Clock = std::chrono::steady_clock;
@@ -56,9 +54,10 @@ Server::Server(Programs programs, std::filesystem::path folder, const Steering& 
 
 Server::~Server() { kill_now(); }
 
-bool Server::start() {
+bool Server::start(std::chrono::milliseconds patience) {
   spawn();
-  return await_port() && await_readiness();
+  const Time end = Clock::now() + patience;
+  return await_port(end) && await_readiness(end);
 }
 
 void Server::spawn() {
@@ -83,10 +82,9 @@ void Server::spawn() {
 }
 
 // The first line it says is where it listens, or why it does not.
-bool Server::await_port() {
+bool Server::await_port(Time end) {
   constexpr std::string_view kListening = "listening on http://127.0.0.1:";
-  for (const auto end = Clock::now() + kLongestStart; Clock::now() < end;
-       std::this_thread::sleep_for(kBetweenLooks)) {
+  for (; Clock::now() < end; std::this_thread::sleep_for(kBetweenLooks)) {
     const std::string said = messages();
     const std::size_t at = said.find(kListening);
     if (at != std::string::npos && said.find('\n', at) != std::string::npos) {
@@ -98,9 +96,8 @@ bool Server::await_port() {
   return false;
 }
 
-bool Server::await_readiness() {
-  for (const auto end = Clock::now() + kLongestStart; Clock::now() < end;
-       std::this_thread::sleep_for(kBetweenLooks)) {
+bool Server::await_readiness(Time end) {
+  for (; Clock::now() < end; std::this_thread::sleep_for(kBetweenLooks)) {
     if (get(port_, "/readyz").status == 200) return true;
     if (!lives()) return false;
   }

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -33,7 +34,7 @@ class Server {
 
   // True once it listens and has read back what is stored. False: it has ended instead, or is not
   // ready in time; messages() says why.
-  bool start();
+  bool start(std::chrono::milliseconds patience = std::chrono::seconds{30});
 
   void kill_now();
   // SIGTERM, and waits; the exit status, -1 if a signal ended it or it had to be killed.
@@ -51,8 +52,9 @@ class Server {
 
  private:
   void spawn();
-  bool await_port();
-  bool await_readiness();
+  using Time = std::chrono::steady_clock::time_point;
+  bool await_port(Time end);
+  bool await_readiness(Time end);
 
   Programs programs_;
   std::filesystem::path folder_;
