@@ -12,6 +12,13 @@ constexpr std::size_t kMostRoundsShown = 10;
 constexpr std::size_t kMostReasonsShown = 4;
 constexpr std::size_t kLongestReason = 400;
 
+std::string on_one_line(std::string reason) {
+  reason.resize(std::min(reason.size(), kLongestReason));
+  while (reason.ends_with('\n')) reason.pop_back();
+  std::ranges::replace(reason, '\n', ' ');
+  return reason;
+}
+
 }  // namespace
 
 std::string summary_head() {
@@ -37,8 +44,7 @@ std::string failures_of(std::string_view kind, const Tally& tally) {
     text += fmt::format("{} failed with seed {}: ./dev faults {} --rounds 1 --seed {}\n", kind,
                         seed, kind, seed);
     const std::size_t most = std::min(reasons.size(), kMostReasonsShown);
-    for (std::size_t i = 0; i < most; ++i)
-      text += fmt::format("  {}\n", reasons[i].substr(0, kLongestReason));
+    for (std::size_t i = 0; i < most; ++i) text += fmt::format("  {}\n", on_one_line(reasons[i]));
     if (reasons.size() > most) text += fmt::format("  and {} more\n", reasons.size() - most);
   }
   if (tally.missed > 0)
