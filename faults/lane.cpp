@@ -11,6 +11,8 @@ using namespace std::chrono_literals;
 
 // A fault may pass by; then its round is tried again.
 constexpr int kMostTries = 5;
+// And then in a new life: where SQLite's log has been long once, nothing grows for a while.
+constexpr int kTriesOfALife = 3;
 constexpr auto kFirstLoad = 60ms;
 
 struct Living {
@@ -79,6 +81,7 @@ void run_course(Lane& lane, const Course& course) {
     }
     for (int tries = 0; tries < kMostTries && !verdict.struck && verdict.possible && verdict.good();
          ++tries) {
+      if (tries == kTriesOfALife) begin(living, lane, course, random, verdict);
       living.life->steering().set_seed(random.seed());
       course.round(*living.life, random, verdict);
     }
