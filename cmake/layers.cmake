@@ -1,6 +1,6 @@
 # add_layer(NAME [HOT] USES layer... PRECOMPILED layer LIBRARIES target...): one folder, one static library, one include
 # root of its own, so that an include against the arrow ("http/router.h" from a parser) is not found.
-# Sources are what lies in the folder and below it; main.cpp is the executable's. The layer in
+# Sources are what lies in the folder and below it; main.cpp is the executable's, shim.cpp a library of its own. The layer in
 # rules/state is the target rules_state. PRECOMPILED: whose pch.h is read once for all sources; to
 # write a precompiled header takes g++ longer than to read it four times, so layers share few.
 # HOT: each line of a log, or each diagnosis, passes through it. Others are optimised less, which
@@ -18,7 +18,7 @@ function(add_layer folder)
   file(MAKE_DIRECTORY ${root}/${above})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${folder} ${root}/${folder} SYMBOLIC)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
-  list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "/(main|shim)\\.cpp$")
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS FOLLOW_SYMLINKS ${root}/${folder}/*.h)
   add_library(${name} STATIC ${sources})
   target_sources(${name} PUBLIC FILE_SET HEADERS BASE_DIRS ${root} FILES ${headers})

@@ -119,19 +119,30 @@ class Server::Impl {
     }
   }
 
+  // Whatever goes wrong with one connection, it must not be the last: a server that listens and
+  // accepts nobody looks alive to whoever would start it again.
   asio::awaitable<void> accept() {
     while (!stopping_) {
-      const auto executor = asio::make_strand(context_);
-      auto [error, socket] = co_await acceptor_.async_accept(executor, kNoThrow);
-      if (stopping_) co_return;
-      if (error) {
-        // Out of descriptors, most likely: those in use will be given back.
-        asio::steady_timer pause(strand_, kAcceptRetry);
-        co_await pause.async_wait(kNoThrow);
-        continue;
+      try {
+        co_await accept_one();
+      } catch (const std::exception& error) {
+        // Out of memory, most likely: what is in use will be given back, as descriptors are.
+        fmt::print(stderr, "a connection could not be accepted: {}\n", error.what());
       }
-      start_session(std::move(socket));
     }
+  }
+
+  asio::awaitable<void> accept_one() {
+    const auto executor = asio::make_strand(context_);
+    auto [error, socket] = co_await acceptor_.async_accept(executor, kNoThrow);
+    if (stopping_) co_return;
+    if (error) {
+      // Out of descriptors, most likely: those in use will be given back.
+      asio::steady_timer pause(strand_, kAcceptRetry);
+      co_await pause.async_wait(kNoThrow);
+      co_return;
+    }
+    start_session(std::move(socket));
   }
 
   void start_session(tcp::socket socket) {
@@ -151,8 +162,15 @@ class Server::Impl {
       connection->abort();
       asio::post(strand_, [this, connection] { forget(connection); });
     };
-    asio::co_spawn(executor, run_session(connection, services_, threads_, options_.session),
-                   std::move(ended));
+    try {
+      asio::co_spawn(executor, run_session(connection, services_, threads_, options_.session),
+                     std::move(ended));
+    } catch (...) {
+      // It never ran, so nothing will say that it has ended.
+      services_.metrics.connection_closed();
+      connections_.remove(connection);
+      throw;
+    }
   }
 
   // Whoever comes next finds room, and whoever comes now is told why there is none.
@@ -199,7 +217,8 @@ class Server::Impl {
       if (stopping_) co_return;
       try {
         co_await offload(threads_.answering(), reconcile);
-      } catch (const StoreError& error) {
+      } catch (const std::exception& error) {
+        // The disk refuses, or there is no memory: it may be better next time.
         fmt::print(stderr, "findings could not be stored: {}\n", error.what());
       }
     }

@@ -1,0 +1,218 @@
+#include "faults/checker.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <set>
+
+#include "faults/client.h"
+#include "faults/database.h"
+
+namespace faultline::faults {
+namespace {
+
+namespace json = boost::json;
+
+// What a source's text must have become.
+struct Expected {
+  std::uint64_t lines = 0;
+  std::set<std::uint64_t> facts;  // where the lines begin that are facts
+};
+
+Expected expected_of(std::string_view text) {
+  Expected expected;
+  for (std::size_t at = 0; at < text.size(); ++expected.lines) {
+    const std::size_t end = text.find('\n', at) + 1;
+    if (end == 0) break;
+    if (is_fact(text.substr(at))) expected.facts.insert(at);
+    at = end;
+  }
+  return expected;
+}
+
+// How a source stands in the database's own words.
+struct Held {
+  std::uint64_t id = 0;
+  std::uint64_t read_to = 0;
+  std::uint64_t lines = 0;
+  std::uint64_t recognized = 0;
+};
+
+class Check {
+ public:
+  Check(const Ledger& ledger, Stage stage) : ledger_(ledger), stage_(stage) {}
+
+  void read(const std::filesystem::path& file) {
+    OpenedDatabase database(file);
+    database.text("BEGIN");  // all that follows is of one moment
+    const std::string integrity = database.text("PRAGMA integrity_check");
+    if (integrity != "ok") fail("the database is damaged: {}", integrity);
+    if (const std::string row = database.text("PRAGMA foreign_key_check"); !row.empty())
+      fail("rows of {} belong to nothing", row);
+    read_sources(database);
+    for (const SentSource& source : ledger_.sources) check_extent(source);
+    for (const auto& [source, held] : held_) {
+      check_batches(database, *source, held);
+      check_events(database, *source, held);
+    }
+  }
+
+  void ask(int port) {
+    std::size_t seen = 0;
+    for (const std::string& job : jobs_of(ledger_)) {
+      const Answer answer = get(port, fmt::format("/api/v1/sources?job={}&limit=1000", job));
+      if (answer.status == 404)
+        continue;  // nothing of it was acknowledged, or check_extent said so
+      json::value value;
+      try {
+        value = json::parse(answer.body);
+        for (const json::value& row : value.at("sources").as_array()) {
+          check_answer(job, row.as_object());
+          ++seen;
+        }
+      } catch (const std::exception&) {
+        fail("/api/v1/sources?job={} answers {} {}", job, answer.status, answer.body);
+      }
+      const Answer diagnosis = get(port, fmt::format("/api/v1/jobs/{}/diagnosis", job));
+      if (diagnosis.status != 200)
+        fail("the diagnosis of {} is answered {} {}", job, diagnosis.status, diagnosis.body);
+    }
+    if (seen != held_.size()) fail("the API knows {} sources, the database {}", seen, held_.size());
+  }
+
+  std::vector<std::string> failures;
+
+ private:
+  template <class... Values>
+  void fail(fmt::format_string<Values...> form, Values&&... values) {
+    failures.push_back(fmt::format(form, std::forward<Values>(values)...));
+  }
+
+  const SentSource* sent(std::string_view job, std::string_view name) const {
+    for (const SentSource& source : ledger_.sources)
+      if (source.job == job && source.name == name) return &source;
+    return nullptr;
+  }
+
+  void read_sources(OpenedDatabase& database) {
+    database.each("SELECT id, job, name, read_to, lines, recognized FROM sources",
+                  [&](sqlite3_stmt* row) {
+                    const SentSource* source = sent(text_in(row, 1), text_in(row, 2));
+                    if (source == nullptr)
+                      fail("the source {} was never sent", text_in(row, 2));
+                    else
+                      held_[source] = {integer_in(row, 0), integer_in(row, 3), integer_in(row, 4),
+                                       integer_in(row, 5)};
+                  });
+  }
+
+  // How far it was read lies between what was acknowledged and what was sent, at a line's end; its
+  // counts are those of the text up to there.
+  void check_extent(const SentSource& source) {
+    const auto found = held_.find(&source);
+    const std::uint64_t read_to = found == held_.end() ? 0 : found->second.read_to;
+    const std::uint64_t least = source.acknowledged_bytes();
+    if (read_to < least)
+      fail("{}: LOST: {} bytes were acknowledged and {} are held", source.name, least, read_to);
+    if (read_to > source.text.size())
+      fail("{}: {} bytes were sent and {} are held", source.name, source.text.size(), read_to);
+    if (stage_ == Stage::after_rest && read_to != source.text.size())
+      fail("{}: of {} bytes {} are held", source.name, source.text.size(), read_to);
+    if (found == held_.end() || read_to > source.text.size()) return;
+    if (read_to > 0 && source.text[read_to - 1] != '\n')
+      fail("{}: it was read to {}, in mid-line", source.name, read_to);
+    const Expected expected = expected_of(std::string_view(source.text).substr(0, read_to));
+    if (found->second.lines != expected.lines || found->second.recognized != expected.facts.size())
+      fail("{}: {} lines, {} recognized; they should be {} and {}", source.name,
+           found->second.lines, found->second.recognized, expected.lines, expected.facts.size());
+  }
+
+  // The batches cover the source without gap or overlap, and are of the very bytes that were sent.
+  void check_batches(OpenedDatabase& database, const SentSource& source, const Held& held) {
+    std::uint64_t covered = 0;
+    database.each(
+        fmt::format("SELECT from_offset, to_offset, digest FROM batches WHERE source = {} "
+                    "ORDER BY id",
+                    held.id),
+        [&](sqlite3_stmt* row) {
+          const std::uint64_t from = integer_in(row, 0);
+          const std::uint64_t to = integer_in(row, 1);
+          if (from != covered)
+            fail("{}: a batch begins at {}, and the one before ended at {}", source.name, from,
+                 covered);
+          covered = to;
+          if (from > to || to > source.text.size()) return;
+          if (XXH3_64bits(source.text.data() + from, to - from) != integer_in(row, 2))
+            fail("{}: bytes {} to {} are not those that were sent", source.name, from, to);
+        });
+    if (covered != held.read_to)
+      fail("{}: its batches end at {}, and it was read to {}", source.name, covered, held.read_to);
+  }
+
+  // Every line that is a fact is there, once, word for word; nothing else is.
+  void check_events(OpenedDatabase& database, const SentSource& source, const Held& held) {
+    const std::string_view text = std::string_view(source.text).substr(0, held.read_to);
+    std::set<std::uint64_t> missing = expected_of(text).facts;
+    database.each(
+        fmt::format("SELECT events.offset, text FROM events JOIN batches ON batches.id = batch "
+                    "WHERE source = {}",
+                    held.id),
+        [&](sqlite3_stmt* row) {
+          const std::uint64_t at = integer_in(row, 0);
+          if (missing.erase(at) == 0)
+            fail("{}: TWICE, or never sent: a fact at byte {}", source.name, at);
+          else if (text.substr(at, text.find('\n', at) - at) != text_in(row, 1))
+            fail("{}: the line at byte {} is another one", source.name, at);
+        });
+    if (!missing.empty())
+      fail("{}: LOST: {} facts, the first of them at byte {}", source.name, missing.size(),
+           *missing.begin());
+  }
+
+  void check_answer(std::string_view job, const json::object& row) {
+    const std::string name(row.at("source").as_string());
+    const auto found = held_.find(sent(job, name));
+    if (found == held_.end()) return fail("the API knows {}, which the database does not", name);
+    const Held& held = found->second;
+    const auto says = [&](const char* field, std::uint64_t value) {
+      if (row.at(field).to_number<std::uint64_t>() != value)
+        fail("{}: the API says that its {} is {}, the database {}", name, field,
+             json::serialize(row.at(field)), value);
+    };
+    says("next_offset", held.read_to);
+    says("lines", held.lines);
+    says("recognized", held.recognized);
+  }
+
+  const Ledger& ledger_;
+  Stage stage_;
+  std::map<const SentSource*, Held> held_;
+};
+
+}  // namespace
+
+std::vector<std::string> check_database(const Ledger& ledger, const std::filesystem::path& database,
+                                        Stage stage) {
+  Check check(ledger, stage);
+  check.read(database);
+  return check.failures;
+}
+
+std::vector<std::string> check(const Ledger& ledger, const std::filesystem::path& database,
+                               int port, Stage stage) {
+  Check check(ledger, stage);
+  try {
+    check.read(database);
+    check.ask(port);
+  } catch (const std::exception& failure) {
+    check.failures.push_back(fmt::format("the database cannot be read: {}", failure.what()));
+  }
+  return check.failures;
+}
+
+}  // namespace faultline::faults

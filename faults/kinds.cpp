@@ -1,0 +1,66 @@
+#include "faults/kinds.h"
+
+#include <array>
+
+#include "faults/flips.h"
+#include "faults/power.h"
+#include "faults/rounds.h"
+
+namespace faultline::faults {
+namespace {
+
+auto course(Round round) {
+  return [round](Lane& lane) { run_course(lane, {.round = round}); };
+}
+
+// Whose end cannot be compared, for the times are others.
+auto course_without_twin(Round round) {
+  return [round](Lane& lane) { run_course(lane, {.round = round, .has_twin = false}); };
+}
+
+// Each round has a folder of its own.
+auto single_lives(Round round, bool starts) {
+  return [round, starts](Lane& lane) {
+    run_course(lane, {.round = round, .rounds_of_a_life = 1, .has_twin = false, .starts = starts});
+  };
+}
+
+const std::array kKinds = {
+    Kind{"kill", "kill -9 at any moment under load", 2000, 12, "", course(kill_round)},
+    Kind{"power", "the power goes; what was not synced is lost, whole or in part", 1000, 12, "",
+         run_power_cuts},
+    Kind{"freeze", "SIGSTOP, and SIGCONT or a kill", 200, 2, "", course(freeze_round)},
+    Kind{"full", "no room for what makes a file longer", 200, 3, "", course(full_disk_round)},
+    Kind{"small", "a real small disk, full", 200, 1, "", single_lives(small_disk_round, false)},
+    Kind{"read-only", "nothing may be written any more", 200, 3, "", course(read_only_round)},
+    Kind{"io", "reads, writes or syncs fail with EIO", 200, 4, "", course(io_error_round)},
+    Kind{"short", "writes take only a part", 200, 3, "", course(short_write_round)},
+    Kind{"slow", "each write and sync takes its time", 200, 2, "", course(slow_disk_round)},
+    Kind{"descriptors", "no descriptor is free", 200, 2, "", course(descriptors_round)},
+    Kind{"memory", "no memory is free", 200, 3,
+         "who lacked memory may answer no more, or know less than is on its disk",
+         course(memory_round)},
+    Kind{"clock", "the clock jumps", 200, 2, "", course_without_twin(clock_round)},
+    Kind{"drip", "a body is sent again, the first of its bytes slowly", 200, 1,
+         "its beginning is taken for new when its sender pauses within the first 256 bytes",
+         course(drip_round)},
+    Kind{"renamed", "the folder gets another name while it serves", 200, 2,
+         "what is written to a folder that has gone is acknowledged",
+         single_lives(renamed_folder_round, true)},
+    Kind{"removed", "the folder is removed while it serves", 200, 2,
+         "what is written to a folder that has gone is acknowledged",
+         single_lives(removed_folder_round, true)},
+    Kind{"ready", "/readyz on a full disk", 200, 1, "it is 200 on a full disk",
+         single_lives(readiness_round, false)},
+    Kind{"second", "a second server on the same folder", 200, 2,
+         "the lock is a file beside the database, which can be removed",
+         course(second_server_round)},
+    Kind{"flip", "a bit of the database turns over between two runs", 1000, 8,
+         "some change an answer unnoticed", run_flips},
+};
+
+}  // namespace
+
+std::span<const Kind> kinds() { return kKinds; }
+
+}  // namespace faultline::faults

@@ -1,0 +1,24 @@
+// The list of faults that are tried.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "faults/lane.h"
+
+namespace faultline::faults {
+
+struct Kind {
+  std::string_view name;
+  std::string_view what;
+  std::size_t rounds;         // of a whole run
+  std::size_t sample_rounds;  // of the sample among the tests
+  // Why the sample leaves it out, for now; empty: it does not.
+  std::string_view not_yet;
+  std::function<void(Lane&)> run;
+};
+
+std::span<const Kind> kinds();
+
+}  // namespace faultline::faults

@@ -1,0 +1,78 @@
+// A lane runs rounds of one kind, one after the other; lanes side by side take from one heap.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "faults/life.h"
+#include "faults/random.h"
+#include "faults/verdict.h"
+
+namespace faultline::faults {
+
+// What came of all rounds of a kind.
+struct Tally {
+  std::uint64_t rounds = 0;  // in which the fault struck
+  std::uint64_t missed = 0;  // in which it did not, and which prove nothing
+  std::uint64_t impossible = 0;
+  std::uint64_t acknowledged = 0;
+  std::uint64_t refused = 0;
+  std::uint64_t unanswered = 0;
+  std::uint64_t checks = 0;
+  std::map<std::uint64_t, std::vector<std::string>> failures;  // by the seed of the round
+};
+
+struct Task {
+  std::string_view kind;
+  Programs programs;
+  std::filesystem::path folder;  // for what it works with
+  std::filesystem::path keep;    // for what failed; empty: nothing is kept
+  std::uint64_t rounds = 0;
+  std::uint64_t first_seed = 1;  // each round has a seed, one after the other
+  bool syncs_lie = false;
+  std::atomic<std::uint64_t> begun{0};
+  std::mutex mutex;
+  Tally tally;  // with the mutex
+};
+
+class Lane {
+ public:
+  Lane(Task& task, std::size_t number) : task_(task), number_(number) {}
+
+  const Programs& programs() const { return task_.programs; }
+  bool syncs_lie() const { return task_.syncs_lie; }
+  // Of the next round; nothing: all are taken.
+  std::optional<std::uint64_t> next_seed();
+  // A folder that no other lane uses.
+  std::filesystem::path folder() const;
+  // `life`: whose folder is kept if the round failed.
+  void report(std::uint64_t seed, const Verdict& verdict, Life& life);
+  // The harness itself cannot go on.
+  void break_down(const std::string& why);
+
+ private:
+  Task& task_;
+  std::size_t number_;
+};
+
+using Round = void (*)(Life& life, Random& random, Verdict& verdict);
+
+struct Course {
+  Round round = nullptr;
+  std::size_t rounds_of_a_life = 25;  // then it begins anew: what is held must be read back quickly
+  bool has_twin = true;               // its end is compared with a server that nothing befell
+  bool starts = true;                 // the round finds a server that has served a little
+};
+
+// Rounds of lives that follow each other.
+void run_course(Lane& lane, const Course& course);
+
+}  // namespace faultline::faults

@@ -1,0 +1,94 @@
+#include "faults/ledger.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace faultline::faults {
+namespace {
+
+constexpr std::string_view kPlain = "step ";
+
+// A line of each kind that takes another way through the service: one that nobody knows, one of the
+// kernel, two of NCCL. Its number makes it the only one of its form.
+std::string line_of(const SentSource& source, std::uint64_t number) {
+  const std::size_t own = source.number;
+  switch (number % 4) {
+    case 0:
+      return fmt::format("{}{:09} of {}: loss 0.25\n", kPlain, number, source.name);
+    case 1:
+      return fmt::format(
+          "Mar  5 10:00:01 n{} kernel: [ 1000.123456] NVRM: Xid (PCI:0000:3b:00): 79, pid={}, GPU "
+          "has fallen off the bus, line {:09} of {}.\n",
+          own, 1000 + number, number, source.name);
+    case 2:
+      return fmt::format("n{0}:{1}:{1} [0] NCCL WARN line {2:09} of {3}\n", own, 1000 + own, number,
+                         source.name);
+    default:
+      return fmt::format("n{0}:{1}:{1} [0] misc/socket.cc:123 NCCL WARN line {2:09} of {3}\n", own,
+                         1000 + own, number, source.name);
+  }
+}
+
+}  // namespace
+
+void SentSource::add_body(std::uint64_t new_lines) {
+  const std::size_t begin = text.size();
+  for (std::uint64_t i = 0; i < new_lines; ++i) text += line_of(*this, lines++);
+  bodies.push_back({.begin = begin, .end = text.size()});
+}
+
+SentBody* SentSource::unacknowledged() {
+  return bodies.empty() || bodies.back().acknowledged ? nullptr : &bodies.back();
+}
+
+std::size_t SentSource::acknowledged_bytes() const {
+  const auto last = std::find_if(bodies.rbegin(), bodies.rend(),
+                                 [](const SentBody& body) { return body.acknowledged; });
+  return last == bodies.rend() ? 0 : last->end;
+}
+
+std::string_view SentSource::text_of(const SentBody& body) const {
+  return std::string_view(text).substr(body.begin, body.end - body.begin);
+}
+
+Ledger Ledger::as_of(std::uint64_t journal_bytes) const {
+  Ledger then = *this;
+  for (SentSource& source : then.sources) {
+    const auto open =
+        std::find_if(source.bodies.begin(), source.bodies.end(), [&](const SentBody& body) {
+          return !body.acknowledged || body.journal_bytes > journal_bytes;
+        });
+    if (open == source.bodies.end()) continue;
+    open->acknowledged = false;
+    source.bodies.erase(open + 1, source.bodies.end());
+    source.text.resize(source.bodies.back().end);
+    source.lines =
+        static_cast<std::uint64_t>(std::count(source.text.begin(), source.text.end(), '\n'));
+  }
+  return then;
+}
+
+Ledger empty_ledger() {
+  Ledger ledger;
+  for (std::size_t client = 0; client < kClients; ++client)
+    for (std::size_t i = 0; i < kSourcesOfClient; ++i)
+      ledger.sources.push_back({.number = ledger.sources.size(),
+                                .job = fmt::format("job{}", client % 2),
+                                .name = fmt::format("rank{}-{}.log", client, i),
+                                .says_offset = i % 2 == 1});
+  return ledger;
+}
+
+std::vector<std::string> jobs_of(const Ledger& ledger) {
+  std::vector<std::string> jobs;
+  for (const SentSource& source : ledger.sources)
+    if (!source.bodies.empty()) jobs.push_back(source.job);
+  std::ranges::sort(jobs);
+  jobs.erase(std::unique(jobs.begin(), jobs.end()), jobs.end());
+  return jobs;
+}
+
+bool is_fact(std::string_view line) { return !line.starts_with(kPlain); }
+
+}  // namespace faultline::faults

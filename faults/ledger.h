@@ -1,0 +1,55 @@
+// What was sent to a server and what it has acknowledged: all that the checker believes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "faults/random.h"
+
+namespace faultline::faults {
+
+struct SentBody {
+  std::size_t begin = 0;  // in the text of its source
+  std::size_t end = 0;
+  bool acknowledged = false;
+  std::uint64_t journal_bytes = 0;  // at the latest when it was acknowledged
+};
+
+// One stream of numbered lines, no two of them alike. Bodies follow each other in it, and the next
+// is made only when the one before is acknowledged: until then the same bytes are sent again.
+struct SentSource {
+  std::size_t number = 0;  // its host and its process have numbers after it
+  std::string job;
+  std::string name;
+  bool says_offset = false;
+  std::string text;
+  std::uint64_t lines = 0;
+  std::vector<SentBody> bodies;
+
+  void add_body(std::uint64_t new_lines);
+  SentBody* unacknowledged();
+  std::size_t acknowledged_bytes() const;
+  std::string_view text_of(const SentBody& body) const;
+};
+
+struct Ledger {
+  std::vector<SentSource> sources;
+
+  // What would stand here had the power gone when the journal was so long: the first body that was
+  // not acknowledged by then may have been on its way, later ones were not.
+  Ledger as_of(std::uint64_t journal_bytes) const;
+};
+
+// Sources of several jobs; a client of the load has kSourcesOfClient of them, one after the other.
+inline constexpr std::size_t kClients = 4;
+inline constexpr std::size_t kSourcesOfClient = 2;
+Ledger empty_ledger();
+std::vector<std::string> jobs_of(const Ledger& ledger);
+
+// Whether the service makes a fact of a line that stands in a source's text.
+bool is_fact(std::string_view line);
+
+}  // namespace faultline::faults

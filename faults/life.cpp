@@ -1,0 +1,123 @@
+#include "faults/life.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <csignal>
+#include <thread>
+#include <utility>
+
+#include "faults/answers.h"
+#include "faults/checker.h"
+
+namespace faultline::faults {
+namespace {
+
+std::filesystem::path made(std::filesystem::path folder) {
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "data");
+  return folder;
+}
+
+}  // namespace
+
+Life::Life(Programs programs, std::filesystem::path folder, Journal journal)
+    : programs_(std::move(programs)),
+      folder_(std::move(folder)),
+      steering_(made(folder_) / "control"),
+      server_(programs_, folder_, steering_, journal == Journal::kept) {}
+
+Life::~Life() {
+  server_.kill_now();
+  std::error_code ignored;
+  if (!kept_at_.empty()) {
+    std::filesystem::create_directories(kept_at_, ignored);
+    std::filesystem::copy(folder_, kept_at_,
+                          std::filesystem::copy_options::recursive |
+                              std::filesystem::copy_options::overwrite_existing,
+                          ignored);
+  }
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+bool Life::start(Verdict& verdict) {
+  if (server_.start()) return true;
+  verdict.fail(fmt::format("it does not start: {}", server_.messages()));
+  return false;
+}
+
+std::unique_ptr<Load> Life::load(Random& random, InternalErrors internal_errors) {
+  return std::make_unique<Load>(
+      ledger_, server_.port(), random.seed(), [this] { return steering_.journal_bytes(); },
+      internal_errors);
+}
+
+void Life::finish(Load& load, Verdict& verdict) {
+  load.stop();
+  verdict.acknowledged += load.counts().acknowledged;
+  verdict.refused += load.counts().refused;
+  verdict.unanswered += load.counts().unanswered;
+  verdict.fail_with(load.failures());
+}
+
+void Life::load_for(std::chrono::milliseconds duration, Random& random, Verdict& verdict) {
+  const auto clients = load(random);
+  std::this_thread::sleep_for(duration);
+  finish(*clients, verdict);
+}
+
+void Life::restart_and_check(Verdict& verdict) {
+  if (!start(verdict)) return;
+  ++verdict.checks;
+  verdict.fail_with(check(ledger_, server_.database(), server_.port(), Stage::after_fault));
+  send_the_rest_and_check(verdict);
+}
+
+void Life::go_on_and_check(Verdict& verdict, bool may_have_ended) {
+  if (server_.lives()) return send_the_rest_and_check(verdict);
+  if (!may_have_ended)
+    verdict.fail(fmt::format("the server has ended by itself: {}", server_.messages()));
+  restart_and_check(verdict);
+}
+
+void Life::send_the_rest_and_check(Verdict& verdict) {
+  verdict.fail_with(send_the_rest(ledger_, server_.port()));
+  ++verdict.checks;
+  verdict.fail_with(check(ledger_, server_.database(), server_.port(), Stage::after_rest));
+}
+
+void Life::end_fault_and_check(Random& random, Verdict& verdict) {
+  // Who dies of a full disk is started when there is room again.
+  const bool dies = random.one_in(2);
+  if (dies) server_.kill_now();
+  if (dies && random.one_in(3)) {
+    // Somebody starts it too early. It may serve or refuse, but must not make matters worse.
+    constexpr std::chrono::seconds kUntilItIsGivenUp{2};
+    server_.start(kUntilItIsGivenUp);
+    server_.kill_now();
+  }
+  steering_.relent();
+  if (dies)
+    restart_and_check(verdict);
+  else
+    go_on_and_check(verdict);
+}
+
+void Life::compare_with_twin(Verdict& verdict) {
+  Life twin(programs_, folder_.string() + ".twin");
+  if (!twin.start(verdict)) return;
+  Random random(1);
+  Client client(twin.server_.port());
+  for (const SentSource& source : ledger_.sources) {
+    if (source.bodies.empty()) continue;
+    const SentBody all{.begin = 0, .end = source.text.size()};
+    client.put(target_of(source, all), source.text, Way::whole, random);
+  }
+  const std::vector<std::string> jobs = jobs_of(ledger_);
+  ++verdict.checks;
+  for (std::string& difference : differences(answers_of(twin.server_.port(), jobs, Forget::arrival),
+                                             answers_of(server_.port(), jobs, Forget::arrival)))
+    verdict.fail(fmt::format("unlike a server that nothing befell: {}", difference));
+}
+
+}  // namespace faultline::faults

@@ -1,0 +1,28 @@
+// What befalls the way between a client and the server.
+#include <fmt/format.h>
+
+#include "faults/client.h"
+#include "faults/load.h"
+#include "faults/rounds.h"
+
+namespace faultline::faults {
+
+// The answer to a body is lost, and the same bytes come again, the first of them a few at a time.
+void drip_round(Life& life, Random& random, Verdict& verdict) {
+  life.go_on_and_check(verdict);
+  SentSource& source = life.ledger().sources.front();
+  source.add_body(random.between(3, 12));
+  SentBody& body = *source.unacknowledged();
+  Client client(life.server().port());
+  const std::string target = target_of(source, body);
+  const Answer lost = client.put(target, source.text_of(body), Way::whole, random);
+  const Answer heard = client.put(target, source.text_of(body), Way::drips, random);
+  verdict.struck = lost.status == 200;
+  if (std::string wrong = judge(heard, source, body); !wrong.empty())
+    verdict.fail(fmt::format("sent again, a few bytes first: {}", wrong));
+  body.acknowledged = true;
+  ++verdict.acknowledged;
+  life.go_on_and_check(verdict);
+}
+
+}  // namespace faultline::faults

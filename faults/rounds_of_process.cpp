@@ -1,0 +1,131 @@
+// What befalls the process: it is killed, stands still, or lacks what a process needs.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "faults/rounds.h"
+
+namespace faultline::faults {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::chrono::milliseconds some_time(Random& random, std::uint64_t least, std::uint64_t most) {
+  return std::chrono::milliseconds(random.between(least, most));
+}
+
+std::size_t descriptors_of(const std::filesystem::path& process) {
+  std::error_code error;
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator(process / "fd", error), {}));
+}
+
+}  // namespace
+
+// Mostly at once, in the first commits; at times when long uploads have paused.
+void kill_round(Life& life, Random& random, Verdict& verdict) {
+  const auto load = life.load(random);
+  std::this_thread::sleep_for(
+      std::chrono::microseconds(random.between(0, random.one_in(10) ? 400'000 : 60'000)));
+  life.server().kill_now();
+  Life::finish(*load, verdict);
+  verdict.struck = verdict.unanswered > 0;
+  life.restart_and_check(verdict);
+}
+
+void freeze_round(Life& life, Random& random, Verdict& verdict) {
+  const auto load = life.load(random);
+  std::this_thread::sleep_for(some_time(random, 1, 40));
+  verdict.struck = life.server().freeze();
+  std::this_thread::sleep_for(some_time(random, 20, 150));
+  const bool dies = random.one_in(3);
+  if (dies)
+    life.server().kill_now();
+  else
+    life.server().thaw();
+  std::this_thread::sleep_for(some_time(random, 1, 40));
+  Life::finish(*load, verdict);
+  if (dies)
+    life.restart_and_check(verdict);
+  else
+    life.go_on_and_check(verdict);
+}
+
+// There are hardly more than it has, and more clients come than that.
+void descriptors_round(Life& life, Random& random, Verdict& verdict) {
+  const std::uint64_t before = life.steering().out_of_descriptors();
+  const std::size_t used = descriptors_of(fmt::format("/proc/{}", life.server().process()));
+  life.server().limit(RLIMIT_NOFILE, used + random.between(0, kClients - 1));
+  life.load_for(some_time(random, 60, 160), random, verdict);
+  verdict.struck = life.steering().out_of_descriptors() > before;
+  const bool dies = random.one_in(2);
+  if (dies) life.server().kill_now();
+  life.server().lift_limit(RLIMIT_NOFILE);
+  if (dies)
+    life.restart_and_check(verdict);
+  else
+    life.go_on_and_check(verdict);
+}
+
+// Whoever has no memory may end; what it acknowledged stays.
+void memory_round(Life& life, Random& random, Verdict& verdict) {
+  const std::uint64_t before = life.steering().out_of_memory();
+  // All of it is gone; or now and then an allocation fails, anywhere.
+  if (random.one_in(2)) life.server().limit(RLIMIT_AS, life.server().address_space_bytes());
+  life.steering().refuse_memory(kAlways / 20'000);
+  const auto load = life.load(random, InternalErrors::excused);
+  for (auto left = some_time(random, 60, 160); left > 0ms && life.server().lives(); left -= 5ms)
+    std::this_thread::sleep_for(5ms);
+  Life::finish(*load, verdict);
+  life.server().lift_limit(RLIMIT_AS);
+  life.steering().relent();
+  verdict.struck = life.steering().out_of_memory() > before || !life.server().lives();
+  life.go_on_and_check(verdict, true);
+}
+
+// Of the clock that tells the time of day: by a step of NTP, by a battery that was empty.
+void clock_round(Life& life, Random& random, Verdict& verdict) {
+  using std::chrono::hours;
+  constexpr std::array<std::chrono::seconds, 7> kJumps = {
+      -10s, 10s, hours(-1), hours(1), hours(-24 * 30), hours(24 * 30), hours(-24 * 365 * 20)};
+  const std::uint64_t before = life.steering().shifted_readings();
+  const auto load = life.load(random);
+  for (int jumps = 0; jumps < 3; ++jumps) {
+    std::this_thread::sleep_for(some_time(random, 5, 40));
+    life.steering().shift_clock(random.one_of(kJumps));
+  }
+  std::this_thread::sleep_for(some_time(random, 5, 40));
+  const bool dies = random.one_in(2);
+  if (dies) life.server().kill_now();
+  Life::finish(*load, verdict);
+  verdict.struck = life.steering().shifted_readings() > before;
+  if (dies)
+    life.restart_and_check(verdict);
+  else
+    life.go_on_and_check(verdict);
+}
+
+// Two would overwrite each other's log. Also when the file that says so is gone, as after somebody
+// tidied up.
+void second_server_round(Life& life, Random& random, Verdict& verdict) {
+  if (random.one_in(2)) std::filesystem::remove(life.server().database().string() + ".lock");
+  const std::filesystem::path folder = life.folder() / "second";
+  std::filesystem::create_directories(folder);
+  std::error_code ignored;
+  std::filesystem::create_directory_symlink(life.server().data(), folder / "data", ignored);
+  const auto load = life.load(random);
+  {
+    Server second(life.programs(), folder, life.steering(), false);
+    verdict.struck = true;
+    if (second.start()) verdict.fail("a second server starts on the folder of the first");
+  }
+  Life::finish(*load, verdict);
+  life.go_on_and_check(verdict);
+}
+
+}  // namespace faultline::faults

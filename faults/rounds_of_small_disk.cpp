@@ -1,0 +1,146 @@
+// A real disk that is really full: a small tmpfs.
+#include <fmt/format.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "faults/client.h"
+#include "faults/rounds.h"
+
+namespace faultline::faults {
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+
+class SmallDisk {
+ public:
+  SmallDisk(std::filesystem::path place, std::uint64_t kib) : place_(std::move(place)) {
+    mounted_ =
+        mount("tmpfs", place_.c_str(), "tmpfs", 0, fmt::format("size={}k", kib).c_str()) == 0;
+  }
+  ~SmallDisk() {
+    // Who still has files open there keeps it alive and unseen.
+    if (mounted_) umount2(place_.c_str(), MNT_DETACH);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+  bool mounted() const { return mounted_; }
+
+  void make_room() { mount("tmpfs", place_.c_str(), "tmpfs", MS_REMOUNT, "size=256m"); }
+
+ private:
+  std::filesystem::path place_;
+  bool mounted_ = false;
+};
+
+// Somebody else's file, which leaves this much room.
+void fill(const std::filesystem::path& file, std::uintmax_t room) {
+  const std::string block(4096, 'x');
+  std::ofstream out(file, std::ios::binary);
+  while (std::filesystem::space(file).available > room &&
+         out.write(block.data(), static_cast<std::streamsize>(block.size())).flush()) {
+  }
+}
+
+bool is_ready(const Server& server) { return get(server.port(), "/readyz").status == 200; }
+
+// A disk may be looked at once in a while, but nobody should have to wait longer than this.
+bool becomes_ready(const Server& server) {
+  constexpr auto kLongest = 3s;
+  for (const auto end = SteadyClock::now() + kLongest; SteadyClock::now() < end;
+       std::this_thread::sleep_for(10ms))
+    if (is_ready(server)) return true;
+  return false;
+}
+
+// The body that is next in a source; acknowledged, another follows.
+bool takes_a_body(Life& life, Random& random) {
+  SentSource& source = life.ledger().sources.front();
+  if (source.unacknowledged() == nullptr) source.add_body(200);
+  SentBody& body = *source.unacknowledged();
+  Client client(life.server().port());
+  body.acknowledged =
+      client.put(target_of(source, body), source.text_of(body), Way::whole, random).status == 200;
+  return body.acknowledged;
+}
+
+// True: it says that it is ready, and refuses what is sent before and after.
+bool calls_itself_ready_in_vain(Life& life, Random& random) {
+  constexpr auto kGrace = 1s;        // it need not look at the disk all the time
+  constexpr auto kLongest = 3500ms;  // the log is folded meanwhile, which changes what has room
+  const auto begin = SteadyClock::now();
+  while (SteadyClock::now() < begin + kLongest) {
+    const bool refused = !takes_a_body(life, random);
+    const bool ready = is_ready(life.server());
+    if (SteadyClock::now() > begin + kGrace && refused && ready && !takes_a_body(life, random))
+      return true;
+    // As a load balancer asks: asking itself writes a little, and so takes what is left of the
+    // room.
+    std::this_thread::sleep_for(300ms);
+  }
+  return false;
+}
+
+// A life that ends before its disk does.
+template <class Deed>
+void on_small_disk(Life& life, std::uint64_t kib, Verdict& verdict, const Deed& deed) {
+  life.server().kill_now();
+  std::filesystem::remove_all(life.server().data());
+  std::filesystem::create_directories(life.server().data());
+  life.ledger() = empty_ledger();
+  SmallDisk disk(life.server().data(), kib);
+  verdict.possible = disk.mounted();
+  if (!verdict.possible || !life.start(verdict)) return;
+  deed(disk);
+  life.server().kill_now();
+}
+
+}  // namespace
+
+void small_disk_round(Life& life, Random& random, Verdict& verdict) {
+  on_small_disk(life, random.between(500, 1500), verdict, [&](SmallDisk& disk) {
+    const std::uint64_t before = life.steering().out_of_space();
+    const auto load = life.load(random);
+    constexpr auto kLongest = 4s;
+    for (const auto end = SteadyClock::now() + kLongest;
+         SteadyClock::now() < end && life.steering().out_of_space() < before + 5;
+         std::this_thread::sleep_for(5ms)) {
+    }
+    verdict.struck = life.steering().out_of_space() > before;
+    const bool dies = random.one_in(2);
+    if (dies) life.server().kill_now();
+    disk.make_room();
+    Life::finish(*load, verdict);
+    if (dies)
+      life.restart_and_check(verdict);
+    else
+      life.go_on_and_check(verdict);
+  });
+}
+
+// Whoever is told to come again later must not be sent here by a load balancer meanwhile.
+void readiness_round(Life& life, Random& random, Verdict& verdict) {
+  on_small_disk(life, 8 << 10, verdict, [&](SmallDisk&) {
+    life.load_for(std::chrono::milliseconds(random.between(0, 60)), random, verdict);
+    const std::filesystem::path filler = life.server().data() / "filler";
+    fill(filler, random.between(8, 32) * 4096);
+    constexpr int kMoreThanThereIsRoomFor = 50;
+    for (int bodies = 0; bodies < kMoreThanThereIsRoomFor && !verdict.struck; ++bodies)
+      verdict.struck = !takes_a_body(life, random);
+    if (calls_itself_ready_in_vain(life, random))
+      verdict.fail("/readyz is 200 on a full disk, and what is sent is refused");
+    std::filesystem::remove(filler);
+    if (!becomes_ready(life.server())) verdict.fail("/readyz stays 503 when there is room again");
+    life.go_on_and_check(verdict);
+  });
+}
+
+}  // namespace faultline::faults

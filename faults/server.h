@@ -1,0 +1,67 @@
+// A server with the shim in its process, on a folder that may have served before.
+#pragma once
+
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "faults/steering.h"
+
+namespace faultline::faults {
+
+struct Programs {
+  std::filesystem::path server;
+  std::filesystem::path shim;
+};
+
+class Server {
+ public:
+  // Data is below folder/data, the journal, if one is kept, in folder/journal. Does not start yet.
+  Server(Programs programs, std::filesystem::path folder, const Steering& steering, bool journaled);
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  std::filesystem::path data() const { return folder_ / "data"; }
+  std::filesystem::path database() const { return data() / "faultline.db"; }
+  std::filesystem::path journal() const { return folder_ / "journal"; }
+  int port() const { return port_; }
+  pid_t process() const { return process_; }
+
+  // True once it listens and has read back what is stored. False: it has ended instead, or is not
+  // ready in time; messages() says why.
+  bool start(std::chrono::milliseconds patience = std::chrono::seconds{30});
+
+  void kill_now();
+  // SIGTERM, and waits; the exit status, -1 if a signal ended it or it had to be killed.
+  int stop();
+  // SIGSTOP. True: the system says that it stands.
+  bool freeze();
+  void thaw();
+  // False: it has ended by itself.
+  bool lives();
+  void limit(int resource, rlim_t soft);
+  void lift_limit(int resource);
+  std::size_t address_space_bytes() const;
+
+  std::string messages() const;
+
+ private:
+  void spawn();
+  using Time = std::chrono::steady_clock::time_point;
+  bool await_port(Time end);
+  bool await_readiness(Time end);
+
+  Programs programs_;
+  std::filesystem::path folder_;
+  std::filesystem::path control_file_;
+  bool journaled_;
+  pid_t process_ = -1;
+  int port_ = 0;
+};
+
+}  // namespace faultline::faults

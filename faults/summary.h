@@ -1,0 +1,17 @@
+// The table at the end of a run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "faults/lane.h"
+
+namespace faultline::faults {
+
+std::string summary_head();
+std::string summary_row(std::string_view kind, const Tally& tally, double seconds);
+// Each failed round with its seed, and how to run it again, and whether rounds proved nothing;
+// empty if all is well.
+std::string failures_of(std::string_view kind, const Tally& tally);
+
+}  // namespace faultline::faults
