@@ -514,8 +514,8 @@ void LiveJobs::read_to_the_end(Job& job) {
     const Timestamp now = utc_now();
     for (const SourceState& source : job.state.sources().all()) {
       const std::string& name = source.source.name;
-      const bool ended = source.end == SourceEnd::whole || source.end == SourceEnd::torn;
-      if (!ended || now - source.last_received < settings_.stall_after || open.contains(name))
+      const bool has_ended = source.end == SourceEnd::whole || source.end == SourceEnd::torn;
+      if (!has_ended || now - source.last_received < settings_.stall_after || open.contains(name))
         continue;
       Timestamp& read_as_of = job.read_to_the_end[name];
       if (read_as_of == source.last_received) continue;
