@@ -30,7 +30,7 @@ struct Counts {
     };
     lines += number("lines");
     recognized += number("recognized");
-    skipped += number("skipped");
+    skipped += number("skipped_lines");
     events += number("events");
     for (const auto& [dialect, count] : receipt.at("dialects").as_object())
       dialects[std::string(dialect)] += count.to_number<std::uint64_t>();
