@@ -6,7 +6,16 @@
 namespace faultline {
 
 void CatalogPlace::refuse(std::string_view why) const {
-  throw std::runtime_error(fmt::format("{}:{}: {}", file, line, why));
+  throw std::runtime_error(fmt::format("{}:{}: {}", file, line, in_one_line(why)));
+}
+
+std::string in_one_line(std::string_view text) {
+  constexpr std::size_t kMostBytes = 1024;
+  std::string line(text.substr(0, kMostBytes));
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  if (text.size() > kMostBytes) line += "…";
+  return line;
 }
 
 std::string any_of(std::span<const std::string_view> words) {

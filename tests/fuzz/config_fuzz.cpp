@@ -25,9 +25,9 @@ struct Settings {
 };
 
 void add_flags(CLI::App& command, Settings& settings) {
-  command.add_option("--listen", settings.listen);
-  command.add_option("--most", settings.most)->check(CLI::Range(1, 1000));
-  command.add_option("--share", settings.share);
+  command.add_option("--listen", settings.listen)->capture_default_str();
+  command.add_option("--most", settings.most)->check(CLI::Range(1, 1000))->capture_default_str();
+  command.add_option("--share", settings.share)->capture_default_str();
   command.add_flag("--quiet", settings.quiet);
   command.add_option("--token", settings.tokens);
 }

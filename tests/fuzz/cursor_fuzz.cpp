@@ -31,7 +31,7 @@ ToldBySource read(const Cursor& cursor, std::string_view text, std::size_t cut) 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   Input input(data, size);
   const std::size_t cut = input.byte();
-  Cursor cursor{.offset = 1 + std::uint64_t{1} << 40, .lines = 7, .carry = {}};
+  Cursor cursor{.offset = std::uint64_t{1} << 40, .lines = 7, .carry = {}};
   // The length of a carry's unfinished line, as a fuzzer would hardly guess it.
   const std::size_t length = input.byte() * std::size_t{16} + input.byte();
   cursor.carry.push_back(static_cast<char>(input.byte()));

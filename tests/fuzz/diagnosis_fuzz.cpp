@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "model/json.h"
@@ -130,12 +131,38 @@ void check_html(const std::string& html) {
     require(!holds(html, markup), "no text becomes markup");
 }
 
+// What Markdown takes for code means nothing else.
+std::string without_code(std::string_view markdown) {
+  std::string out;
+  bool fenced = false;
+  while (!markdown.empty()) {
+    const std::string_view line = markdown.substr(0, markdown.find('\n'));
+    markdown.remove_prefix(std::min(markdown.size(), line.size() + 1));
+    if (line.starts_with("~~~")) fenced = !fenced;
+    if (fenced || line.starts_with("    ")) continue;
+    bool code = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (!code && line[i] == '\\' && i + 1 < line.size())
+        out += line.substr(i++, 2);
+      else if (line[i] == '`')
+        code = !code;
+      else if (!code)
+        out += line[i];
+    }
+    require(!code, "code that begins in a line ends in it");
+    out += '\n';
+  }
+  require(!fenced, "code that begins ends");
+  return out;
+}
+
 void check_markdown(const std::string& markdown) {
   require(is_utf8(markdown), "Markdown is UTF-8");
   require(!has_control_characters(markdown, true), "Markdown holds no control characters");
   require(!holds(markdown, "\n"), "no text begins a line");
-  for (const std::string_view markup : {"<", "<!--"})
-    require(!holds(markdown, markup), "no text becomes markup");
+  const std::string text = without_code(markdown);
+  for (const std::string_view markup : {"<", "<!--", "](", "|", "`"})
+    require(!holds(text, markup), "no text becomes markup of Markdown");
 }
 
 void check_json(const boost::json::value& value) {

@@ -47,12 +47,15 @@ class Input {
   std::string_view rest_;
 };
 
-// Control characters other than the newlines of our own lines move a terminal's cursor.
+// Control characters other than the newlines of our own lines move a terminal's cursor; so do those
+// beyond ASCII, as UTF-8 writes them.
 inline bool has_control_characters(std::string_view text, bool newlines_allowed) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
     if (byte == '\n' && newlines_allowed) continue;
     if (byte < 0x20 || byte == 0x7f) return true;
+    if (byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0)
+      return true;
   }
   return false;
 }

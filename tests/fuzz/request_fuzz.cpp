@@ -7,6 +7,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
 
 #include <fmt/format.h>
 
@@ -92,7 +93,7 @@ Heard heard_of(std::string_view said, const std::vector<std::size_t>& ends) {
   Heard heard;
   {
     asio::io_context io;
-    asio::ip::tcp::socket socket(asio::make_strand(io));
+    asio::ip::tcp::socket socket{asio::make_strand(io)};
     socket.assign(asio::ip::tcp::v4(), ends_of_wire[0]);
     auto connection = std::make_shared<Connection>(std::move(socket));
     bool done = false;

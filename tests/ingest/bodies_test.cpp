@@ -104,6 +104,8 @@ TEST(Bodies, CutAtAnyByteTellTheSame) {
        "a line\n{\"schemaVersion\": 1, \"traceEvents\": []}\nanother\n"},
       {"empty lines above what may be a trace",
        "\n\n{\"schemaVersion\": 1, \"traceEvents\": []}\n"},
+      {"a pickle that is refused for what stands in its middle",
+       std::string("\x80\x02}q\xfe", 5) + std::string(400, 'N') + "."},
       {"several dumps",
        fixture("flight_recorder/v2.10_p4.pickle") + fixture("flight_recorder/v2.10_p4.pickle")},
       {"a line in pieces of a container's",

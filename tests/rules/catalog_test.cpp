@@ -442,5 +442,13 @@ TEST(AdviceFile, IsRefusedWithTheLineAndTheMend) {
   }
 }
 
+TEST(Complaints, AreOneLineWhateverTheyQuote) {
+  EXPECT_EQ(complaint_about("causality.yaml",
+                            "- causes: [\"gpu.\\e[2J\\nx\"]\n  effects: [gpu.hang]\n"
+                            "  relations: [same_gpu]\n")
+                .find_first_of("\n\x1b"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace faultline
