@@ -12,7 +12,8 @@ using namespace faultline;
 constexpr std::string_view kFile = "fuzz.yaml";
 
 void check(std::string_view refusal) {
-  require(refusal.starts_with("fuzz.yaml"), "a refusal begins with the file");
+  require(refusal.starts_with("fuzz.yaml"),
+          "a refusal begins with the file: " + std::string(refusal));
   require(!has_control_characters(refusal, false), "a refusal is one line");
   require(refusal.size() < 4096, "a refusal is short");
 }

@@ -38,6 +38,8 @@ std::string to_text(const Request& request) {
   return text;
 }
 
+bool is_complaint(std::string_view head) { return head[0] >= '0' && head[0] <= '9'; }
+
 void check(const Request& request) {
   require(!request.method.empty() && !request.target.empty(),
           "a request has a method and a target");
@@ -80,7 +82,7 @@ asio::awaitable<void> read_all(Connection& connection, Heard& heard) {
       co_return;
     }
     check(std::get<Request>(head));
-    heard.heads.push_back(to_text(std::get<Request>(head)));
+    heard.heads.push_back("request " + to_text(std::get<Request>(head)));
     co_await read_body(reader, heard);
     if (!reader.done()) co_return;
   }
@@ -137,6 +139,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     whole.bodies.back().clear();
     pieces.bodies.back().clear();
   }
+  // Of a head that never ends, what is wrong may be seen or not.
+  for (Heard* heard : {&whole, &pieces})
+    if (!heard->heads.empty() && is_complaint(heard->heads.back())) heard->heads.pop_back();
   if (whole == pieces) return 0;
   for (const Heard* heard : {&whole, &pieces}) {
     std::fprintf(stderr, "%s\n", heard->malformed ? "malformed" : "well-formed");
