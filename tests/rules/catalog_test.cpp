@@ -450,5 +450,10 @@ TEST(Complaints, AreOneLineWhateverTheyQuote) {
             std::string::npos);
 }
 
+TEST(EvidenceFile, IsRefusedIfItIsNoList) {
+  EXPECT_EQ(complaint_about("evidence.yaml", "a: b\n"),
+            "evidence.yaml:1: this is not a list; write entries, each with what it is");
+}
+
 }  // namespace
 }  // namespace faultline
