@@ -68,6 +68,9 @@ class Writer {
       }
       if (length == 1) {
         write_ascii(text.front());
+      } else if (length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0) {
+        // U+0080 to U+009F, which a terminal obeys.
+        write_escaped(static_cast<unsigned char>(text[1]));
       } else {
         out_.append(text.substr(0, length));
       }
@@ -75,6 +78,8 @@ class Writer {
     }
     out_ += '"';
   }
+
+  void write_escaped(unsigned code) { fmt::format_to(std::back_inserter(out_), "\\u{:04x}", code); }
 
   void write_ascii(char c) {
     switch (c) {
@@ -94,8 +99,8 @@ class Writer {
         out_ += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+          write_escaped(static_cast<unsigned char>(c));
         } else {
           out_ += c;
         }
