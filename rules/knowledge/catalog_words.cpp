@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "model/utf8.h"
+
 namespace faultline {
 
 void CatalogPlace::refuse(std::string_view why) const {
@@ -11,10 +13,19 @@ void CatalogPlace::refuse(std::string_view why) const {
 
 std::string in_one_line(std::string_view text) {
   constexpr std::size_t kMostBytes = 1024;
-  std::string line(text.substr(0, kMostBytes));
-  for (char& c : line)
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  if (text.size() > kMostBytes) line += "…";
+  std::string line;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = std::max<std::size_t>(utf8_length(text.substr(at)), 1);
+    if (at + length > kMostBytes) break;
+    const auto first = static_cast<unsigned char>(text[at]);
+    const bool control = length == 1
+                             ? first < 0x20 || first >= 0x7f
+                             : first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0;
+    line += control ? " " : text.substr(at, length);
+    at += length;
+  }
+  if (at < text.size()) line += "…";
   return line;
 }
 

@@ -14,7 +14,8 @@ constexpr std::string_view kFile = "fuzz.yaml";
 void check(std::string_view refusal) {
   require(refusal.starts_with("fuzz.yaml"),
           "a refusal begins with the file: " + std::string(refusal));
-  require(!has_control_characters(refusal, false), "a refusal is one line");
+  require(!has_control_characters(refusal, false),
+          "a refusal is one line: " + std::string(refusal));
   require(refusal.size() < 4096, "a refusal is short");
 }
 
