@@ -240,6 +240,12 @@ TEST(ShownText, IsUtf8ThatMovesNoCursorWhateverALineHolds) {
   EXPECT_EQ(shown("Größe", 4), "Grö…");
 }
 
+TEST(DiagnosisForms, NoHostMovesTheCursor) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  diagnosis.exclude = {.hosts = {"n1\x1b[2J"}, .slurm = "--exclude=n1\x1b[2J", .kubernetes = ""};
+  EXPECT_THAT(to_text(diagnosis), HasSubstr("restart without: n1 [2J   --exclude=n1 [2J\n"));
+}
+
 TEST(DiagnosisForms, NoHostEndsTheCodeOfMarkdown) {
   Diagnosis diagnosis = hung_job().diagnosis();
   diagnosis.exclude = {.hosts = {"n`1"}, .slurm = "--exclude=n`1`<b>", .kubernetes = "x"};
