@@ -121,6 +121,7 @@ asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
     if (!parser.got_some()) co_return http::error::end_of_stream;
     error.clear();
     parser.put_eof(error);
+    co_return error;  // an answer that ends with the connection takes nothing more
   }
   if (error) co_return error;
   buffer.consume(parser.put(buffer.data(), error));

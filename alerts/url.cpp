@@ -43,9 +43,15 @@ Result<Url> parse_url(std::string_view text) {
     if (bracket == std::string_view::npos) return wrong("has a bracket that does not close");
     url.host = authority.substr(1, bracket - 1);
     colon = authority.find(':', bracket);
+    if (std::min(colon, authority.size()) != bracket + 1)
+      return wrong("has text between the host's bracket and the port");
   } else {
     url.host = authority.substr(0, colon);
+    if (url.host.find(':') != std::string::npos)
+      return wrong("has a host with a colon; an IPv6 address stands in brackets");
   }
+  if (url.host.find_first_of("[]") != std::string::npos)
+    return wrong("has brackets that hold no address");
   url.port = colon == std::string_view::npos ? (url.tls ? "443" : "80")
                                              : std::string(authority.substr(colon + 1));
   if (url.host.empty()) return wrong("names no host");

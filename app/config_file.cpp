@@ -25,6 +25,12 @@ std::string known_keys(const CLI::App& command) {
   return known;
 }
 
+// No setting needs any, and config_of() could not write it.
+bool holds_control_characters(const std::string& value) {
+  return std::ranges::any_of(
+      value, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+}
+
 // CLI11 prefixes its messages with the option's name, which ours have already.
 std::string reason_of(const CLI::Error& error, const std::string& name) {
   const std::string what = error.what();
@@ -85,6 +91,9 @@ ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& f
       throw std::runtime_error(
           fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
     seen.push_back(key);
+    if (std::ranges::any_of(item.inputs, holds_control_characters))
+      throw std::runtime_error(fmt::format(
+          "{}: bad value for \"{}\": it holds a control character; remove it", file.string(), key));
     if (option->count() > 0 || item.inputs.empty()) continue;  // given already; an empty list
     try {
       option->add_result(item.inputs);

@@ -48,7 +48,7 @@ void DumpBody::pass_over() {
   passing_over_ = true;
 }
 
-DumpBody::Step DumpBody::next(bool all) {
+DumpBody::Step DumpBody::next(bool all, bool now) {
   if (passing_over_) return {};
   const std::string_view beginning = std::string_view(held_).substr(0, kDumpFormBytes);
   if (form_ == DumpForm::unsure) form_ = dump_form(beginning, all);
@@ -56,7 +56,7 @@ DumpBody::Step DumpBody::next(bool all) {
   if (form_ == DumpForm::none) return {.what = Step::What::text};
   if (form_ == DumpForm::json) return next_json(all);
 
-  if (!all && held_.size() < std::max(next_look_, kFirstLook)) return {};
+  if (!all && !now && held_.size() < std::max(next_look_, kFirstLook)) return {};
   next_look_ = std::min(held_.size() * kLookGrowth, kMaxPickleBytes + 1);
   DumpReading reading = read_dump_pickle(held_, all);
   if (reading.outcome == DumpReading::Outcome::incomplete) return {};

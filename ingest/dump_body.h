@@ -41,8 +41,9 @@ class DumpBody {
     std::vector<DumpedFact> facts;
   };
 
-  // all: nothing follows for now.
-  Step next(bool all);
+  // all: nothing follows. now: nothing does for the time being, so what is whole is to be found,
+  // however much it costs to look.
+  Step next(bool all, bool now);
 
   void drop(std::size_t bytes);
   std::string take();

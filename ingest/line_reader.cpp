@@ -78,11 +78,38 @@ void LineReader::set_boot_time(Timestamp boot_time) {
   boot_us_ = boot_time.time_since_epoch().count();
 }
 
-LineReader::Memory LineReader::save() const { return {unwrapper_.save(), documents_.save()}; }
+// Asked between batches: of one that is being filled, nothing was promised.
+LineReader::Memory LineReader::save() const {
+  Memory memory{unwrapper_.save(), documents_.save(), {}};
+  if (last_warning_.line != 0) {
+    HeldEvents held;
+    for (std::size_t i = last_warning_.event; i < batch_.events.size(); ++i) {
+      held.events.push_back(batch_.events[i]);
+      held.speakers.push_back(batch_.speakers[batch_.events[i].speaker]);
+    }
+    memory.warning = saved_warning(last_warning_, held);
+  }
+  return memory;
+}
 
-void LineReader::restore(std::string_view wrapping, std::string_view document) {
+void LineReader::restore(std::string_view wrapping, std::string_view document,
+                         std::string_view warning) {
   unwrapper_.restore(wrapping);
   documents_.restore(document);
+  last_warning_ = {};
+  keep_held(restored_warning(warning, last_warning_));
+}
+
+void LineReader::keep_held(HeldEvents&& held) {
+  last_warning_.event = batch_.events.size();
+  last_warning_.facts = facts_ - (held.empty() ? 0 : held.events.size() - 1);
+  last_warning_.calls = calls_told_;
+  for (std::size_t i = 0; i < held.events.size(); ++i) {
+    const Speaker& by = held.speakers[i];
+    Event& event = batch_.events.emplace_back(std::move(held.events[i]));
+    event.order = order_++;
+    event.speaker = calls_.speaker(batch_, by.host, by.pid, by.device, by.rank);
+  }
 }
 
 void LineReader::begin_batch() {
@@ -93,7 +120,6 @@ void LineReader::begin_batch() {
   nccl_lines_ = 0;
   kernel_lines_ = 0;
   without_fact_ = {};
-  last_warning_ = {};
   order_ = 0;
 }
 
@@ -103,9 +129,12 @@ Batch LineReader::take() {
   for (std::size_t i = 0; i < kNcclSubsystems; ++i)
     if (without_fact_[i] > 0)
       batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
+  HeldEvents held;
+  if (last_warning_.line != 0) held = HeldEvents::from(batch_, last_warning_.event);
   Batch taken = std::move(batch_);
   begin_batch();
   batch_.events.reserve(std::min(taken.events.size(), kMostReserved));  // likely as many again
+  keep_held(std::move(held));
   return taken;
 }
 
@@ -113,8 +142,12 @@ LineReader::Read LineReader::read(const LinePlace& place, LineEnd end, bool coun
   line_end_ = end;
   counted_ = counted;
   const std::uint64_t facts_before = facts_;
-  if (read_plain_nccl(place)) return {facts_ != facts_before, true};
+  if (read_plain_nccl(place)) {
+    forget_warning_that_ended(place.number);
+    return {facts_ != facts_before, true};
+  }
   for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
+  forget_warning_that_ended(place.number);
   if (!counted_ && place.text.find('\0') != std::string_view::npos) {
     counted_ = true;
     ++batch_.skipped;
@@ -149,6 +182,7 @@ void LineReader::close(LinePlace last) {
   document_readings_.clear();
   documents_.finish(document_readings_);
   keep_document_readings({}, last);
+  last_warning_ = {};
 }
 
 void LineReader::keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset) {
@@ -173,6 +207,7 @@ bool LineReader::read_plain_nccl(const LinePlace& place) {
   if (parse_nccl_call(text, call)) {
     calls_.add(batch_, frames_speaker(), call, {}, place, order_);
     ++facts_;
+    ++calls_told_;
   } else {
     while (text.ends_with('\r')) text.remove_suffix(1);
     if (!is_plain(text) || unwrapper_.in_document()) return false;
@@ -271,6 +306,7 @@ void LineReader::read_nccl(const NcclLine& line, const Message& message, const L
   // The line's bytes, not the message's: unwrapped text may live only until the next line.
   calls_.add(batch_, speaker_of(line, message), call, time_of(line, message), place, order_);
   ++facts_;
+  ++calls_told_;
 }
 
 EventTime LineReader::time_of(const NcclLine& line, const Message& message) {
@@ -297,8 +333,9 @@ void LineReader::keep_nccl(const NcclLine& line, const Message& message, const L
   }
   for (Fact& fact : nccl_facts_)
     keep_fact(std::move(fact), speaker_of(line, message), time_of(line, message), place);
-  if (line.level == NcclLevel::warn && !nccl_facts_.empty())
-    last_warning_ = {place.number, batch_.events.size() - 1, {}};
+  if (line.level == NcclLevel::warn && !nccl_facts_.empty() &&
+      std::holds_alternative<Remark>(nccl_facts_.back()))
+    last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
 }
 
 // The line may have been cut anywhere. Of a warning that nothing can complete any more, its
@@ -329,13 +366,23 @@ bool LineReader::continue_warning(const Message& message, const LinePlace& place
     remark->text += more;
     return true;
   }
-  if (line_end_ == LineEnd::missing || last_warning_.more.size() == kMostPieces) return false;
+  if (last_warning_.more.size() == kMostPieces) last_warning_.line = 0;  // it has ended
+  if (line_end_ == LineEnd::missing || last_warning_.line == 0) return false;
   last_warning_.more.emplace_back(more);
   auto whole = wanted_.completed(*remark, last_warning_.more);
   if (!whole) return false;
   remark->text = std::move(*whole);
   last_warning_.more.clear();
   return true;
+}
+
+// What waits for the next line is kept apart from what does not, so it must be little.
+void LineReader::forget_warning_that_ended(std::uint64_t number) {
+  constexpr std::uint64_t kMostFacts = 8;  // told since
+  if (last_warning_.line == 0) return;
+  if (last_warning_.line != number || calls_told_ != last_warning_.calls ||
+      facts_ - last_warning_.facts > kMostFacts)
+    last_warning_ = {};
 }
 
 bool LineReader::tells_of_upkeep() const {

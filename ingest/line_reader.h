@@ -14,6 +14,7 @@
 #include "ingest/documents.h"
 #include "ingest/dump_body.h"
 #include "ingest/noteworthy.h"
+#include "ingest/open_warning.h"
 #include "ingest/repeat_filter.h"
 #include "ingest/unwrap.h"
 #include "ingest/wanted_remarks.h"
@@ -52,23 +53,32 @@ class LineReader {
   // No line will come any more; what waited for one is read, and stands on the last.
   void close(LinePlace last);
 
+  // The sender has paused: what waits for the next line to go on with it is told as it stands.
+  void settle() { last_warning_ = {}; }
+
   // Before the bytes of lines that were read go away.
   void keep_texts() { calls_.keep_texts(batch_); }
 
   // What is being filled. Lines, offsets and ends are counted by who has the bytes.
   Batch& batch() { return batch_; }
+
+  // A warning that the next line may go on with stays behind, for the batch after this one.
   Batch take();
 
   // What it was in the midst of, between two lines. Opaque; usually empty.
   struct Memory {
     std::string wrapping;
     std::string document;
+    std::string warning;
+
+    bool empty() const { return wrapping.empty() && document.empty() && warning.empty(); }
   };
   Memory save() const;
-  void restore(std::string_view wrapping, std::string_view document);
+  void restore(std::string_view wrapping, std::string_view document, std::string_view warning);
 
  private:
   void begin_batch();
+  void keep_held(HeldEvents&& held);
   bool count_line();
   void count(std::string_view dialect);
   bool read_plain_nccl(const LinePlace& place);
@@ -83,6 +93,7 @@ class LineReader {
   void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
   void drop_unfinished();
   bool continue_warning(const Message& message, const LinePlace& place);
+  void forget_warning_that_ended(std::uint64_t number);
   bool tells_of_upkeep() const;
   void keep_readings(const Message& message, const LinePlace& place);
   void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time, const LinePlace& place);
@@ -111,13 +122,10 @@ class LineReader {
   std::string last_frame_;  // "node1:615:18953 [2] NCCL INFO " of the last plain line
   NcclLine frame_;          // the same, read
   std::uint32_t last_frames_speaker_;
-  struct {
-    std::uint64_t line = 0;  // of its text so far, in the source
-    std::size_t event = 0;
-    std::vector<std::string> more;  // lines after it that may belong to it
-  } last_warning_;
+  OpenWarning last_warning_;
   std::uint32_t order_ = 0;
   std::uint64_t facts_ = 0;
+  std::uint64_t calls_told_ = 0;
   std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet
 };
 

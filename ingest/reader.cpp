@@ -12,8 +12,9 @@ namespace faultline {
 namespace {
 
 // The carry: a byte of flags, the unfinished line with its length, then the wrappers' own memory;
-// inside a document that too with its length, and then the document's. In the midst of a dump the
-// unfinished line is what there is of it.
+// inside a document that too with its length, and then the document's; before both a warning that
+// may go on, with its length. In the midst of a dump the unfinished line is what there is of it, in
+// the midst of a trace what is remembered of it; behind either there is nothing of another yet.
 constexpr unsigned char kDiscarding = 1;
 constexpr unsigned char kTailCounted = 2;
 constexpr unsigned char kTailRead = 4;
@@ -21,9 +22,11 @@ constexpr unsigned char kInDocument = 8;
 constexpr unsigned char kInDump = 16;
 constexpr unsigned char kPassingOver = 32;
 constexpr unsigned char kTailRecognized = 64;
+constexpr unsigned char kInWarning = 128;
+constexpr unsigned char kInTrace = kInDump | kInDocument;
 
-// Of a dump that breaks off, the most that waits over a restart for its rest.
-constexpr std::size_t kMaxCarriedDump = Reader::kMaxLineBytes;
+// Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
+constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
 
 void append_length(std::string& out, std::uint64_t length) {
   for (int shift = 0; shift < 64; shift += 8)
@@ -42,10 +45,13 @@ std::uint64_t read_length(std::string_view bytes) {
 class Reader::Impl {
  public:
   Impl(const Cursor& cursor, Timestamp received, std::shared_ptr<const Noteworthy> noteworthy)
-      : line_reader_(received, std::move(noteworthy)),
+      : received_(received),
+        noteworthy_(std::move(noteworthy)),
+        line_reader_(received, noteworthy_),
         line_start_(cursor.offset),
         taken_(cursor.offset),
-        lines_(cursor.lines) {
+        lines_(cursor.lines),
+        at_beginning_(cursor.offset == 0 && cursor.carry.empty()) {
     restore(cursor.carry);
     begin_batch();
   }
@@ -88,15 +94,43 @@ class Reader::Impl {
     keep_tail(bytes);
   }
 
-  void finish() { finish(LineEnd::missing); }
+  void finish() {
+    finished_ = true;
+    read_dumps(false, true);
+    batch().end = end_so_far();
+    if (dump_.size() > kMaxCarriedDump) read_dumps(true, true);
+    if (!trace_.open()) return;
+    saved_trace_ = trace_.save();
+    if (saved_trace_.size() > kMaxCarriedDump) finish_trace();
+  }
 
   void close() {
-    finish(LineEnd::lost);
+    batch().end = read_all();
     if (batch().end == SourceEnd::whole) batch().end = SourceEnd::closed;
     // The piece that came last stands on the last line, which an earlier batch may have told of.
     batch().first_line = std::min(batch().first_line, lines_);
     line_reader_.close({lines_, last_line_start_, {}});
     line_reader_.keep_texts();
+  }
+
+  void begin_file() {
+    close();
+    batch().end = SourceEnd::open;
+    line_start_ = readable();
+    dump_ = DumpBody();
+    trace_ = TraceBody();
+    leave_tail();
+    dump_counted_ = dump_read_ = finished_ = false;
+    at_beginning_ = true;
+    line_reader_.restore({}, {}, {});
+  }
+
+  void settle() { line_reader_.settle(); }
+
+  Batch rest() const {
+    Impl others(cursor(), received_, noteworthy_);
+    others.close();
+    return others.take();
   }
 
   std::uint64_t pending_bytes() const { return readable() - taken_; }
@@ -112,48 +146,81 @@ class Reader::Impl {
     Cursor cursor{taken_, lines_, {}};
     // Bytes of the unfinished line that were already taken; those after them will come again.
     std::uint64_t of_tail = taken_ > line_start_ ? taken_ - line_start_ : 0;
-    if (dump_.open()) {
-      if (of_tail > 0 || dump_.passes_over()) cursor.carry = saved_dump(of_tail);
+    if (at_beginning_ || dump_.open()) {
+      if (of_tail > 0 && trace_.open())
+        cursor.carry = carried(kInTrace, saved_trace_);
+      else if (taken_ > 0)
+        cursor.carry = saved_dump(of_tail);
       return cursor;
     }
-    const auto [wrapping, document] = line_reader_.save();
-    if (of_tail == 0 && !discarding_ && wrapping.empty() && document.empty()) return cursor;
+    const LineReader::Memory memory = line_reader_.save();
+    if (of_tail == 0 && !discarding_ && memory.empty()) return cursor;
     unsigned char flags = 0;
     if (of_tail > 0 && discarding_) flags |= kDiscarding;
     if (of_tail > 0 && tail_counted_) flags |= kTailCounted;
     if (of_tail > 0 && tail_read_) flags |= kTailRead;
     if (of_tail > 0 && tail_recognized_) flags |= kTailRecognized;
-    if (!document.empty()) flags |= kInDocument;
-    cursor.carry.push_back(static_cast<char>(flags));
-    std::string_view tail = std::string_view(tail_).substr(0, of_tail);
-    append_length(cursor.carry, tail.size());
-    cursor.carry += tail;
-    if (!document.empty()) append_length(cursor.carry, wrapping.size());
-    cursor.carry += wrapping;
-    cursor.carry += document;
+    if (!memory.document.empty()) flags |= kInDocument;
+    if (!memory.warning.empty()) flags |= kInWarning;
+    cursor.carry = carried(flags, std::string_view(tail_).substr(0, of_tail));
+    if (!memory.warning.empty()) append_length(cursor.carry, memory.warning.size());
+    cursor.carry += memory.warning;
+    if (!memory.document.empty()) append_length(cursor.carry, memory.wrapping.size());
+    cursor.carry += memory.wrapping;
+    cursor.carry += memory.document;
     return cursor;
   }
 
  private:
   Batch& batch() { return line_reader_.batch(); }
 
-  void finish(LineEnd end) {
+  static std::string carried(unsigned char flags, std::string_view text) {
+    std::string carry(1, static_cast<char>(flags));
+    append_length(carry, text.size());
+    return carry.append(text);
+  }
+
+  // Reads what there is, as nothing follows; returns how the source ended.
+  SourceEnd read_all() {
     finished_ = true;
-    batch().end = SourceEnd::whole;
-    if (trace_.open() && !finish_trace()) return;
-    read_dumps(true);
-    if (dump_.size() > 0) {
-      batch().end = SourceEnd::torn;
-      return;
-    }
-    // A dump is whole, or no dump.
-    if (at_beginning_ && lines_ > 0 && tail_.empty()) batch().end = SourceEnd::closed;
-    if (tail_.empty() && !discarding_) return;
+    if (trace_.open() && !finish_trace()) return SourceEnd::torn;
+    read_dumps(true, true);
+    if (dump_.size() > 0) return SourceEnd::torn;
+    if (tail_.empty() && !discarding_) return end_behind_all();
     if (!tail_counted_) count_line();
     tail_counted_ = true;
-    if (!tail_read_ && !discarding_) tail_read_ = read_tail(end);
-    if (!tail_read_) batch().end = SourceEnd::torn;
+    if (!tail_read_ && !discarding_) tail_read_ = read_tail(LineEnd::lost);
     line_reader_.keep_texts();
+    return tail_read_ ? SourceEnd::whole : SourceEnd::torn;
+  }
+
+  // A dump is whole, or no dump.
+  SourceEnd end_behind_all() const {
+    return at_beginning_ && lines_ > 0 ? SourceEnd::closed : SourceEnd::whole;
+  }
+
+  // How a source stands that may go on.
+  SourceEnd end_so_far() const {
+    if (trace_.open() && !trace_.decided())
+      return is_complete_text() ? SourceEnd::whole : SourceEnd::torn;
+    if (trace_.open() || dump_.size() > 0) return SourceEnd::torn;
+    if (tail_.empty() && !discarding_) return end_behind_all();
+    return tail_read_ || tail_makes_sense() ? SourceEnd::whole : SourceEnd::torn;
+  }
+
+  // What may still turn out to be a trace, and would be lines if nothing followed.
+  bool is_complete_text() const {
+    Impl others(Cursor{}, received_, noteworthy_);
+    others.trace_.restore(trace_.save());
+    return others.read_all() != SourceEnd::torn;
+  }
+
+  bool tail_makes_sense() const {
+    if (discarding_) return false;
+    LineReader other(received_, noteworthy_);
+    const LineReader::Memory memory = line_reader_.save();
+    other.restore(memory.wrapping, memory.document, memory.warning);
+    return other.read({lines_ + 1, line_start_, tail_}, LineEnd::missing, false).told;
   }
 
   void restore(std::string_view carry) {
@@ -163,7 +230,11 @@ class Reader::Impl {
     carry.remove_prefix(9);
     if (length > carry.size()) return;
     if ((flags & (kInDump | kPassingOver)) != 0) {
-      restore_dump(flags, carry.substr(0, length));
+      at_beginning_ = true;
+      if ((flags & kInTrace) == kInTrace)
+        restore_trace(carry.substr(0, length));
+      else
+        restore_dump(flags, carry.substr(0, length));
       return;
     }
     tail_ = carry.substr(0, length);
@@ -172,14 +243,19 @@ class Reader::Impl {
     tail_read_ = flags & kTailRead;
     tail_recognized_ = flags & kTailRecognized;
     carry.remove_prefix(length);
+    std::string_view warning;
+    if ((flags & kInWarning) != 0) {
+      if (carry.size() < 8 || read_length(carry) > carry.size() - 8) return;
+      warning = carry.substr(8, read_length(carry));
+      carry.remove_prefix(8 + warning.size());
+    }
     std::uint64_t wrapping = carry.size();
     if ((flags & kInDocument) != 0) {
       wrapping = carry.size() < 8 ? UINT64_MAX : read_length(carry);
       carry.remove_prefix(std::min<std::size_t>(8, carry.size()));
     }
     wrapping = std::min<std::uint64_t>(wrapping, carry.size());
-    line_reader_.restore(carry.substr(0, wrapping), carry.substr(wrapping));
-    at_beginning_ = tail_.empty() && !discarding_ && carry.empty();
+    line_reader_.restore(carry.substr(0, wrapping), carry.substr(wrapping), warning);
     // Of a line too long to keep, only that it had begun is remembered.
     if (discarding_) discarded_ = 1;
     line_start_ -= std::min<std::uint64_t>(tail_.size() + discarded_, line_start_);
@@ -187,7 +263,7 @@ class Reader::Impl {
 
   // Everything up to here is in the batch being filled, or in an earlier one.
   std::uint64_t readable() const {
-    return finished_ ? line_start_ + dump_.size() + tail_.size() + discarded_
+    return finished_ ? line_start_ + trace_.size() + dump_.size() + tail_.size() + discarded_
                      : std::max(line_start_, taken_);
   }
 
@@ -219,7 +295,6 @@ class Reader::Impl {
       finished_ = true;
       if (step.what != TraceBody::What::broken_off) continue;
       dump_.pass_over();
-      batch().end = SourceEnd::torn;
       return false;
     }
     return true;
@@ -241,14 +316,14 @@ class Reader::Impl {
     }
     dump_.add(bytes);
     dump_read_ = false;
-    read_dumps(false);
+    read_dumps(false, false);
   }
 
-  // What is held becomes facts, or turns out to be lines. all: nothing follows for now.
-  void read_dumps(bool all) {
+  // What is held becomes facts, or turns out to be lines. See DumpBody::next.
+  void read_dumps(bool all, bool now) {
     using What = DumpBody::Step::What;
     while (dump_.size() > 0 && !dump_read_) {
-      DumpBody::Step step = dump_.next(all);
+      DumpBody::Step step = dump_.next(all, now);
       if (step.what == What::wait) return;
       if (step.what == What::text) {
         const std::string text = dump_.take();
@@ -287,10 +362,13 @@ class Reader::Impl {
     unsigned char flags = dump_.passes_over() ? kPassingOver : kInDump;
     if (dump_counted_) flags |= kTailCounted;
     if (dump_read_) flags |= kTailRead;
-    const std::string_view held = dump_.held().substr(0, length);
-    std::string carry(1, static_cast<char>(flags));
-    append_length(carry, held.size());
-    return carry.append(held);
+    return carried(flags, dump_.held().substr(0, length));
+  }
+
+  void restore_trace(std::string_view saved) {
+    trace_.restore(saved);
+    saved_trace_ = saved;
+    line_start_ -= std::min(trace_.size(), line_start_);
   }
 
   void restore_dump(unsigned char flags, std::string_view held) {
@@ -317,10 +395,14 @@ class Reader::Impl {
       line_reader_.keep_texts();  // before the tail's bytes go
     }
     line_start_ += tail_.size() + discarded_ + 1;
+    leave_tail();
+    return bytes.substr(newline + 1);
+  }
+
+  void leave_tail() {
     tail_.clear();
     discarded_ = 0;
     discarding_ = tail_counted_ = tail_read_ = tail_recognized_ = false;
-    return bytes.substr(newline + 1);
   }
 
   void keep_tail(std::string_view bytes) {
@@ -363,9 +445,12 @@ class Reader::Impl {
     return line_reader_.read({lines_, line_start_, line}, end, counted);
   }
 
+  Timestamp received_;
+  std::shared_ptr<const Noteworthy> noteworthy_;
   LineReader line_reader_;
   DumpBody dump_;
   TraceBody trace_;
+  std::string saved_trace_;  // as of the end of the last body
 
   std::uint64_t line_start_;           // offset of the first byte of the line being read
   std::uint64_t last_line_start_ = 0;  // of the last line that was read
@@ -378,7 +463,7 @@ class Reader::Impl {
   bool tail_read_ = false;
   bool tail_recognized_ = false;
   bool finished_ = false;
-  bool at_beginning_ = true;   // of the source, of a body, or behind a dump
+  bool at_beginning_ = true;   // of a file, or behind a dump
   bool dump_counted_ = false;  // the dump in hand, as a line
   bool dump_read_ = false;     // all that has come of it
 };
@@ -394,8 +479,11 @@ void Reader::set_boot_time(Timestamp boot_time) { impl_->set_boot_time(boot_time
 void Reader::feed(std::string_view bytes) { impl_->feed(bytes); }
 void Reader::finish() { impl_->finish(); }
 void Reader::close() { impl_->close(); }
+void Reader::begin_file() { impl_->begin_file(); }
+void Reader::settle() { impl_->settle(); }
 std::uint64_t Reader::pending_bytes() const { return impl_->pending_bytes(); }
 Batch Reader::take() { return impl_->take(); }
+Batch Reader::rest() const { return impl_->rest(); }
 Cursor Reader::cursor() const { return impl_->cursor(); }
 
 }  // namespace faultline

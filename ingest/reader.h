@@ -17,7 +17,8 @@ namespace faultline {
 struct Cursor {
   std::uint64_t offset = 0;  // of the next byte to read
   std::uint64_t lines = 0;   // complete lines before it
-  // The unfinished last line and what the wrappers were in the middle of. Opaque; usually empty.
+  // What came and waits for more: the unfinished last line, and what wrappers, documents, dumps and
+  // traces were in the middle of. Opaque; often empty.
   std::string carry;
   bool operator==(const Cursor&) const = default;
 };
@@ -41,18 +42,29 @@ class Reader {
 
   void feed(std::string_view bytes);
 
-  // The sender has no more for now. A last line without a newline is read if it makes sense as it
-  // stands; should the rest of it arrive later, it is not counted twice.
+  // The sender has no more for now: all that was fed is held from now on. What is not complete, a
+  // line or a dump, is neither told nor counted until it is, or until close(); so the bytes may
+  // come in bodies that are cut anywhere, and tell the same.
   void finish();
 
-  // As finish(), and nothing will follow: pieces that wait for others are read as they are.
+  // Nothing will follow: a last line without a newline is read if it makes sense as it stands, and
+  // so is all else that waits for more.
   void close();
+
+  // What comes next is another file, which does not go on with what the one before broke off in.
+  void begin_file();
+
+  // The sender has paused: a warning that the next line could go on with is told as it stands.
+  void settle();
 
   // Bytes fed since the last take(), as a measure of when to take.
   std::uint64_t pending_bytes() const;
 
-  // What was read since the last take, up to the last complete line (after finish(): all of it).
+  // What was read since the last take, of what is complete. (After finish() it covers all bytes.)
   Batch take();
+
+  // What close() would tell besides, after everything taken.
+  Batch rest() const;
 
   // Where reading stands after everything taken. Belongs beside the last batch taken.
   Cursor cursor() const;

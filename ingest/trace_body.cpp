@@ -44,6 +44,25 @@ TraceBody::Step TraceBody::read(std::string_view bytes) {
   return step;
 }
 
+std::string TraceBody::save() const {
+  SavedBytesWriter saved;
+  saved.text(held_);
+  saved.number(static_cast<std::int64_t>(size_));
+  if (trace_) trace_->save(saved);
+  return saved.take();
+}
+
+void TraceBody::restore(std::string_view bytes) {
+  SavedBytesReader saved(bytes);
+  held_ = saved.text();
+  size_ = static_cast<std::uint64_t>(saved.number());
+  if (saved.ok() && saved.at_end()) return;
+  trace_ = std::make_unique<ChromeTrace>();
+  trace_->restore(saved);
+  if (saved.ok() && saved.at_end()) return;
+  *this = TraceBody();  // not ours
+}
+
 TraceBody::Step TraceBody::finish() {
   if (!trace_) {
     Step step = decide(true);

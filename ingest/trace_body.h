@@ -37,6 +37,16 @@ class TraceBody {
   // Nothing follows.
   Step finish();
 
+  // Whether it is known that it is a trace.
+  bool decided() const { return trace_ != nullptr; }
+
+  // Bytes of it that came so far.
+  std::uint64_t size() const { return size_ + held_.size(); }
+
+  // What it remembers between two pieces.
+  std::string save() const;
+  void restore(std::string_view saved);
+
  private:
   Step decide(bool all);
   Step read(std::string_view bytes);

@@ -38,7 +38,9 @@ constexpr Timestamp kNoClockYet = std::chrono::sys_days{std::chrono::year{2005} 
 // A stamp may lie a month after the last line that told its year, yet not after the line was read.
 constexpr std::chrono::days kNotAfterReceipt{30};
 
-constexpr std::int64_t kFormat = 1;  // of save()
+// Of save().
+constexpr std::int64_t kFormatWithoutDate = 1;
+constexpr std::int64_t kFormat = 2;
 
 Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
 
@@ -46,7 +48,7 @@ Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
 
 class Unwrapper::Impl {
  public:
-  explicit Impl(Timestamp received) : reference_(received - kNotAfterReceipt) {}
+  explicit Impl(Timestamp received) : undated_(received - kNotAfterReceipt), reference_(undated_) {}
 
   std::span<const Message> unwrap(std::string_view line);
   std::span<const Message> finish();
@@ -79,6 +81,7 @@ class Unwrapper::Impl {
   bool feed_export(std::string_view line);
   bool at_rest() const;
 
+  const Timestamp undated_;  // the reference while no line told its year
   Timestamp reference_;
   TextPool pool_;
   JsonText json_;
@@ -332,7 +335,7 @@ void Unwrapper::Impl::leave_dmesg_json() {
 
 bool Unwrapper::Impl::at_rest() const {
   return pieces_.empty() && !export_.in_record() && !dmesg_json_.in_document() &&
-         relative_.minute_us < 0 && !after_kmsg_record_;
+         relative_.minute_us < 0 && !after_kmsg_record_ && reference_ == undated_;
 }
 
 std::string Unwrapper::Impl::save() const {
@@ -345,18 +348,24 @@ std::string Unwrapper::Impl::save() const {
   saved.number(relative_.minute_us);
   saved.number(relative_.passed_us);
   saved.number(after_kmsg_record_ ? 1 : 0);
+  saved.number(reference_ == undated_ ? 0 : 1);
+  if (reference_ != undated_) saved.number(reference_.time_since_epoch().count());
   return saved.take();
 }
 
 void Unwrapper::Impl::restore(std::string_view bytes) {
   SavedReader saved(bytes);
-  if (saved.number() == kFormat) {
+  reference_ = undated_;
+  const std::int64_t format = saved.number();
+  if (format == kFormat || format == kFormatWithoutDate) {
     pieces_.restore(saved);
     export_.restore(saved);
     dmesg_json_.restore(saved);
     relative_.minute_us = saved.number();
     relative_.passed_us = saved.number();
     after_kmsg_record_ = saved.number() != 0;
+    if (format == kFormat && saved.number() != 0)
+      reference_ = Timestamp(Timestamp::duration(saved.number()));
     if (saved.ok() && saved.at_end()) return;
   }
   // Nothing, or not ours.
@@ -365,6 +374,7 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
   dmesg_json_ = {};
   relative_ = {};
   after_kmsg_record_ = false;
+  reference_ = undated_;
 }
 
 Unwrapper::Unwrapper(Timestamp received) : impl_(std::make_unique<Impl>(received)) {}

@@ -6,32 +6,12 @@
 #include <cmath>
 
 #include "model/json.h"
+#include "model/utf8.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";  // U+FFFD
-
-bool continues(unsigned char byte) { return (byte & 0xc0) == 0x80; }
-
-// How many bytes the well-formed UTF-8 character at the start of text has; 0: it is not one.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  std::size_t length = 0;
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) length = 2;
-  if (lead >= 0xe0 && lead <= 0xef) length = 3;
-  if (lead >= 0xf0 && lead <= 0xf4) length = 4;
-  if (length == 0 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if (!continues(byte(i))) return 0;
-  const unsigned char second = byte(1);
-  const bool overlong = (lead == 0xe0 && second < 0xa0) || (lead == 0xf0 && second < 0x90);
-  const bool surrogate = lead == 0xed && second > 0x9f;
-  const bool too_large = lead == 0xf4 && second > 0x8f;
-  return overlong || surrogate || too_large ? 0 : length;
-}
 
 class Writer {
  public:
@@ -88,6 +68,9 @@ class Writer {
       }
       if (length == 1) {
         write_ascii(text.front());
+      } else if (length == 2 && text[0] == '\xc2' && static_cast<unsigned char>(text[1]) < 0xa0) {
+        // U+0080 to U+009F, which a terminal obeys.
+        write_escaped(static_cast<unsigned char>(text[1]));
       } else {
         out_.append(text.substr(0, length));
       }
@@ -95,6 +78,8 @@ class Writer {
     }
     out_ += '"';
   }
+
+  void write_escaped(unsigned code) { fmt::format_to(std::back_inserter(out_), "\\u{:04x}", code); }
 
   void write_ascii(char c) {
     switch (c) {
@@ -114,8 +99,8 @@ class Writer {
         out_ += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20) {
-          fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+          write_escaped(static_cast<unsigned char>(c));
         } else {
           out_ += c;
         }

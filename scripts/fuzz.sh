@@ -1,14 +1,16 @@
 # shellcheck shell=bash
 # libFuzzer over tests/fuzz/*_fuzz.cpp.
 
-# fuzz [TARGET] [-runs N]
+# fuzz [TARGET] [-runs N | --minutes N]: -runs 0 tries the seeds alone.
 fuzz() {
-  local only='' runs=1000000
+  local only='' bound=-runs=1000000
   while (($# > 0)); do
     case $1 in
-      -runs) runs=${2:?-runs needs a number}; shift 2 ;;
-      -runs=*) runs=${1#*=}; shift ;;
-      -*) die "fuzz takes [TARGET] [-runs N], not '$1'" ;;
+      -runs) bound=-runs=${2:?-runs needs a number}; shift 2 ;;
+      -runs=*) bound=$1; shift ;;
+      --minutes) bound=$(minutes_bound "${2:?--minutes needs a number}"); shift 2 ;;
+      --minutes=*) bound=$(minutes_bound "${1#*=}"); shift ;;
+      -*) die "fuzz takes [TARGET] [-runs N | --minutes N], not '$1'" ;;
       *) only=${1%_fuzz}_fuzz; shift ;;
     esac
   done
@@ -20,22 +22,28 @@ fuzz() {
 
   build fuzz "${names[@]}"
   for name in "${names[@]}"; do
-    fuzz_one "$name" "$runs"
+    fuzz_one "$name" "$bound"
   done
 }
 
-# fuzz_one NAME RUNS: starts from the target's own seeds and from what the parser tests read; what
+# Of each target.
+minutes_bound() {
+  [[ $1 =~ ^[1-9][0-9]*$ ]] || die "--minutes needs a whole number, not '$1'"
+  echo "-max_total_time=$(($1 * 60))"
+}
+
+# fuzz_one NAME BOUND: starts from the target's own seeds and from what the parser tests read; what
 # it learns stays in build/fuzz/corpus, an input that breaks something in build/fuzz/crashes.
 fuzz_one() {
-  local name=$1 runs=$2
+  local name=$1 bound=$2
   local corpus=build/fuzz/corpus/$name inputs=build/fuzz/inputs crashes=build/fuzz/crashes
   mkdir -p "$corpus" "$crashes"
   gather_inputs "$inputs"
   local seeds=("$inputs")
   [[ -d tests/fuzz/seeds/$name ]] && seeds+=("tests/fuzz/seeds/$name")
 
-  say "$name: $runs inputs"
-  "build/fuzz/tests/fuzz/$name" -runs="$runs" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+  say "$name: $bound"
+  "build/fuzz/tests/fuzz/$name" "$bound" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
     -artifact_prefix="$crashes/$name-" "$corpus" "${seeds[@]}"
 }
 

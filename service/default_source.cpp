@@ -65,7 +65,7 @@ Beginning read_beginning(std::string_view text) {
   const std::size_t newline = text.rfind('\n');
   Reader reader(Cursor{}, utc_now());
   reader.feed(newline == std::string_view::npos ? text : text.substr(0, newline + 1));
-  reader.finish();
+  reader.close();
   const Batch batch = reader.take();
   for (const Speaker& speaker : batch.speakers)
     if (speaker.pid != 0) beginning.processes.emplace(short_host(speaker.host), speaker.pid);

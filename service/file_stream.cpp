@@ -22,7 +22,7 @@ bool worth_committing(const Batch& batch) {
          batch.end != SourceEnd::open;
 }
 
-void add(FileReceipt& receipt, const Batch& batch) {
+void count(FileReceipt& receipt, const Batch& batch) {
   receipt.lines += batch.lines;
   receipt.recognized += batch.recognized;
   receipt.skipped += batch.skipped;
@@ -31,6 +31,21 @@ void add(FileReceipt& receipt, const Batch& batch) {
   constexpr std::size_t kMostRefusals = 8;
   for (std::string& why : refusals_in(batch))
     if (receipt.refused.size() < kMostRefusals) receipt.refused.push_back(std::move(why));
+}
+
+void take_off(std::uint64_t& count, std::uint64_t told) { count -= std::min(count, told); }
+
+void uncount(FileReceipt& receipt, const FileReceipt& told) {
+  take_off(receipt.lines, told.lines);
+  take_off(receipt.recognized, told.recognized);
+  take_off(receipt.skipped, told.skipped);
+  take_off(receipt.facts, told.facts);
+  for (const auto& [dialect, lines] : told.dialects) {
+    const auto counted = receipt.dialects.find(dialect);
+    if (counted == receipt.dialects.end()) continue;
+    take_off(counted->second, lines);
+    if (counted->second == 0) receipt.dialects.erase(counted);
+  }
 }
 
 XXH3_state_t* new_state() {
@@ -125,6 +140,9 @@ bool FileStream::says_nothing() const {
 FileReceipt FileStream::receipt() const {
   FileReceipt receipt = receipt_;
   receipt.next_offset = position_.offset;
+  if (!tells_rest()) return receipt;
+  count(receipt, rest_);
+  uncount(receipt, told_before_);
   return receipt;
 }
 
@@ -150,14 +168,14 @@ void FileStream::refuse(std::uint64_t bytes, std::string_view hint) {
 
 void FileStream::open_reader() {
   if (filter_) starts_body_ = !filter_->continues_source();
-  Cursor cursor{position_.offset, position_.lines, position_.carry};
-  // A new file does not go on with the line that the one before it broke off in.
-  if (starts_body_) cursor.carry.clear();
-  begin_reader(cursor);
+  begin_reader();
+  if (starts_body_ && position_.offset > 0) reader_->begin_file();
 }
 
-void FileStream::begin_reader(const Cursor& cursor) {
-  reader_.emplace(cursor, utc_now(), std::make_shared<const AskedLines>(jobs_.catalog()));
+void FileStream::begin_reader() {
+  reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now(),
+                  std::make_shared<const AskedLines>(jobs_.catalog()));
+  if (tells_rest()) count(told_before_, reader_->rest());
   if (boot_time_) reader_->set_boot_time(*boot_time_);
 }
 
@@ -183,7 +201,9 @@ void FileStream::read(std::string_view bytes) {
 
 void FileStream::flush() {
   if (filter_) read(filter_->settle());
-  if (pending()) commit_block(false, false);
+  if (!pending()) return;
+  reader_->settle();
+  commit_block(false, false);
 }
 
 void FileStream::end(bool complete, bool final) {
@@ -203,22 +223,26 @@ void FileStream::end_source(bool complete, bool final) {
       position_.offset == 0 || jobs_.source_ended(source_.job, source_.name);
   if (!reader_ && !final && nothing_to_end) return;
   if (complete) {
-    if (!reader_) begin_reader({position_.offset, position_.lines, position_.carry});
+    if (!reader_) begin_reader();
     if (final)
       reader_->close();
     else
       reader_->finish();
     commit_block(true, final);
+    // It may have to be read for that, and hints are for bodies that nothing is known of.
+    if (tells_rest() || receipt_.recognized == 0) rest_ = reader_->rest();
   } else if (pending()) {
     commit_block(false, false);
   }
 }
 
 void FileStream::add_hints(bool final) {
-  const BodyCounts counts{.lines = receipt_.lines,
-                          .recognized = receipt_.recognized,
-                          .skipped = receipt_.skipped,
-                          .refused = !receipt_.refused.empty(),
+  FileReceipt all = receipt_;
+  count(all, rest_);
+  const BodyCounts counts{.lines = all.lines,
+                          .recognized = all.recognized,
+                          .skipped = all.skipped,
+                          .refused = !all.refused.empty(),
                           .may_be_empty = final || position_.offset > 0};
   for (Hint& hint : look_.hints(counts))
     if (hint.certain || !known_before_) receipt_.hints.push_back(std::move(hint.text));
@@ -241,7 +265,7 @@ void FileStream::commit_block(bool everything, bool final) {
   block_.cut(everything, commit.fingerprint);
   commit.complete = final;
   commit.received = utc_now();
-  add(receipt_, commit.batch);
+  count(receipt_, commit.batch);
   block_target_ = std::min(block_target_ * kBlockGrowth, kMaxBlockBytes);
 
   const SourcePosition after = commit.position;

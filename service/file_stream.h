@@ -97,7 +97,7 @@ class FileStream {
  private:
   void read(std::string_view bytes);
   void open_reader();
-  void begin_reader(const Cursor& cursor);
+  void begin_reader();
   void commit_block(bool everything, bool final);
   void end_source(bool complete, bool final);
   void add_hints(bool final);
@@ -118,6 +118,11 @@ class FileStream {
   bool starts_body_ = true;
   BodyLook look_;
   bool unreadable_ = false;
+  // What waits for more is told in the receipt of a body that does not say where it goes on, though
+  // it is kept only when it is complete: told_before_ in that of the body before this one.
+  bool tells_rest() const { return !offset_; }
+  Batch rest_;
+  FileReceipt told_before_;
   bool known_before_ = false;  // something of the source was recognized before this body
   FileReceipt receipt_;
 };

@@ -591,8 +591,8 @@ void LiveJobs::read_to_the_end(Job& job) {
     const Timestamp now = utc_now();
     for (const SourceState& source : state->sources().all()) {
       const std::string& name = source.source.name;
-      if (source.end != SourceEnd::whole || now - source.last_received < settings_.stall_after ||
-          open.contains(name))
+      const bool has_ended = source.end == SourceEnd::whole || source.end == SourceEnd::torn;
+      if (!has_ended || now - source.last_received < settings_.stall_after || open.contains(name))
         continue;
       Timestamp& read_as_of = job.read_to_the_end[name];
       if (read_as_of == source.last_received) continue;
@@ -611,7 +611,9 @@ void LiveJobs::read_to_the_end(Job& job) {
                   std::make_shared<const AskedLines>(catalog_));
     reader.close();
     Commit commit{.source = stored->source, .batch = reader.take()};
-    commit.position = {at.offset, at.lines, {}};
+    if (commit.batch.lines == 0 && commit.batch.facts() == 0) continue;
+    const Cursor after = reader.cursor();
+    commit.position = {after.offset, after.lines, after.carry};
     commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
     commit.received = source.received;  // nothing came now
     lease->write([&] { this->commit(std::move(commit), [](std::exception_ptr) {}); });

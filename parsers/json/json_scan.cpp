@@ -82,6 +82,19 @@ std::size_t NestedEnd::look_at(std::string_view bytes) {
   return at;
 }
 
+void NestedEnd::save(SavedBytesWriter& saved) const {
+  saved.number(static_cast<std::int64_t>(depth_));
+  saved.number((in_text_ ? 1 : 0) | (escaped_ ? 2 : 0) | (complete_ ? 4 : 0));
+}
+
+void NestedEnd::restore(SavedBytesReader& saved) {
+  depth_ = static_cast<std::size_t>(saved.number());
+  const std::int64_t flags = saved.number();
+  in_text_ = (flags & 1) != 0;
+  escaped_ = (flags & 2) != 0;
+  complete_ = (flags & 4) != 0;
+}
+
 std::size_t end_of_json_text(std::string_view bytes, std::size_t from) {
   for (std::size_t at = next_in_text(bytes, from); at < bytes.size();
        at = next_in_text(bytes, at + 2))

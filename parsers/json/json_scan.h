@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "model/saved_bytes.h"
+
 namespace faultline {
 
 // Finds where an object or an array ends, while its bytes come in pieces. Brackets are counted, not
@@ -17,6 +19,9 @@ class NestedEnd {
   std::size_t look_at(std::string_view bytes);
 
   bool complete() const { return complete_; }
+
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);
 
  private:
   std::size_t depth_ = 0;

@@ -220,6 +220,27 @@ std::size_t ChromeTrace::read_event(std::string_view bytes) {
   return bytes.size();
 }
 
+void ChromeTrace::save(SavedBytesWriter& saved) const {
+  saved.number(static_cast<std::int64_t>(state_));
+  saved.text(held_);
+  saved.number(static_cast<std::int64_t>(looked_at_));
+  end_.save(saved);
+  saved.number(too_long_ ? 1 : 0);
+  saved.text(key_);
+  summary_.save(saved);
+}
+
+void ChromeTrace::restore(SavedBytesReader& saved) {
+  state_ = static_cast<State>(
+      std::clamp<std::int64_t>(saved.number(), 0, static_cast<std::int64_t>(State::broken)));
+  held_ = saved.text();
+  looked_at_ = std::min(held_.size(), static_cast<std::size_t>(saved.number()));
+  end_.restore(saved);
+  too_long_ = saved.number() != 0;
+  key_ = saved.text();
+  summary_.restore(saved);
+}
+
 std::vector<DumpedFact> ChromeTrace::facts() { return summary_.facts(!complete()); }
 
 }  // namespace faultline

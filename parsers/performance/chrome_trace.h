@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/saved_bytes.h"
 #include "parsers/json/json_scan.h"
 #include "parsers/performance/trace_summary.h"
 #include "parsers/torch/flight_recorder.h"
@@ -33,6 +34,10 @@ class ChromeTrace {
 
   // What it tells, as it stands.
   std::vector<DumpedFact> facts();
+
+  // What it remembers between two pieces.
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);
 
  private:
   enum class State { begin, members, value, events, event, complete, broken };

@@ -16,7 +16,54 @@ void append(Intervals& pieces, Interval next) {
 
 bool begins_before(const Interval& a, const Interval& b) { return a.begin < b.begin; }
 
+// Times come from the trace, and any two may lie further apart than a number tells.
+std::int64_t distance(std::int64_t from, std::int64_t to) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
+                                   static_cast<std::uint64_t>(from));
+}
+
+std::int64_t moved(std::int64_t from, std::int64_t by) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(from) +
+                                   static_cast<std::uint64_t>(by));
+}
+
 }  // namespace
+
+void save(const Intervals& intervals, SavedBytesWriter& saved) {
+  saved.number(static_cast<std::int64_t>(intervals.size()));
+  std::int64_t last = 0;
+  for (const Interval& interval : intervals) {
+    saved.number(distance(last, interval.begin));
+    saved.number(distance(interval.begin, interval.end));
+    last = interval.end;
+  }
+}
+
+Intervals restored_intervals(SavedBytesReader& saved) {
+  Intervals intervals;
+  std::int64_t last = 0;
+  for (std::int64_t left = saved.number(); left > 0 && saved.ok(); --left) {
+    Interval& interval = intervals.emplace_back();
+    interval.begin = moved(last, saved.number());
+    interval.end = moved(interval.begin, saved.number());
+    last = interval.end;
+  }
+  return intervals;
+}
+
+void IntervalUnion::save(SavedBytesWriter& saved) const {
+  saved.number(static_cast<std::int64_t>(most_));
+  saved.number(closed_gaps_);
+  faultline::save(pieces_, saved);
+  faultline::save(waiting_, saved);
+}
+
+void IntervalUnion::restore(SavedBytesReader& saved) {
+  most_ = static_cast<std::size_t>(saved.number());
+  closed_gaps_ = saved.number();
+  pieces_ = restored_intervals(saved);
+  waiting_ = restored_intervals(saved);
+}
 
 void IntervalUnion::add(std::int64_t begin, std::int64_t end) {
   if (end <= begin) return;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/saved_bytes.h"
+
 namespace faultline {
 
 struct Interval {
@@ -16,6 +18,10 @@ struct Interval {
 
 // Ascending, apart from each other.
 using Intervals = std::vector<Interval>;
+
+// Each as how far it lies from the one before, which is short.
+void save(const Intervals& intervals, SavedBytesWriter& saved);
+Intervals restored_intervals(SavedBytesReader& saved);
 
 class IntervalUnion {
  public:
@@ -28,6 +34,9 @@ class IntervalUnion {
 
   const Intervals& pieces();
   bool empty() const { return pieces_.empty() && waiting_.empty(); }
+
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);
 
  private:
   void settle();

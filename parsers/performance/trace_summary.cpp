@@ -95,7 +95,102 @@ void widen(Interval& interval, std::int64_t begin, std::int64_t end) {
   interval.end = std::max(interval.end, end);
 }
 
+void save_count(std::uint64_t count, SavedBytesWriter& saved) {
+  saved.number(static_cast<std::int64_t>(count));
+}
+
+std::uint64_t restored_count(SavedBytesReader& saved) {
+  return static_cast<std::uint64_t>(saved.number());
+}
+
+void save_interval(const Interval& interval, SavedBytesWriter& saved) {
+  saved.number(interval.begin);
+  saved.number(interval.end);
+}
+
+Interval restored_interval(SavedBytesReader& saved) {
+  Interval interval;
+  interval.begin = saved.number();
+  interval.end = saved.number();
+  return interval;
+}
+
+void save_steps(const std::map<std::int64_t, Interval>& steps, SavedBytesWriter& saved) {
+  save_count(steps.size(), saved);
+  for (const auto& [number, window] : steps) {
+    saved.number(number);
+    save_interval(window, saved);
+  }
+}
+
+std::map<std::int64_t, Interval> restored_steps(SavedBytesReader& saved) {
+  std::map<std::int64_t, Interval> steps;
+  for (std::uint64_t left = restored_count(saved); left > 0 && saved.ok(); --left) {
+    const std::int64_t number = saved.number();
+    steps[number] = restored_interval(saved);
+  }
+  return steps;
+}
+
+void save_optional(const std::optional<std::int64_t>& number, SavedBytesWriter& saved) {
+  saved.number(number ? 1 : 0);
+  if (number) saved.number(*number);
+}
+
+std::optional<std::int64_t> restored_optional(SavedBytesReader& saved) {
+  return saved.number() == 0 ? std::nullopt : std::optional(saved.number());
+}
+
 }  // namespace
+
+void TraceSummary::Gpu::save(SavedBytesWriter& saved) const {
+  saved.number(number);
+  for (const IntervalUnion& lane : lanes) lane.save(saved);
+  save_steps(steps, saved);
+  save_interval(span, saved);
+  for (const std::uint64_t count : {kernels, communication_kernels, copies})
+    save_count(count, saved);
+}
+
+void TraceSummary::Gpu::restore(SavedBytesReader& saved) {
+  number = saved.number();
+  for (IntervalUnion& lane : lanes) lane.restore(saved);
+  steps = restored_steps(saved);
+  span = restored_interval(saved);
+  for (std::uint64_t* count : {&kernels, &communication_kernels, &copies})
+    *count = restored_count(saved);
+}
+
+void TraceSummary::save(SavedBytesWriter& saved) const {
+  save_count(gpus_.size(), saved);
+  for (const Gpu& each : gpus_) each.save(saved);
+  save_steps(steps_on_cpu_, saved);
+  save_count(kernels_.size(), saved);
+  for (const auto& [name, total] : kernels_) {
+    saved.text(name);
+    save_count(total.nanoseconds, saved);
+    save_count(total.count, saved);
+  }
+  save_count(events_, saved);
+  save_count(gpus_left_out_, saved);
+  for (const auto* number : {&rank_, &world_size_, &base_ns_}) save_optional(*number, saved);
+  saved.text(gpu_name_);
+}
+
+void TraceSummary::restore(SavedBytesReader& saved) {
+  for (std::uint64_t left = restored_count(saved); left > 0 && saved.ok(); --left)
+    gpus_.emplace_back().restore(saved);
+  steps_on_cpu_ = restored_steps(saved);
+  for (std::uint64_t left = restored_count(saved); left > 0 && saved.ok(); --left) {
+    KernelTotal& total = kernels_[std::string(saved.text())];
+    total.nanoseconds = restored_count(saved);
+    total.count = restored_count(saved);
+  }
+  events_ = restored_count(saved);
+  gpus_left_out_ = restored_count(saved);
+  for (auto* number : {&rank_, &world_size_, &base_ns_}) *number = restored_optional(saved);
+  gpu_name_ = saved.text();
+}
 
 struct TraceSummary::Fields {
   std::string_view name;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/facts/part.h"
+#include "model/saved_bytes.h"
 #include "parsers/performance/interval_union.h"
 #include "parsers/torch/flight_recorder.h"
 
@@ -28,6 +29,9 @@ class TraceSummary {
 
   std::vector<DumpedFact> facts(bool broken_off);
 
+  void save(SavedBytesWriter& saved) const;
+  void restore(SavedBytesReader& saved);
+
  private:
   // What a GPU may be at. Sends and receives wait for their peer by design, collectives need not.
   enum Lane { compute, collective, exchange, copy, kLanes };
@@ -40,6 +44,9 @@ class TraceSummary {
     std::uint64_t kernels = 0;
     std::uint64_t communication_kernels = 0;
     std::uint64_t copies = 0;
+
+    void save(SavedBytesWriter& saved) const;
+    void restore(SavedBytesReader& saved);
   };
 
   struct KernelTotal {

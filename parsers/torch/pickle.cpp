@@ -275,8 +275,9 @@ class PickleReader {
 
   void remember(std::uint64_t slot) {
     if (stack_.size() <= floor()) return refuse("nothing to remember");
-    // Writers number what they remember, so there cannot be more than bytes.
-    if (slot >= kMaxMemo || slot > bytes_.size()) return refuse("more remembered than written");
+    // Writers number what they remember, so there cannot be more than bytes so far. What may still
+    // come does not count: the same pickle would be refused or not by how much of it is there.
+    if (slot >= kMaxMemo || slot > at_) return refuse("more remembered than written");
     if (slot >= memo_.size()) memo_.resize(static_cast<std::size_t>(slot) + 1, ValueTree::kNothing);
     Index& place = memo_[static_cast<std::size_t>(slot)];
     if (place == ValueTree::kNothing) ++memo_count_;

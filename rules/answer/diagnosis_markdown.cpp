@@ -19,6 +19,13 @@ std::string time_text(const std::optional<Timestamp>& time) {
   return time ? to_rfc3339(*time) : std::string("no time");
 }
 
+// Code in a line, which nothing in it ends.
+std::string code_span(std::string_view text) {
+  std::string code = shown(text, kMostCommandBytes);
+  std::ranges::replace(code, '`', '\'');
+  return code;
+}
+
 // A block of code that no line of a log can end.
 std::string code(const std::vector<std::string>& lines) {
   std::string out = "~~~~text\n";
@@ -103,7 +110,7 @@ std::string to_markdown(const Diagnosis& diagnosis) {
     out +=
         fmt::format("Restart without **{}**: `{}`, or `{}`.\n\n",
                     shown_in_markdown(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),
-                    diagnosis.exclude.slurm, diagnosis.exclude.kubernetes);
+                    code_span(diagnosis.exclude.slurm), code_span(diagnosis.exclude.kubernetes));
 
   out += causes_text(diagnosis);
   if (!diagnosis.symptoms.empty()) out += "## What followed\n\n";
@@ -143,7 +150,8 @@ std::string to_markdown(const Diagnosis& diagnosis) {
                        shown_in_markdown(entry.what));
   for (const ClockOffset& offset : diagnosis.clock_offsets)
     out += fmt::format("\nThe clock of {} is {:+.1f} s off ({}); times above are corrected.\n",
-                       shown_in_markdown(offset.host), offset.seconds, offset.basis);
+                       shown_in_markdown(offset.host), offset.seconds,
+                       shown_in_markdown(offset.basis));
   return out;
 }
 

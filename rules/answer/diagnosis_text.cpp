@@ -32,7 +32,8 @@ class Page {
     if (!whole_ && lines_.size() + gap + lines.size() > kMostLines) return false;
     if (gap > 0) lines_.emplace_back();
     pending_gap_ = false;
-    lines_.insert(lines_.end(), lines.begin(), lines.end());
+    // Names of hosts are strangers' text, too.
+    for (const std::string& line : lines) lines_.push_back(shown(line, SIZE_MAX));
     return true;
   }
   bool add(std::string line) { return add(std::vector{std::move(line)}); }
@@ -204,15 +205,15 @@ std::string to_text(const Explanation& explanation) {
   std::string out = "\nHow this answer came about\n";
   for (const FindingStory& story : explanation.findings) {
     out += fmt::format("\n{}  {}\n  found by {}; {}: {}\n", story.finding, shown(story.title),
-                       story.detector, name_of(story.place), story.why);
+                       story.detector, name_of(story.place), shown(story.why, kMostSummary));
     for (const ConfidenceStep& step : story.confidence)
-      out += fmt::format("  {:.2f}  {}\n", step.confidence, step.why);
+      out += fmt::format("  {:.2f}  {}\n", step.confidence, shown(step.why, kMostSummary));
     for (const PossibleCause& cause : story.possible_causes)
       out +=
           fmt::format("  {} {}: {}; its lines come {}{}\n",
                       cause.rejected.empty() ? "follows from" : "not from", cause.finding,
                       cause.rule, cause.order == "cannot tell" ? "at no known time" : cause.order,
-                      cause.rejected.empty() ? "" : "; " + cause.rejected);
+                      cause.rejected.empty() ? "" : "; " + shown(cause.rejected, kMostSummary));
   }
   out += fmt::format("\nLooked: {}\n", fmt::join(explanation.detectors, ", "));
   return out;

@@ -1,21 +1,41 @@
 #include "rules/answer/shown_text.h"
 
+#include <algorithm>
+
 #include "model/handover.h"
+#include "model/utf8.h"
 
 namespace faultline {
+namespace {
+
+constexpr std::string_view kNoCharacter = "\xef\xbf\xbd";  // U+FFFD
+
+// Terminals obey those of U+0080 to U+009F as they do those of ASCII.
+bool is_control(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character.front());
+  if (character.size() == 1) return first < 0x20 || first == 0x7f;
+  return first == 0xc2 && static_cast<unsigned char>(character[1]) < 0xa0;
+}
+
+}  // namespace
 
 std::string shown(std::string_view text, std::size_t most_bytes) {
   std::string out;
-  for (char c : text.substr(0, most_bytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back(byte < 0x20 || byte == 0x7f ? ' ' : c);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = utf8_length(text.substr(at));
+    const std::size_t next = at + std::max<std::size_t>(length, 1);
+    if (next > most_bytes) break;  // not in the middle of a character
+    const std::string_view character = text.substr(at, next - at);
+    if (length == 0)
+      out += kNoCharacter;
+    else if (is_control(character))
+      out += ' ';
+    else
+      out += character;
+    at = next;
   }
-  // Do not end in the middle of a character.
-  if (text.size() > most_bytes) {
-    while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xc0) == 0x80) out.pop_back();
-    if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0xc0) out.pop_back();
-    out += "…";
-  }
+  if (at < text.size()) out += "…";
   return out;
 }
 

@@ -77,7 +77,8 @@ SignatureFile read_signatures(std::string_view name, std::string_view text) {
       deed();
     } catch (const YAML::Exception& error) {  // what yaml-cpp notices only when it is asked
       read.problems.push_back(fmt::format("{}:{}: {}; mend the YAML there", name,
-                                          std::max(error.mark.line, 0) + 1, error.msg));
+                                          std::max(error.mark.line, 0) + 1,
+                                          in_one_line(error.msg)));
     } catch (const std::runtime_error& error) {
       read.problems.emplace_back(error.what());
     }

@@ -3,10 +3,30 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "model/utf8.h"
+
 namespace faultline {
 
 void CatalogPlace::refuse(std::string_view why) const {
-  throw std::runtime_error(fmt::format("{}:{}: {}", file, line, why));
+  throw std::runtime_error(fmt::format("{}:{}: {}", file, line, in_one_line(why)));
+}
+
+std::string in_one_line(std::string_view text) {
+  constexpr std::size_t kMostBytes = 1024;
+  std::string line;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t length = std::max<std::size_t>(utf8_length(text.substr(at)), 1);
+    if (at + length > kMostBytes) break;
+    const auto first = static_cast<unsigned char>(text[at]);
+    const bool control = length == 1
+                             ? first < 0x20 || first >= 0x7f
+                             : first == 0xc2 && static_cast<unsigned char>(text[at + 1]) < 0xa0;
+    line += control ? " " : text.substr(at, length);
+    at += length;
+  }
+  if (at < text.size()) line += "…";
+  return line;
 }
 
 std::string any_of(std::span<const std::string_view> words) {

@@ -26,6 +26,10 @@ struct CatalogPlace {
   [[noreturn]] void refuse(std::string_view why) const;
 };
 
+// A complaint quotes what the file holds, which may be long, or several lines, or move a terminal's
+// cursor.
+std::string in_one_line(std::string_view text);
+
 // "info, warning, error or critical"
 std::string any_of(std::span<const std::string_view> words);
 

@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include "rules/knowledge/catalog_words.h"
+
 namespace faultline {
 namespace {
 
@@ -67,7 +69,7 @@ class CsvReader {
   }
 
   [[noreturn]] void fail(std::size_t line, std::string_view why) const {
-    throw std::runtime_error(fmt::format("{}:{}: {}", file_, line, why));
+    throw std::runtime_error(fmt::format("{}:{}: {}", file_, line, in_one_line(why)));
   }
 
   std::string_view file_;

@@ -36,6 +36,8 @@ bool HostEvidence::is_asked(Lacking when) const {
 EvidenceCatalog read_evidence(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   EvidenceCatalog catalog;
+  if (!file.root().IsSequence())
+    file.place(file.root()).refuse("this is not a list; write entries, each with what it is");
   for (const auto& entry : file.root()) catalog.push_back(evidence_of(file, entry));
   return catalog;
 }

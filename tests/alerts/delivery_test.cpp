@@ -197,6 +197,14 @@ TEST_F(DeliveryTest, OutlivesOneThatAnswersNonsense) {
   EXPECT_TRUE(await_delivered("r1"));
 }
 
+TEST_F(DeliveryTest, ReadsARefusalThatEndsWithTheConnection) {
+  FakeReceiver hook([](int socket) {
+    FakeReceiver::say(socket, "HTTP/1.1 503 Later\r\nConnection: close\r\n\r\nwe are full");
+  });
+  EXPECT_EQ(try_receiver(quick(ReceiverType::webhook, hook.url()), "http://faultline", now()),
+            "answers 503: we are full");
+}
+
 TEST_F(DeliveryTest, FollowsNoRedirect) {
   FakeReceiver elsewhere;
   FakeReceiver hook(

@@ -168,7 +168,8 @@ TEST(Urls, AreReadOrRefused) {
   EXPECT_EQ(parse_url("http://example.org")->target, "/");
   EXPECT_EQ(parse_url("http://example.org")->host_header(), "example.org");
   for (const char* wrong : {"", "example.org", "ftp://x", "http://", "http://x:y", "http://a b",
-                            "http://user:pass@host/", "http://[::1", "http://x/\r\nHost: y"})
+                            "http://user:pass@host/", "http://[::1", "http://x/\r\nHost: y",
+                            "http://=::1]:9093/", "http://[::1]x:80/", "http://::1/"})
     EXPECT_FALSE(parse_url(wrong)) << wrong;
 }
 

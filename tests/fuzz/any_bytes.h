@@ -1,5 +1,5 @@
-// The bytes of a source, cut anywhere, with a restart anywhere: they tell the same facts as they do
-// undisturbed, and what is remembered between them stays small.
+// The bytes of a source, cut anywhere, into bodies too, with a restart anywhere: they tell the same
+// facts as they do undisturbed, and what is remembered between them stays small.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +9,16 @@
 #include <string_view>
 
 #include "facts_of_source.h"
-#include "ingest/dump_body.h"
 #include "ingest/reader.h"
-#include "ingest/trace_body.h"
 
 namespace faultline {
 
 inline constexpr std::size_t kMostCarry = std::size_t{32} << 20;
 
-// What is sent next is another body, and may be a dump or a trace, whatever came before it.
-inline bool begins_another_form(std::string_view rest) {
-  return DumpBody::may_begin(rest) || TraceBody::may_begin(rest);
-}
-
 // `check(const Fact&)` says whether a fact makes sense.
 template <class Check>
-void read_anyhow(std::string_view text, std::size_t piece, bool restart, Check&& check) {
+void read_anyhow(std::string_view text, std::size_t piece, bool restart, bool bodies,
+                 Check&& check) {
   const auto add = [&](const Batch& batch, FactsOfSource& facts) {
     for (const Event& event : batch.events) {
       if (!check(event.fact)) std::abort();
@@ -44,11 +38,11 @@ void read_anyhow(std::string_view text, std::size_t piece, bool restart, Check&&
     const std::string copy(text.substr(at, piece));
     reader.feed(copy);
     at += copy.size();
+    if (bodies) reader.finish();
     add(reader.take(), pieces);
     if (!restart) continue;
     const Cursor cursor = reader.cursor();
     if (cursor.carry.size() > kMostCarry) std::abort();
-    if (begins_another_form(text.substr(cursor.offset))) continue;
     reader = Reader(cursor, Timestamp{});
     if (cursor.offset < at)  // the unfinished line comes again
       reader.feed(std::string(text.substr(cursor.offset, at - cursor.offset)));
@@ -63,7 +57,7 @@ template <class Check>
 void read_anyhow(const std::uint8_t* data, std::size_t size, Check&& check) {
   if (size < 2) return;
   read_anyhow({reinterpret_cast<const char*>(data), size}, 1 + std::size_t{4} * data[size - 1],
-              data[size - 2] % 2 == 0, check);
+              data[size - 2] % 2 == 0, data[size - 2] % 4 < 2, check);
 }
 
 }  // namespace faultline

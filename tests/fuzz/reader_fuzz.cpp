@@ -1,80 +1,101 @@
-// Any bytes, cut anywhere, with a restart anywhere: the same facts and calls, and none lost or
-// counted twice.
-#include <algorithm>
+// Any bytes, in pieces and bodies that are cut anywhere, with a restart anywhere: the same facts,
+// calls and counts as those of the bytes undisturbed. The first byte says how long a piece is, the
+// second what is done between two of them.
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <vector>
 
-#include "facts_of_source.h"
 #include "ingest/reader.h"
+#include "told_by_source.h"
 
 namespace {
 
 using namespace faultline;
 
-struct Told {
-  FactsOfSource facts;
-  std::vector<std::string> calls;
+constexpr unsigned kRestarts = 1;
+constexpr unsigned kEndsBodies = 2;      // after each piece
+constexpr unsigned kEndsSomeBodies = 4;  // or after some
+constexpr unsigned kSettlesBetween = 8;  // looks at what would be told besides
+constexpr std::size_t kMostCarry = std::size_t{32} << 20;
 
-  void add(const Batch& batch) {
-    for_each_in_order(
-        batch, [&](const Event& event) { facts.add(batch, event); },
-        [&](const CallRun& run) {
-          for (const Call& call : run.calls)
-            calls.push_back(std::to_string(batch.first_line + call.line) + " " +
-                            batch.signatures[call.signature].function + " " +
-                            std::to_string(call.op_count));
-        });
+void expect(bool good, const char* what) {
+  if (good) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+ToldBySource undisturbed(std::string_view text) {
+  ToldBySource told;
+  Reader reader(Cursor{}, Timestamp{});
+  reader.feed(text);
+  reader.close();
+  told.add(reader.take());
+  expect(told.lines == reader.cursor().lines, "lines are counted once");
+  expect(reader.cursor().offset == text.size(), "all bytes are held");
+  return told;
+}
+
+class InPieces {
+ public:
+  InPieces(std::string_view text, std::size_t piece, unsigned how)
+      : text_(text), piece_(piece), how_(how) {}
+
+  ToldBySource read() {
+    for (std::size_t number = 1; at_ < text_.size(); ++number) {
+      feed_from(at_, piece_);
+      const bool ends =
+          (how_ & kEndsBodies) != 0 || ((how_ & kEndsSomeBodies) != 0 && number % 3 == 0);
+      if (ends) end_body();
+      told_.add(reader_.take());
+      if (ends && (how_ & kSettlesBetween) != 0) (void)reader_.rest();
+      if ((how_ & kRestarts) != 0) restart();
+    }
+    reader_.close();
+    told_.add(reader_.take());
+    expect(told_.lines == reader_.cursor().lines, "lines are counted once, in pieces");
+    expect(reader_.cursor().offset == text_.size(), "all bytes are held, in pieces");
+    return told_;
   }
 
-  // Calls come in runs, by thread.
-  bool operator==(Told& other) {
-    std::sort(calls.begin(), calls.end());
-    std::sort(other.calls.begin(), other.calls.end());
-    return facts == other.facts && calls == other.calls;
+ private:
+  void feed_from(std::size_t from, std::size_t size) {
+    const std::string copy(text_.substr(from, size));  // nothing may point into a piece later
+    reader_.feed(copy);
+    at_ = from + copy.size();
   }
+
+  void end_body() {
+    reader_.finish();
+    told_.add(reader_.take());
+    expect(reader_.cursor().offset == at_, "what a body brought is held");
+  }
+
+  // What was not held comes again.
+  void restart() {
+    const Cursor cursor = reader_.cursor();
+    expect(cursor.carry.size() <= kMostCarry, "little is remembered");
+    reader_ = Reader(cursor, Timestamp{});
+    if (cursor.offset < at_) feed_from(cursor.offset, at_ - cursor.offset);
+  }
+
+  std::string_view text_;
+  std::size_t piece_;
+  unsigned how_;
+  std::size_t at_ = 0;
+  Reader reader_{Cursor{}, Timestamp{}};
+  ToldBySource told_;
 };
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
-  const std::size_t piece = 1 + data[0];
-  const bool restart = data[1] % 2 == 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 2, size - 2);
-
-  Told whole;
-  Reader undisturbed(Cursor{}, Timestamp{});
-  undisturbed.feed(text);
-  undisturbed.close();
-  whole.add(undisturbed.take());
-
-  Told pieces;
-  Reader reader(Cursor{}, Timestamp{});
-  std::uint64_t lines = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    std::string copy(text.substr(at, piece));
-    reader.feed(copy);
-    at += copy.size();
-    Batch batch = reader.take();
-    lines += batch.lines;
-    pieces.add(batch);
-    if (restart) {
-      const Cursor cursor = reader.cursor();
-      reader = Reader(cursor, Timestamp{});
-      if (cursor.offset < at) {  // the unfinished line comes again
-        std::string again(text.substr(cursor.offset, at - cursor.offset));
-        reader.feed(again);
-      }
-    }
-  }
-  reader.close();
-  Batch last = reader.take();
-  lines += last.lines;
-  pieces.add(last);
-  if (!(pieces == whole) || lines != reader.cursor().lines || reader.cursor().offset != text.size())
-    std::abort();
-  return 0;
+  const ToldBySource whole = undisturbed(text);
+  const ToldBySource pieces = InPieces(text, std::size_t{1} + data[0], data[1]).read();
+  if (pieces == whole) return 0;
+  std::fprintf(stderr, "whole:\n%s\nin pieces:\n%s\n", whole.text().c_str(), pieces.text().c_str());
+  std::abort();
 }

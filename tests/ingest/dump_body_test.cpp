@@ -75,7 +75,9 @@ TEST(DumpBody, PiecesOfAnySizeAreTheSameDump) {
       reader.finish();
       take();
       EXPECT_EQ(facts, expected) << name << " in pieces of " << piece;
-      EXPECT_EQ(reader.cursor(), (Cursor{dump.size(), 1, ""}));
+      EXPECT_EQ(reader.cursor().offset, dump.size());
+      EXPECT_EQ(reader.cursor().lines, 1U);
+      EXPECT_LT(reader.cursor().carry.size(), 16U);
     }
   }
 }
@@ -106,10 +108,13 @@ TEST(DumpBody, TheRestOfADumpThatBrokeOffMakesItWholeOverARestart) {
     reader.finish();
     const Batch first = reader.take();
     EXPECT_EQ(first.to_offset, cut);
-    EXPECT_EQ(first.lines, 1U);
+    EXPECT_EQ(first.lines, 0U);
+    EXPECT_EQ(first.facts(), 0U);
     EXPECT_EQ(first.end, SourceEnd::torn);
-    EXPECT_TRUE(head_of(first).broken_off) << name;
-    EXPECT_GE(head_of(first).entries, 5U) << name;
+    const Batch rest_of_first = reader.rest();
+    EXPECT_EQ(rest_of_first.lines, 1U);
+    EXPECT_TRUE(head_of(rest_of_first).broken_off) << name;
+    EXPECT_GE(head_of(rest_of_first).entries, 5U) << name;
 
     Reader second(reader.cursor(), Timestamp{});
     second.finish();  // nothing new
@@ -119,10 +124,11 @@ TEST(DumpBody, TheRestOfADumpThatBrokeOffMakesItWholeOverARestart) {
     const Batch rest = second.take();
     EXPECT_EQ(rest.from_offset, cut);
     EXPECT_EQ(rest.to_offset, dump.size());
-    EXPECT_EQ(rest.lines, 0U);
+    EXPECT_EQ(rest.lines, 1U);
     EXPECT_EQ(facts_in(rest), facts_in(read_whole(dump))) << name;
     EXPECT_EQ(rest.events.at(0).offset, 0U);
-    EXPECT_EQ(second.cursor(), (Cursor{dump.size(), 1, ""}));
+    EXPECT_EQ(second.cursor().offset, dump.size());
+    EXPECT_EQ(second.cursor().lines, 1U);
   }
 }
 

@@ -161,7 +161,9 @@ TEST(Reader, BatchesFollowEachOtherWithoutGaps) {
     EXPECT_EQ(batch.first_line, lines + 1);
     offset = batch.to_offset;
     lines += batch.lines;
-    EXPECT_EQ(reader.cursor(), (Cursor{offset, lines, ""}));
+    EXPECT_EQ(reader.cursor().offset, offset);
+    EXPECT_EQ(reader.cursor().lines, lines);
+    EXPECT_LT(reader.cursor().carry.size(), 64U);  // of wrappers: the last date
   }
   EXPECT_EQ(offset, text.size());
 }
@@ -290,13 +292,14 @@ TEST(Reader, CountsALineOnceThoughItsRestComesLater) {
     reader.feed(line);
     reader.finish();
     Batch batch = reader.take();
-    EXPECT_EQ(batch.recognized, 1U);
+    EXPECT_EQ(batch.lines, 0U);
+    EXPECT_EQ(reader.rest().recognized, 1U);
     if (restart) reader = Reader(reader.cursor(), Timestamp{});
     reader.feed(", and its rest\n");
     reader.close();
     batch = reader.take();
-    EXPECT_EQ(batch.lines, 0U);
-    EXPECT_EQ(batch.recognized, 0U);
+    EXPECT_EQ(batch.lines, 1U);
+    EXPECT_EQ(batch.recognized, 1U);
   }
 }
 

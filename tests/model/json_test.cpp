@@ -186,6 +186,10 @@ TEST(JsonText, IsValidWhateverBytesALineHas) {
   const Case cases[] = {
       {"quotes and backslashes", R"(a"b\c)", R"("a\"b\\c")"},
       {"control characters", std::string("\n\r\t\x1b\0", 5), R"("\n\r\t\u001b\u0000")"},
+      {"those that terminals obey besides",
+       "\x7f\xc2\x9b"
+       "2J",
+       R"("\u007f\u009b2J")"},
       {"good UTF-8 stays", "h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
        "\"h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
       {"a stray byte", "a\xffz", "\"a\xef\xbf\xbdz\""},

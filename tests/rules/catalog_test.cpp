@@ -442,5 +442,18 @@ TEST(AdviceFile, IsRefusedWithTheLineAndTheMend) {
   }
 }
 
+TEST(Complaints, AreOneLineWhateverTheyQuote) {
+  EXPECT_EQ(complaint_about("causality.yaml",
+                            "- causes: [\"gpu.\\e[2J\\nx\"]\n  effects: [gpu.hang]\n"
+                            "  relations: [same_gpu]\n")
+                .find_first_of("\n\x1b"),
+            std::string::npos);
+}
+
+TEST(EvidenceFile, IsRefusedIfItIsNoList) {
+  EXPECT_EQ(complaint_about("evidence.yaml", "a: b\n"),
+            "evidence.yaml:1: this is not a list; write entries, each with what it is");
+}
+
 }  // namespace
 }  // namespace faultline

@@ -219,5 +219,38 @@ TEST(ShownText, IsCutBetweenCharacters) {
   EXPECT_EQ(shown_in_html("<a href=\"x\">&"), "&lt;a href=&quot;x&quot;&gt;&amp;");
 }
 
+TEST(ShownText, IsUtf8ThatMovesNoCursorWhateverALineHolds) {
+  struct Case {
+    const char* why;
+    std::string text;
+    std::string expected;
+  };
+  const Case cases[] = {
+      {"a terminal's sequence", "a\x1b[2Jb", "a [2Jb"},
+      {"the same in one character beyond ASCII",
+       "a\xc2\x9b"
+       "2Jb",
+       "a 2Jb"},
+      {"Latin-1", "caf\xe9 au lait", "caf\xef\xbf\xbd au lait"},
+      {"a character that breaks off", "caf\xc3", "caf\xef\xbf\xbd"},
+      {"text as it should be", "Größe ≤ 7", "Größe ≤ 7"},
+  };
+  for (const Case& c : cases) EXPECT_EQ(shown(c.text), c.expected) << c.why;
+  EXPECT_EQ(shown("Größe", 3), "Gr…");
+  EXPECT_EQ(shown("Größe", 4), "Grö…");
+}
+
+TEST(DiagnosisForms, NoHostMovesTheCursor) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  diagnosis.exclude = {.hosts = {"n1\x1b[2J"}, .slurm = "--exclude=n1\x1b[2J", .kubernetes = ""};
+  EXPECT_THAT(to_text(diagnosis), HasSubstr("restart without: n1 [2J   --exclude=n1 [2J\n"));
+}
+
+TEST(DiagnosisForms, NoHostEndsTheCodeOfMarkdown) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  diagnosis.exclude = {.hosts = {"n`1"}, .slurm = "--exclude=n`1`<b>", .kubernetes = "x"};
+  EXPECT_THAT(to_markdown(diagnosis), HasSubstr("`--exclude=n'1'<b>`"));
+}
+
 }  // namespace
 }  // namespace faultline

@@ -1,5 +1,5 @@
 // What the batches of a source tell, all together, wherever one ended and the next began: a batch
-// says once what its lines repeat, and joins a warning that goes on over several of them.
+// says once what its lines repeat.
 #pragma once
 
 #include <map>
@@ -22,7 +22,9 @@ struct FactsOfSource {
     const Speaker& by = batch.speakers[event.speaker];
     const std::string speaker =
         by.host + ":" + std::to_string(by.pid) + ":" + std::to_string(by.rank) + " ";
-    const std::string place = std::to_string(event.line) + "@" + std::to_string(event.offset) + " ";
+    const std::string time = event.time.wall_us ? std::to_string(*event.time.wall_us) : "undated";
+    const std::string place =
+        std::to_string(event.line) + "@" + std::to_string(event.offset) + " at " + time + " ";
     const std::string json = fact_to_json(event.fact);
     const auto* report = std::get_if<RankReport>(&event.fact);
     if (report != nullptr && report->tool == "inspector") {
@@ -34,10 +36,8 @@ struct FactsOfSource {
       channels[speaker + fact_to_json(Fact(any))] += connection->channels;
     } else if (const auto* setting = std::get_if<Setting>(&event.fact)) {
       settings.insert(speaker + setting->group + " " + setting->name + " " + setting->value);
-    } else if (std::holds_alternative<Remark>(event.fact)) {
-      in_order.push_back(place + speaker + "remark");
     } else {
-      in_order.push_back(place + speaker + json);
+      in_order.push_back(place + speaker + json + " " + event.text);
     }
   }
 

@@ -1,0 +1,54 @@
+// Any bytes as what a source remembers: a reader goes on from them without a crash and without
+// remembering more than there was, and what it remembers in its turn is taken up the same.
+#include <algorithm>
+
+#include "ingest/reader.h"
+#include "oracle.h"
+#include "told_by_source.h"
+
+namespace {
+
+using namespace faultline;
+
+ToldBySource read(const Cursor& cursor, std::string_view text, std::size_t cut) {
+  ToldBySource told;
+  Reader first(cursor, Timestamp{});
+  first.feed(std::string(text.substr(0, cut)));
+  if (cut < text.size()) {
+    first.finish();
+    told.add(first.take());
+    first = Reader(first.cursor(), Timestamp{});
+    first.feed(std::string(text.substr(cut)));
+  }
+  first.close();
+  told.add(first.take());
+  require(first.cursor().offset == cursor.offset + text.size(), "all bytes are held");
+  return told;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  Input input(data, size);
+  const std::size_t cut = input.byte();
+  Cursor cursor{.offset = std::uint64_t{1} << 40, .lines = 7, .carry = {}};
+  // The length of a carry's unfinished line, as a fuzzer would hardly guess it.
+  const std::size_t length = input.byte() * std::size_t{16} + input.byte();
+  cursor.carry.push_back(static_cast<char>(input.byte()));
+  for (int shift = 0; shift < 64; shift += 8)
+    cursor.carry.push_back(static_cast<char>(length >> shift & 255));
+  const std::string_view all = input.rest();
+  const std::size_t carried = std::min(all.size(), length + all.size() / 2);
+  cursor.carry += all.substr(0, carried);
+  const std::string_view text = all.substr(carried);
+
+  // Whatever it was: what comes of it is a cursor like any other.
+  Reader reader(cursor, Timestamp{});
+  reader.finish();
+  (void)reader.take();
+  require(reader.cursor().carry.size() <= 2 * cursor.carry.size() + 1024, "memory does not grow");
+  const Cursor ours = reader.cursor();
+  const ToldBySource whole = read(ours, text, text.size());
+  require(read(ours, text, std::min(cut, text.size())) == whole, "a cut changes nothing");
+  return 0;
+}
