@@ -29,7 +29,7 @@ namespace json = boost::json;
 using SteadyClock = std::chrono::steady_clock;
 
 // What of a diagnosis says where and when its lines were received, and not what they say.
-constexpr std::string_view kOfReceipt[] = {"source", "offset", "as_of"};
+constexpr std::string_view kOfReceipt[] = {"source", "offset"};
 
 struct TestJob {
   const Family* family = nullptr;

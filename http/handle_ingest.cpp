@@ -26,6 +26,7 @@ constexpr std::size_t kMaxCommitsOfAll = 64;
 
 // A stream that pauses shows what it sent so far, yet does not commit more often than this.
 constexpr std::chrono::milliseconds kPause{200};
+constexpr std::chrono::milliseconds kLongPause{5000};
 constexpr std::chrono::milliseconds kLongestUncommitted{1000};
 constexpr std::chrono::milliseconds kBetweenFlushes{500};
 
@@ -241,11 +242,13 @@ class BodyPump {
       first_pending_ = now;
     }
     if (now >= flush_time() && !congested()) {
-      auto flush = [&] { stream_.flush(); };
+      const bool for_long = now - last_bytes_ >= kLongPause;
+      auto flush = [&] { stream_.flush(for_long); };
       co_await offload(exchange_.threads.parsing(), flush);
       last_flush_ = now;
       first_pending_.reset();
-      held_back_shown_ = last_bytes_;
+      paused_at_ = last_bytes_;
+      paused_for_long_ = for_long;
     }
     if (exchange_.connection.stop_reason() == StopReason::others_wait)
       co_return Problem{.status = 503,
@@ -270,9 +273,10 @@ class BodyPump {
   }
 
   SteadyTime flush_time() const {
-    const bool held_back =
-        held_back_shown_ != last_bytes_;  // a pause may also decide on held bytes
-    if (!first_pending_ && !held_back) return SteadyTime::max();
+    // A pause may also decide on bytes that are held back: at once, or when it is a long one.
+    const bool is_new_pause = paused_at_ != last_bytes_;
+    if (!first_pending_ && !is_new_pause)
+      return paused_for_long_ ? SteadyTime::max() : last_bytes_ + kLongPause;
     SteadyTime due = last_bytes_ + kPause;
     if (first_pending_) due = std::min(due, *first_pending_ + kLongestUncommitted);
     return std::max(due, last_flush_ + kBetweenFlushes);
@@ -287,7 +291,8 @@ class BodyPump {
   Exchange& exchange_;
   SteadyTime last_bytes_ = steady_now();
   SteadyTime last_flush_ = steady_now() - kBetweenFlushes;
-  SteadyTime held_back_shown_ = last_bytes_;
+  SteadyTime paused_at_ = last_bytes_;  // the pause that was last looked at
+  bool paused_for_long_ = true;
   std::optional<SteadyTime> first_pending_;
 };
 

@@ -115,9 +115,9 @@ void IngestStream::abandon() {
   lease_.reset();
 }
 
-void IngestStream::flush() {
+void IngestStream::flush(bool for_long) {
   if (choosing_ && !head_.empty() && !is_known_as_a_whole(head_)) choose_source();
-  if (file_) file_->flush();
+  if (file_) file_->flush(for_long);
 }
 
 // The first thing that goes wrong is the one to tell.

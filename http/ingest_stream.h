@@ -50,7 +50,7 @@ class IngestStream : FileVisitor, PartVisitor {
   void abandon();
 
   // The sender has paused.
-  void flush();
+  void flush(bool for_long);
   bool pending() const { return file_ && file_->pending(); }
 
   // Set while the body can go no further, whatever comes: the source was taken over, or the store

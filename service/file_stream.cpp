@@ -199,8 +199,8 @@ void FileStream::read(std::string_view bytes) {
   }
 }
 
-void FileStream::flush() {
-  if (filter_) read(filter_->settle());
+void FileStream::flush(bool for_long) {
+  if (filter_) read(filter_->settle(for_long));
   if (!pending()) return;
   reader_->settle();
   commit_block(false, false);

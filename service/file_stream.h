@@ -81,7 +81,7 @@ class FileStream {
   void refuse(std::uint64_t bytes, std::string_view hint);
 
   // The sender has paused: what is complete so far becomes durable.
-  void flush();
+  void flush(bool for_long);
 
   // No more bytes. `complete`: the file came whole; otherwise a last line without its newline is
   // left for the rest of it to come. `final`: nothing will ever follow.

@@ -127,13 +127,14 @@ std::string_view ResendFilter::finish() {
   return {};
 }
 
-std::string_view ResendFilter::settle() {
+std::string_view ResendFilter::settle(bool for_long) {
   if (passes_all_ || rest().empty()) return {};
-  const bool likely_known =
+  const bool may_be_known =
       std::any_of(candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
-        return candidate.head_matches || (last_matched_ && candidate.block == *last_matched_ + 1);
+        return !for_long || candidate.head_matches ||
+               (last_matched_ && candidate.block == *last_matched_ + 1);
       });
-  return likely_known ? std::string_view{} : give_up();
+  return may_be_known ? std::string_view{} : give_up();
 }
 
 }  // namespace faultline

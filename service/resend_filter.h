@@ -44,9 +44,10 @@ class ResendFilter {
   // beginning of one that grew.
   void expect_whole_bodies() { whole_bodies_ = true; }
 
-  // The sender has paused. Bytes too few to be recognised by now are new: a stream that has just
-  // begun must not wait unseen.
-  std::string_view settle();
+  // The sender has paused. Bytes too few to be recognised are new if it has for long: a stream that
+  // has just begun must not wait unseen, and a slow sender that begins again must not be taken for
+  // one.
+  std::string_view settle(bool for_long);
 
   // True once all further bytes are new; feed() then costs nothing.
   bool passes_all() const { return passes_all_; }

@@ -42,8 +42,7 @@ std::string rank_log(int rank) {
 
 // Takes out when things arrived; all else must be the same.
 void forget_arrival(boost::json::value& value) {
-  static constexpr std::string_view kArrival[] = {"last_received", "last_activity", "as_of",
-                                                  "opened"};
+  static constexpr std::string_view kArrival[] = {"last_received", "last_activity", "opened"};
   if (auto* array = value.if_array())
     for (auto& element : *array) forget_arrival(element);
   if (auto* object = value.if_object()) {

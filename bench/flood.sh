@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# bench/flood.sh BUILD [--lines N]: what a hostile sender costs. Each kind of thing that can be
+# multiplied, alone; then beside other jobs on a server: how long these wait. Slow or fast, it exits
+# 0; only what keeps it from measuring is an error.
+set -euo pipefail
+
+bench=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+build=$(readlink -f "${1:?usage: bench/flood.sh BUILD [--lines N]}")
+shift
+lines=100000
+while (($# > 0)); do
+  case $1 in
+    --lines) lines=${2:?--lines needs a number}; shift 2 ;;
+    *) echo "flood: no flag '$1', only --lines N" >&2; exit 2 ;;
+  esac
+done
+readonly KINDS=(xids hosts warnings warning-hosts tracebacks communicators ranks ports timeouts)
+readonly REQUESTS=300   # that each latency is taken of
+
+work=$(mktemp -d "$build/flood.XXXXXX")
+server=
+others=
+stop() { [[ -z $1 ]] || kill "$1" 2>/dev/null || true; }
+trap 'stop "$others"; stop "$server"; rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+
+seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'; }
+ms() { awk '{ v[NR] = $1 * 1000 } END { n = asort_(v); }
+  function asort_(a,   i, j, t) {
+    for (i = 2; i <= NR; ++i) { t = a[i]; for (j = i - 1; j > 0 && a[j] > t; --j) a[j + 1] = a[j]; a[j + 1] = t }
+    printf "%.0f / %.0f / %.0f", a[int((NR + 1) / 2)], a[int(NR * 0.99 + 0.5)], a[NR]
+  }'; }
+
+# latency NAME CURL-ARGUMENT...: median, 99th percentile and longest, in ms.
+latency() {
+  local name=$1 i
+  for ((i = 0; i < REQUESTS; ++i)); do
+    curl -s -o /dev/null --max-time 60 -w '%{time_total}\n' "${@:2}"
+  done | ms >"$work/latency"
+  printf '| %s | %s |\n' "$name" "$(<"$work/latency")"
+}
+
+start_server() {
+  local begin=$EPOCHREALTIME
+  "$build/faultline" serve --listen 127.0.0.1:0 --data "$work/data" "$@" 2>"$work/messages" &
+  server=$!
+  until url=$(sed -n 's/^listening on //p' "$work/messages") && [[ -n $url ]]; do sleep 0.02; done
+  until curl -sf -o /dev/null "$url/readyz"; do sleep 0.05; done
+  ready=$(seconds_since "$begin")
+}
+
+stop_server() {
+  kill "$server" && wait "$server" || true
+  server=
+}
+
+printf '%s lines of each kind, each line naming something else:\n\n' "$lines"
+printf '| kind | s | MB | s of a tenth |\n|---|--:|--:|--:|\n'
+for kind in "${KINDS[@]}"; do
+  "$build/bench/generate_flood" "$kind" "$lines" >"$work/$kind"
+  "$build/bench/generate_flood" "$kind" $((lines / 10)) >"$work/tenth"
+  tenth=$EPOCHREALTIME
+  "$build/faultline" diagnose "$work/tenth" >/dev/null 2>&1 || true
+  tenth=$(seconds_since "$tenth")
+  begin=$EPOCHREALTIME
+  /usr/bin/time --quiet --format %M --output "$work/peak" \
+    "$build/faultline" diagnose "$work/$kind" >/dev/null 2>&1 || true
+  printf '| %s | %s | %d | %s |\n' "$kind" "$(seconds_since "$begin")" $(($(<"$work/peak") / 1024)) "$tenth"
+done
+
+start_server --stall-after 0s
+"$build/bench/generate_flood" hosts 10 >"$work/small"
+post() { curl -s -o /dev/null --data-binary "@$1" "$url/api/v1/ingest?job=$2&source=$(basename "$1")"; }
+post "$work/small" good
+printf '\nA server with one small job; ms of %s requests, median / 99 %% / longest:\n\n' "$REQUESTS"
+printf '| asked | ms |\n|---|--:|\n'
+latency 'its diagnosis, alone' "$url/api/v1/jobs/good/diagnosis"
+latency 'a post to it, alone' --data-binary "@$work/small" "$url/api/v1/ingest?job=good&source=small"
+for kind in xids warning-hosts tracebacks hosts ranks; do post "$work/$kind" "flood-$kind"; done
+(while :; do for kind in xids warning-hosts tracebacks hosts ranks; do
+  post "$work/small" "flood-$kind"; curl -s -o /dev/null "$url/api/v1/jobs/flood-$kind/diagnosis"
+done; done) &
+others=$!
+latency 'its diagnosis, while five floods are diagnosed' "$url/api/v1/jobs/good/diagnosis"
+latency 'a post to it, while five floods are diagnosed' --data-binary "@$work/small" \
+  "$url/api/v1/ingest?job=good&source=small"
+stop "$others"; wait "$others" 2>/dev/null || true
+others=
+
+head -c 100000000 /dev/zero | tr '\0' '\n' >"$work/newlines"
+begin=$EPOCHREALTIME
+post "$work/newlines" newlines
+printf '| 100 MB of newlines | %s s |\n' "$(seconds_since "$begin")"
+(while :; do
+  for i in {1..16}; do post "$work/$([[ $((i % 2)) == 0 ]] && echo newlines || echo tracebacks)" "hostile-$i" & done
+  wait
+done) &
+others=$!
+latency '/healthz, under 16 hostile uploads' "$url/healthz"
+stop "$others"; wait "$others" 2>/dev/null || true
+others=
+"$build/bench/stall_uploads" "${url##*:}" 5000 60 >"$work/stalled" &
+others=$!
+sleep 5
+answered=0
+for ((i = 0; i < 100; ++i)); do
+  curl -sf -o /dev/null --max-time 10 --interface 127.0.0.2 "$url/api/v1/jobs/good/diagnosis" && answered=$((answered + 1))
+done
+printf '| answers to another peer beside 5,000 stalled uploads | %s of 100 |\n' "$answered"
+stop "$others"; wait "$others" 2>/dev/null || true
+others=
+stop_server
+start_server
+printf '| ready after a restart with all of it | %s s |\n' "$ready"
+printf '| memory then | %d MB |\n' $(($(awk '/VmRSS/ { print $2 }' "/proc/$server/status") / 1024))
