@@ -1,5 +1,5 @@
 // Any text as a configuration: it is applied, or refused in one line that names the file. What is
-// in force afterwards, written as a configuration, is the same in force.
+// in force afterwards can be written as a configuration.
 #include "app/config_file.h"
 
 #include <sys/mman.h>
