@@ -8,8 +8,15 @@
 #include <stdexcept>
 #include <vector>
 
+#include "rules/answer/shown_text.h"
+
 namespace faultline {
 namespace {
+
+// One line, whatever it quotes of the file.
+std::runtime_error refusal(const std::string& why) {
+  return std::runtime_error(shown(why, SIZE_MAX));
+}
 
 // Flags that are about the command line itself.
 bool is_setting(const CLI::Option& option) {
@@ -40,11 +47,11 @@ std::string reason_of(const CLI::Error& error, const std::string& name) {
 
 std::vector<CLI::ConfigItem> items_of(const std::filesystem::path& file) {
   std::ifstream in(file);
-  if (!in) throw std::runtime_error(fmt::format("{}: cannot be read", file.string()));
+  if (!in) throw refusal(fmt::format("{}: cannot be read", file.string()));
   try {
     return CLI::ConfigTOML().from_config(in);
   } catch (const CLI::Error& error) {
-    throw std::runtime_error(fmt::format("{}: not valid TOML: {}", file.string(), error.what()));
+    throw refusal(fmt::format("{}: not valid TOML: {}", file.string(), error.what()));
   }
 }
 
@@ -79,27 +86,25 @@ ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& f
     const std::string key = item.fullname();
     if (of_receiver && !tables.empty()) {
       if (!tables.back().try_emplace(item.name, item.inputs).second)
-        throw std::runtime_error(
-            fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
+        throw refusal(fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
       continue;
     }
     CLI::Option* option = item.parents.empty() ? command.get_option_no_throw("--" + key) : nullptr;
     if (option == nullptr || !is_setting(*option))
-      throw std::runtime_error(fmt::format("{}: unknown key \"{}\"; the keys are {}", file.string(),
-                                           key, known_keys(command)));
+      throw refusal(fmt::format("{}: unknown key \"{}\"; the keys are {}", file.string(), key,
+                                known_keys(command)));
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
-      throw std::runtime_error(
-          fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
+      throw refusal(fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
     seen.push_back(key);
     if (std::ranges::any_of(item.inputs, holds_control_characters))
-      throw std::runtime_error(fmt::format(
-          "{}: bad value for \"{}\": it holds a control character; remove it", file.string(), key));
+      throw refusal(fmt::format("{}: bad value for \"{}\": it holds a control character; remove it",
+                                file.string(), key));
     if (option->count() > 0 || item.inputs.empty()) continue;  // given already; an empty list
     try {
       option->add_result(item.inputs);
       option->run_callback();
     } catch (const CLI::Error& error) {
-      throw std::runtime_error(
+      throw refusal(
           fmt::format("{}: bad value for \"{}\": {}", file.string(), key, reason_of(error, key)));
     }
   }
