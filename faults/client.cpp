@@ -121,7 +121,7 @@ Answer Client::hear() {
 
 Answer Client::get(const std::string& target) {
   Answer answer;
-  if (connect() && say(fmt::format("GET {} HTTP/1.1\r\nHost: faultline\r\n\r\n", target)))
+  if (connect() && say(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", target)))
     answer = hear();
   if (answer.status == 0) hang_up();
   return answer;
@@ -132,7 +132,7 @@ Answer Client::put(const std::string& target, std::string_view body, Way way, Ra
   const bool in_pieces = way == Way::pieces || way == Way::gzip_in_pieces || way == Way::drips;
   const std::string packed = packs ? gzipped(body) : std::string();
   const std::string_view sent = packs ? packed : body;
-  std::string head = fmt::format("PUT {} HTTP/1.1\r\nHost: faultline\r\n", target);
+  std::string head = fmt::format("PUT {} HTTP/1.1\r\nHost: localhost\r\n", target);
   if (packs) head += "Content-Encoding: gzip\r\n";
   head += in_pieces ? "Transfer-Encoding: chunked\r\n\r\n"
                     : fmt::format("Content-Length: {}\r\n\r\n", sent.size());

@@ -10,6 +10,7 @@
 #include "service/clock.h"
 #include "service/offences.h"
 #include "service/pace.h"
+#include "service/resend_filter.h"
 
 namespace faultline {
 namespace {
@@ -69,6 +70,7 @@ struct LiveJobs::Job {
   std::uint64_t cached_catalog = 0;  // its version
   std::uint64_t cached_offences = 0;
   std::set<std::string, std::less<>> cached_live;
+  std::set<std::string, std::less<>> cached_open;
   SteadyTime cached_at;
   // As the cached one says, for the next.
   std::map<std::string, Timestamp, std::less<>> suspected_since;
@@ -313,11 +315,12 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   const auto is_fresh = [&] {
     return job.cached && job.cached_version == job.read().version() &&
            job.cached_live == open_sources_.live(job.folded.name(), steady_now()) &&
+           job.cached_open == open_sources_.open(job.folded.name()) &&
            job.cached_catalog == catalog_version && job.cached_offences == offences_version &&
            steady_now() - job.cached_at < kFresh;
   };
   if (is_fresh()) return job.cached;
-  read_to_the_end(job);
+  const std::optional<std::uint64_t> all_read_at = read_all_to_their_ends(job);
   const FoldedJob::Reading state = job.read();
   const SteadyTime now = steady_now();
   Moment moment = moment_of(job, std::move(offences));
@@ -329,7 +332,9 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   job.cached_catalog = catalog_version;
   job.cached_offences = offences_version;
   job.cached_live = std::move(moment.live_sources);
-  job.cached_at = now;
+  job.cached_open = std::move(moment.waiting_sources);
+  // What came since then may have ended as well.
+  job.cached_at = all_read_at == state.version() ? now : SteadyTime{};
   remember_what_was_told(job, moment.now);
   return job.cached;
 }
@@ -576,9 +581,20 @@ void LiveJobs::reconcile_anew(std::string_view name) {
   reconcile(name);
 }
 
+// As of which version of the job that is so; nothing: of none, for more came meanwhile.
+std::optional<std::uint64_t> LiveJobs::read_all_to_their_ends(Job& job) {
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries; ++i) {
+    const std::uint64_t version = job.read().version();
+    if (read_to_the_end(job) && job.read().version() == version) return version;
+  }
+  return std::nullopt;
+}
+
 // What came last of a source may wait for more: a report for its next line. It is read as it stands
-// once nothing has come for long. Asks the store, so the job's state must not be locked.
-void LiveJobs::read_to_the_end(Job& job) {
+// once nothing has come for long. False: some of it has to be tried again. Asks the store, so the
+// job's state must not be locked.
+bool LiveJobs::read_to_the_end(Job& job) {
   struct Ended {
     std::string name;
     Timestamp received;
@@ -600,12 +616,18 @@ void LiveJobs::read_to_the_end(Job& job) {
       ended.push_back({name, source.last_received});
     }
   }
-  bool read = false;
+  // Those that could not be read to their end are tried again.
+  bool is_all_read = true;
+  std::map<std::string, std::shared_ptr<std::atomic<bool>>> failed;
   for (const Ended& source : ended) {
+    const auto lease = open_sources_.take_if_free(job.folded.name(), source.name, [] {});
+    if (!lease) {
+      job.read_to_the_end.erase(source.name);  // who has it may bring nothing new
+      is_all_read = false;
+      continue;
+    }
     const std::optional<StoredSource> stored = settled_source(job.folded.name(), source.name);
     if (!stored || stored->position.carry.empty()) continue;
-    const auto lease = open_sources_.take_if_free(job.folded.name(), source.name, [] {});
-    if (!lease) continue;
     const SourcePosition& at = stored->position;
     Reader reader({at.offset, at.lines, at.carry}, utc_now(),
                   std::make_shared<const AskedLines>(catalog_));
@@ -615,11 +637,21 @@ void LiveJobs::read_to_the_end(Job& job) {
     const Cursor after = reader.cursor();
     commit.position = {after.offset, after.lines, after.carry};
     commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
+    commit.fingerprint.digest = commit.fingerprint.head_digest = digest_of({});
     commit.received = source.received;  // nothing came now
-    lease->write([&] { this->commit(std::move(commit), [](std::exception_ptr) {}); });
-    read = true;
+    const auto has_failed = failed[source.name] = std::make_shared<std::atomic<bool>>(false);
+    lease->write([&] {
+      this->commit(std::move(commit),
+                   [has_failed](std::exception_ptr failure) { *has_failed = failure != nullptr; });
+    });
   }
-  if (read) store_.drain();
+  if (!failed.empty()) store_.drain();
+  for (const auto& [name, has_failed] : failed) {
+    if (!*has_failed) continue;
+    job.read_to_the_end.erase(name);
+    is_all_read = false;
+  }
+  return is_all_read;
 }
 
 // What it tells may be decided by now, though nothing came.

@@ -125,7 +125,8 @@ class LiveJobs {
   bool is_over(Job& job) const;
   bool has_just_ended(Job& job) const;
   bool is_to_be_judged(Job& job) const;
-  void read_to_the_end(Job& job);
+  std::optional<std::uint64_t> read_all_to_their_ends(Job& job);
+  bool read_to_the_end(Job& job);
   static void remember_what_was_told(Job& job, Timestamp now);
   // And what operators said of it, by the store.
   void recall_what_was_told(const std::string& name);

@@ -77,34 +77,28 @@ bool is_page_size(std::size_t bytes) {
 }  // namespace
 
 // Each frame's sum goes on from that of the frame before, as it says itself: so what lies behind a
-// damaged frame can still be told to be whole. A transaction is begun only when the one before it
-// is on the disk; so whatever follows a commit that follows the damaged frame tells that it was
-// whole.
-LogState state_of_log(const std::filesystem::path& database) {
+// damaged frame can still be told to be whole.
+bool is_more_behind_the_end_of_log(const std::filesystem::path& database) {
   std::ifstream log(database.string() + "-wal", std::ios::binary);
   std::array<char, kHeaderBytes> first{};
-  if (!log.read(first.data(), first.size())) return LogState::sound;
+  if (!log.read(first.data(), first.size())) return false;
   const Header header = header_in(first);
-  if (!is_page_size(header.page_bytes)) return LogState::damaged;
+  if (!is_page_size(header.page_bytes)) return log.peek() != std::ifstream::traits_type::eof();
 
   Sum before = header.sum;
-  bool damaged = !header.sound;
-  bool commit_behind_damage = false;
+  bool ended = !header.sound;
   std::vector<char> frame(kFrameHeaderBytes + header.page_bytes);
   while (log.read(frame.data(), static_cast<std::streamsize>(frame.size()))) {
     Summing summing(before, header.big_endian);
     summing.add(frame.data(), 8);
     summing.add(&frame[kFrameHeaderBytes], header.page_bytes);
     before = sum_at(&frame[16]);
-    if (sum_at(&frame[8]) != header.salt || summing.sum() != before) {
-      damaged = true;
-      continue;
-    }
-    if (commit_behind_damage) return LogState::damaged;
+    const bool whole = sum_at(&frame[8]) == header.salt && summing.sum() == before;
     const bool commits = number_at(&frame[4]) != 0;
-    commit_behind_damage = damaged && commits;
+    if (ended && whole && commits) return true;
+    ended |= !whole;
   }
-  return commit_behind_damage ? LogState::torn : LogState::sound;
+  return false;
 }
 
 }  // namespace faultline

@@ -60,15 +60,13 @@ void quick_check(Database& database, std::uint64_t max_fully_checked) {
     expect_sound(database, fmt::format("PRAGMA quick_check('{}')", table));
 }
 
-void expect_sound_log(const std::filesystem::path& file) {
-  const LogState log = state_of_log(file);
-  if (log == LogState::damaged)
-    throw damaged(file, "its log is: what was stored last would be lost");
-  if (log == LogState::torn)
+// Sources stand where the last whole transaction before left them, and their senders go on there.
+void warn_of_log(const std::filesystem::path& file) {
+  if (is_more_behind_the_end_of_log(file))
     fmt::print(
         stderr,
-        "{}-wal: the last transaction is not whole, and is left out; unless the power failed "
-        "just then, the disk has damaged it\n",
+        "{}-wal: is damaged, unless a write has failed or the power: transactions behind its "
+        "frame that is not whole are left out, and what they held has to be sent again\n",
         file.string());
 }
 
@@ -83,7 +81,7 @@ void use_wal(Database& database) {
 
 std::unique_ptr<Database> open_and_migrate(const std::filesystem::path& file,
                                            std::uint64_t max_fully_checked) {
-  expect_sound_log(file);
+  warn_of_log(file);
   auto database = std::make_unique<Database>(file, Database::Access::read_write);
   expect_ours(*database);
   use_wal(*database);

@@ -76,7 +76,7 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
   };
 
   Workshop calm_folder;
-  ServerProcess calm(calm_folder.folder());
+  ServerProcess calm(calm_folder.folder(), {"--stall-after", "0s"});
   await_ready(calm);
   for (int rank = 0; rank < kRanks; ++rank)
     ASSERT_EQ(curl(calm, ingest_path(rank), "-T " + file(rank)).status, 200);
@@ -86,7 +86,7 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
   Workshop rough_folder;
   std::mt19937 random(20260305);
   for (int round = 0; round < 10; ++round) {
-    ServerProcess rough(rough_folder.folder());
+    ServerProcess rough(rough_folder.folder(), {"--stall-after", "0s"});
     await_ready(rough);
     std::vector<std::thread> senders;
     for (const int rank : {round % kRanks, (round + 3) % kRanks})
@@ -97,7 +97,7 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
     rough.kill_now();
     for (std::thread& sender : senders) sender.join();
   }
-  ServerProcess rough(rough_folder.folder());
+  ServerProcess rough(rough_folder.folder(), {"--stall-after", "0s"});
   await_ready(rough);
   for (int rank = 0; rank < kRanks; ++rank)
     ASSERT_EQ(curl(rough, ingest_path(rank), "-T " + file(rank)).status, 200);
@@ -105,7 +105,7 @@ TEST(Durability, HasTheSameStateAfterTenKillsAndResendsAsWithoutThem) {
 
   rough.ask_to_stop();
   EXPECT_EQ(rough.wait_for_end(), 0);
-  ServerProcess again(rough_folder.folder());
+  ServerProcess again(rough_folder.folder(), {"--stall-after", "0s"});
   await_ready(again);
   EXPECT_EQ(answers_of(again), expected);
 }
