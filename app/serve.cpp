@@ -45,7 +45,7 @@ struct ServeOptions {
   ConfigTables receivers;
   std::size_t max_connections = 1024;
   std::vector<std::string> allowed_hosts;
-  std::uint64_t min_free_mb = Room::kLeast >> 20U;
+  std::uint64_t min_free = Room::kLeast;
   bool insecure = false;
   std::string config;
   bool print_config = false;
@@ -136,10 +136,10 @@ void add_options(CLI::App& command, ServeOptions& options) {
       "Names, besides localhost and addresses, under which requests may ask for this "
       "server; by default any name where --insecure allows others, else none");
   command
-      .add_option("--min-free-mb", options.min_free_mb,
+      .add_option("--min-free", options.min_free,
                   "Take no logs while less is free on the disk of --data; the rest goes on")
-      ->check(CLI::Range(0, 1'000'000))
-      ->capture_default_str();
+      ->transform(CLI::AsSizeValue(false))
+      ->default_str("128MB");
   command.add_flag("--insecure", options.insecure,
                    "Allow an address that others can reach, though nobody is asked who they are");
   command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
@@ -215,7 +215,7 @@ void serve(const ServeOptions& options) {
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
-  store.set_least_room(options.min_free_mb << 20U);
+  store.set_least_room(options.min_free);
   Metrics metrics;
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after)};

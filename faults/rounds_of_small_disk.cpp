@@ -128,6 +128,7 @@ void small_disk_round(Life& life, Random& random, Verdict& verdict) {
 
 // Whoever is told to come again later must not be sent here by a load balancer meanwhile.
 void readiness_round(Life& life, Random& random, Verdict& verdict) {
+  life.server().keep_free("64KB");
   on_small_disk(life, 8 << 10, verdict, [&](SmallDisk&) {
     life.load_for(std::chrono::milliseconds(random.between(0, 60)), random, verdict);
     const std::filesystem::path filler = life.server().data() / "filler";

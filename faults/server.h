@@ -32,6 +32,9 @@ class Server {
   int port() const { return port_; }
   pid_t process() const { return process_; }
 
+  // From the next start on: how much is to stay free. By default it writes until it cannot.
+  void keep_free(std::string size) { min_free_ = std::move(size); }
+
   // True once it listens and has read back what is stored. False: it has ended instead, or is not
   // ready in time; messages() says why.
   bool start(std::chrono::milliseconds patience = std::chrono::seconds{30});
@@ -56,6 +59,7 @@ class Server {
   bool await_port(Time end);
   bool await_readiness(Time end);
 
+  std::string min_free_ = "0";
   Programs programs_;
   std::filesystem::path folder_;
   std::filesystem::path control_file_;

@@ -52,7 +52,7 @@ std::vector<std::string> files_of(const fs::path& logs) {
   return files;
 }
 
-std::string diagnosis_of(const fs::path& logs, const std::vector<std::string>& files) {
+std::string answer_of(const fs::path& logs, const std::vector<std::string>& files) {
   std::string command = "cd '" + logs.string() + "' && " FAULTLINE_BINARY " diagnose --format json";
   for (const std::string& file : files) command += " '" + file + "'";
   return output_of(command + " 2>/dev/null");
@@ -63,14 +63,14 @@ TEST_P(Scenario, TheOrderOfItsFilesChangesNoByte) {
   const fs::path logs = GetParam() / "logs";
   std::vector<std::string> files = files_of(logs);
   if (files.size() < 2) GTEST_SKIP() << "one file has one order";
-  const std::string sorted = diagnosis_of(logs, files);
+  const std::string sorted = answer_of(logs, files);
   ASSERT_NE(sorted, "");
   const char* more = std::getenv("FAULTLINE_SHUFFLES");
   const int shuffles = more != nullptr ? std::atoi(more) : 1;
   std::mt19937 random(std::hash<std::string>{}(logs.string()));
   for (int i = 0; i < shuffles; ++i) {
     std::shuffle(files.begin(), files.end(), random);
-    ASSERT_EQ(diagnosis_of(logs, files), sorted) << "shuffle " << i;
+    ASSERT_EQ(answer_of(logs, files), sorted) << "shuffle " << i;
   }
 }
 

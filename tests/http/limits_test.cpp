@@ -143,7 +143,7 @@ TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
 
 TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {
   Workshop workshop;
-  ServerProcess server(workshop.folder(), {"--min-free-mb", "1000000"});
+  ServerProcess server(workshop.folder(), {"--min-free", "1000GB"});
   const Reply refused = post(server, "a", kXid);
   EXPECT_EQ(refused.status, 503);
   EXPECT_THAT(refused.body, HasSubstr("MB are free on this disk"));

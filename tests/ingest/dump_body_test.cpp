@@ -213,9 +213,9 @@ TEST(DumpBody, AnInfiniteBodyThatBeginsAsADumpIsGivenUp) {
 TEST(DumpBody, ThousandsOfBlanksAreNoBeginningOfADump) {
   DumpBody body;
   body.add(std::string(kDumpFormBytes - 1, '\n'));
-  EXPECT_EQ(body.next(false).what, DumpBody::Step::What::wait);
+  EXPECT_EQ(body.next(false, false).what, DumpBody::Step::What::wait);
   body.add("\n");
-  EXPECT_EQ(body.next(false).what, DumpBody::Step::What::text);
+  EXPECT_EQ(body.next(false, false).what, DumpBody::Step::What::text);
 }
 
 }  // namespace
