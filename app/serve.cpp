@@ -22,7 +22,6 @@
 #include "http/server.h"
 #include "model/duration.h"
 #include "rules/knowledge/live_catalog.h"
-#include "store/room.h"
 
 namespace faultline {
 namespace {
@@ -45,7 +44,7 @@ struct ServeOptions {
   ConfigTables receivers;
   std::size_t max_connections = 1024;
   std::vector<std::string> allowed_hosts;
-  std::uint64_t min_free = Room::kLeast;
+  std::string min_free = "128MB";
   bool insecure = false;
   std::string config;
   bool print_config = false;
@@ -96,6 +95,23 @@ std::chrono::seconds patience_of(const std::string& text) {
   return std::chrono::ceil<std::chrono::seconds>(*parse_duration(text));
 }
 
+// 0, 64KB, 128MB, 2GB
+std::optional<std::uint64_t> size_of(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, bad] = std::from_chars(text.data(), end, number);
+  if (bad != std::errc{} || number > (std::uint64_t{1} << 32U)) return std::nullopt;
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  constexpr std::string_view kUnits[] = {"", "KB", "MB", "GB"};
+  for (std::size_t i = 0; i < std::size(kUnits); ++i)
+    if (unit == kUnits[i]) return number << 10U * i;
+  return std::nullopt;
+}
+
+std::string check_size(const std::string& text) {
+  return size_of(text) ? "" : "must be a size such as 0, 64KB, 128MB or 2GB";
+}
+
 std::string check_job(const std::string& text) {
   const Result<void> good = check_name("the job's name", text);
   return text.empty() || good ? "" : good.error().message;
@@ -138,8 +154,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
   command
       .add_option("--min-free", options.min_free,
                   "Take no logs while less is free on the disk of --data; the rest goes on")
-      ->transform(CLI::AsSizeValue(false))
-      ->default_str("128MB");
+      ->check(CLI::Validator(check_size, ""))
+      ->capture_default_str();
   command.add_flag("--insecure", options.insecure,
                    "Allow an address that others can reach, though nobody is asked who they are");
   command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
@@ -215,7 +231,7 @@ void serve(const ServeOptions& options) {
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
-  store.set_least_room(options.min_free);
+  store.set_least_room(*size_of(options.min_free));
   Metrics metrics;
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after)};

@@ -134,15 +134,14 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
     for (const DamagedSource& source : damaged)
       set_aside(*find_or_add(source.job), fmt::format("not all that was stored of {} is there ({})",
                                                       source.name, source.how));
+    for (const std::string& job : names()) recall_what_was_told(job);
+    ready_ = true;
     // What the last run committed without getting to judge it.
     for (const std::string& job : names()) {
       if (stop) throw Stopped{};
-      recall_what_was_told(job);
       judge_at_start(job);
     }
-    ready_ = true;
   } catch (const Stopped&) {
-    ready_ = false;
   }
 }
 
@@ -150,8 +149,10 @@ void LiveJobs::replay(const std::atomic<bool>& stop) {
 void LiveJobs::judge_at_start(const std::string& job) {
   try {
     reconcile(job);
-  } catch (const StoreError&) {
-    throw;
+  } catch (const StoreError& error) {
+    // It serves all the same, and tries again.
+    fmt::print(stderr, "findings of job {} could not be stored: {}\n", job, error.what());
+    find_or_add(job)->is_due = true;
   } catch (const std::exception& error) {
     set_aside(*find_or_add(job), fmt::format("it cannot be judged: {}", error.what()));
   }

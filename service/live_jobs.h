@@ -40,8 +40,8 @@ class LiveJobs {
   LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics, LiveSettings settings = {});
   ~LiveJobs();
 
-  // Folds and judges all that is stored. Nothing may be committed or asked before it has returned.
-  // Given up, without an error, once `stop` is set: ready() stays false.
+  // Folds all that is stored, and then judges it. Nothing may be committed or asked before ready().
+  // Given up, without an error, once `stop` is set.
   void replay(const std::atomic<bool>& stop);
   bool ready() const { return ready_; }
 
