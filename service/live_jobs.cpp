@@ -611,23 +611,23 @@ bool LiveJobs::read_to_the_end(Job& job) {
       const bool has_ended = source.end == SourceEnd::whole || source.end == SourceEnd::torn;
       if (!has_ended || now - source.last_received < settings_.stall_after || open.contains(name))
         continue;
-      Timestamp& read_as_of = job.read_to_the_end[name];
-      if (read_as_of == source.last_received) continue;
-      read_as_of = source.last_received;
+      const auto read = job.read_to_the_end.find(name);
+      if (read != job.read_to_the_end.end() && read->second == source.last_received) continue;
       ended.push_back({name, source.last_received});
     }
   }
-  // Those that could not be read to their end are tried again.
+  // Those that cannot be read to their end now, or whose end the disk does not take, are tried
+  // again.
   bool is_all_read = true;
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> failed;
   for (const Ended& source : ended) {
     const auto lease = open_sources_.take_if_free(job.folded.name(), source.name, [] {});
     if (!lease) {
-      job.read_to_the_end.erase(source.name);  // who has it may bring nothing new
       is_all_read = false;
       continue;
     }
     const std::optional<StoredSource> stored = settled_source(job.folded.name(), source.name);
+    job.read_to_the_end[source.name] = source.received;
     if (!stored || stored->position.carry.empty()) continue;
     const SourcePosition& at = stored->position;
     Reader reader({at.offset, at.lines, at.carry}, utc_now(),
