@@ -44,7 +44,7 @@ class LineReader {
 
   // Blank lines need not be read: nothing that would know of them is underway.
   bool ignores_blank_lines() const {
-    return !documents_.is_open() && unwrapper_.passes_blank_lines();
+    return !documents_.is_open() && last_warning_.line == 0 && unwrapper_.passes_blank_lines();
   }
 
   // What a dump or a trace tells, and no line of text.

@@ -6,6 +6,12 @@
 #include <stdexcept>
 
 namespace faultline {
+namespace {
+
+// What a job may hold. 100,000 events that each name another part take up to 360 MB.
+constexpr std::uint64_t kMostEvents = 4'000'000;
+
+}  // namespace
 
 void FoldedJob::fold(std::shared_ptr<const Commit> commit, Done done) {
   {
@@ -19,10 +25,6 @@ void FoldedJob::fold(const Source& source, const Batch& batch, Timestamp receive
   const std::unique_lock lock(mutex_);
   apply(source, batch, received);
 }
-
-// What a job may hold. The largest that is known, 16,384 ranks that start with all subsystems, has
-// a tenth of it.
-constexpr std::uint64_t kMostEvents = 4'000'000;
 
 void FoldedJob::apply(const Source& source, const Batch& batch, Timestamp received) {
   events_ += batch.events.size();

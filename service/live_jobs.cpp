@@ -263,8 +263,11 @@ void LiveJobs::set_aside_for(const std::string& job, const std::string& source,
   try {
     std::rethrow_exception(failure);
   } catch (const std::exception& error) {
-    set_aside(*find_or_add(job),
-              fmt::format("what is stored of {} cannot be folded: {}", source, error.what()));
+    set_aside(
+        *find_or_add(job),
+        fmt::format("what is stored of {} could not be taken in ({}); it is read anew when the "
+                    "server starts again",
+                    source, error.what()));
   }
 }
 

@@ -165,6 +165,8 @@ TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
   for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
                            "faultline.example.evil.example", "127.0.0.1@evil.example"})
     EXPECT_EQ(status(host), 421) << host;
+  EXPECT_THAT(curl(server, "/healthz", "-H 'Host: evil.example'").body,
+              HasSubstr("Misdirected Request"));
 }
 
 TEST(Limits, NamesThatLookLikeOthersAreRefused) {

@@ -69,6 +69,18 @@ TEST(Reader, CountsBlankLinesWhetherItReadsOrPassesThem) {
   }
 }
 
+TEST(Reader, ABlankLineEndsAWarningThatTheNextLineMightHaveGoneOnWith) {
+  const std::string warning =
+      "node-1:100:101 [0] transport/net_ib.cc:121 NCCL WARN Call to ibv_poll_cq failed\n";
+  for (const auto& [text, events] : {std::pair(warning, 0U), std::pair(warning + "\n", 1U)}) {
+    Reader reader(Cursor{}, Timestamp{});
+    reader.feed(text);
+    reader.finish();
+    reader.take();
+    EXPECT_EQ(reader.rest().events.size(), 1U - events);
+  }
+}
+
 TEST(Reader, ABlankLineInAJournalsExportEndsItsRecord) {
   const std::string record =
       "__REALTIME_TIMESTAMP=1772671631500000\n_HOSTNAME=node-3\n_TRANSPORT=kernel\nMESSAGE=" +
