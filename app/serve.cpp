@@ -39,6 +39,7 @@ struct ServeOptions {
   std::string rules;
   std::string body_idle_timeout = "1h";
   std::string stall_after = "2m";
+  std::string rest_after = "10m";
   std::string resolve_after = "24h";
   AlertOptions alerts;
   ConfigTables receivers;
@@ -143,6 +144,11 @@ void add_options(CLI::App& command, ServeOptions& options) {
                   "A job of which nothing has come for so long has ended, and its findings with it")
       ->check(CLI::Validator(check_duration, ""))
       ->capture_default_str();
+  command
+      .add_option("--rest-after", options.rest_after,
+                  "A job that nobody sends to or asks for so long is kept on the disk only")
+      ->check(CLI::Validator(check_patience, ""))
+      ->capture_default_str();
   add_alert_options(command, options.alerts);
   command.add_option("--max-connections", options.max_connections, "More are answered 503")
       ->check(CLI::Range(1, 1'000'000))
@@ -234,7 +240,8 @@ void serve(const ServeOptions& options) {
   store.set_least_room(*size_of(options.min_free));
   Metrics metrics;
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
-                          .resolve_after = *duration_of(options.resolve_after)};
+                          .resolve_after = *duration_of(options.resolve_after),
+                          .rest_after = patience_of(options.rest_after)};
   LiveJobs jobs(store, catalog, metrics, live);
   store.set_routing(routing_of(options, receivers));
   AlertDelivery alerts(store, {.receivers = std::move(receivers), .clock = utc_now});

@@ -68,10 +68,10 @@ class Original {
     verdict.struck = true;
     ++verdict.checks;
     const bool serves = life_.server().start();
-    const bool named = names_damage(life_.server().messages());
     Answers answers;
     if (serves) answers = answers_of(life_.server().port(), jobs_, Forget::asking);
     life_.server().kill_now();
+    const bool named = names_damage(life_.server().messages());
     if (named || (serves && is_damage_named(answers))) return;
     const std::string where = fmt::format("bit {} of byte {}", flip.bit, flip.byte);
     if (!serves)

@@ -14,8 +14,6 @@ struct Kind {
   std::string_view what;
   std::size_t rounds;         // of a whole run
   std::size_t sample_rounds;  // of the sample among the tests
-  // Why the sample leaves it out, for now; empty: it does not.
-  std::string_view not_yet;
   std::function<void(Lane&)> run;
 };
 

@@ -52,9 +52,8 @@ Programs programs_of(const Wishes& wishes) {
 }
 
 bool is_wanted(const Kind& kind, const Wishes& wishes) {
-  if (!wishes.kinds.empty())
-    return std::ranges::find(wishes.kinds, kind.name) != wishes.kinds.end();
-  return !wishes.sample || kind.not_yet.empty();
+  return wishes.kinds.empty() ||
+         std::ranges::find(wishes.kinds, kind.name) != wishes.kinds.end();
 }
 
 std::uint64_t rounds_of(const Kind& kind, const Wishes& wishes) {
@@ -108,10 +107,7 @@ class Run {
   void take_kinds() {
     for (std::size_t i = next_++; i < kinds().size(); i = next_++) {
       const Kind& kind = kinds()[i];
-      if (is_wanted(kind, wishes_))
-        run_kind(kind);
-      else if (wishes_.sample && wishes_.kinds.empty())
-        say(fmt::format("{:<12} left out of the sample: {}\n", kind.name, kind.not_yet), "");
+      if (is_wanted(kind, wishes_)) run_kind(kind);
     }
   }
 

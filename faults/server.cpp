@@ -63,8 +63,10 @@ bool Server::start(std::chrono::milliseconds patience) {
 void Server::spawn() {
   const std::string messages = folder_ / "messages";
   std::vector<std::string> words{
-      programs_.server, "serve", "--listen",   "127.0.0.1:0", "--data", data().string(),
-      "--stall-after",  "0s",    "--min-free", min_free_};  // so that no answer depends on the time
+      programs_.server, "serve",        "--listen",
+      "127.0.0.1:0",    "--data",       data().string(),
+      "--stall-after",  "0s",           "--min-free",
+      min_free_,        "--rest-after", "0s"};  // so that no answer depends on the time
   std::vector<std::string> additions{fmt::format("LD_PRELOAD={}", programs_.shim.string()),
                                      fmt::format("{}={}", kControlVariable, control_file_.string()),
                                      fmt::format("{}={}", kFolderVariable, data().string())};

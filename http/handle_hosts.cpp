@@ -309,6 +309,7 @@ bool takes_part(const std::vector<HostInJob>& jobs, std::string_view job) {
 Response list_hosts(const Request& request, Services& services) {
   const Result<PageRequest> page = page_request(request.query, 100);
   if (!page) return problem_response(page.error());
+  if (auto refusal = still_reading(services)) return *std::move(refusal);
   const AllHosts all(services);
   const auto job = request.query.text("job");
   const auto gpu = request.query.text("gpu");
@@ -338,6 +339,7 @@ Response list_hosts(const Request& request, Services& services) {
 Response show_host(const Request& request, Services& services) {
   const Result<PageRequest> page = page_request(request.query, 100);
   if (!page) return problem_response(page.error());
+  if (auto refusal = still_reading(services)) return *std::move(refusal);
   const AllHosts all(services);
   const std::string& host = request.path_value("host");
   const std::vector<HostInJob>* jobs = all.find(host);

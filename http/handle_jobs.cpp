@@ -155,6 +155,9 @@ Response list_jobs(const Request& request, Services& services) {
     return problem_response(
         Error{Error::Kind::invalid_input,
               "cursor is of a list in another order; pass its own next_cursor"});
+  const bool takes_all = !filter->sort.empty() || !filter->verdicts.empty() || filter->since;
+  if (takes_all)
+    if (auto refusal = still_reading(services)) return *std::move(refusal);
   auto found = jobs_after(*page, *filter, services);
   const bool more = found.size() > page->limit;
   if (more) found.pop_back();

@@ -10,9 +10,10 @@ void write_service(Exposition& out, Services& services) {
     out.family(name, "gauge", help);
     out.sample({}, value);
   };
-  gauge("faultline_ready", "1 once stored jobs have been read back.",
-        services.jobs.ready() ? 1 : 0);
+  gauge("faultline_ready", "1 once stored jobs are known.", services.jobs.ready() ? 1 : 0);
   gauge("faultline_jobs", "Jobs known.", services.jobs.count());
+  gauge("faultline_jobs_in_memory", "Jobs that are not on the disk only.",
+        services.jobs.count_in_memory());
   gauge("faultline_jobs_set_aside",
         "Jobs that are not judged, because not all that was stored of "
         "them can be read back.",

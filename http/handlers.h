@@ -27,6 +27,10 @@ struct Exchange {
 boost::asio::awaitable<Response> ingest(const Request& request, Services& services,
                                         Exchange& exchange);
 
+// Of an answer that goes over all jobs: nothing, once few of them are left to be read back from the
+// store.
+std::optional<Response> still_reading(Services& services);
+
 Response list_jobs(const Request& request, Services& services);
 Response show_job(const Request& request, Services& services);
 Response delete_job(const Request& request, Services& services);

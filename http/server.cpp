@@ -93,16 +93,16 @@ class Server::Impl {
     asio::co_spawn(strand_, accept(), asio::detached);
     asio::co_spawn(strand_, reconcile_now_and_then(), asio::detached);
     if (options_.on_hangup) asio::co_spawn(strand_, answer_hangups(), asio::detached);
-    std::thread replay([this] { replay_store(); });
+    std::thread starting([this] { start_jobs(); });
     std::vector<std::thread> threads;
     const unsigned wanted = std::max(2U, std::thread::hardware_concurrency());
     for (unsigned i = 1; i < wanted; ++i) threads.emplace_back([this] { context_.run(); });
     context_.run();
     for (std::thread& thread : threads) thread.join();
-    replay.join();
+    starting.join();
     threads_.join();
     services_.store.drain();
-    if (replay_failure_) std::rethrow_exception(replay_failure_);
+    if (start_failure_) std::rethrow_exception(start_failure_);
   }
 
   void stop() {
@@ -110,11 +110,11 @@ class Server::Impl {
   }
 
  private:
-  void replay_store() {
+  void start_jobs() {
     try {
-      services_.jobs.replay(stopping_);
+      services_.jobs.start(stopping_);
     } catch (...) {
-      replay_failure_ = std::current_exception();
+      start_failure_ = std::current_exception();
       stop();
     }
   }
@@ -266,7 +266,7 @@ class Server::Impl {
   std::atomic<std::size_t> refusing_{0};
   std::atomic<bool> stopping_{false};
   std::string url_;
-  std::exception_ptr replay_failure_;
+  std::exception_ptr start_failure_;
 };
 
 Server::Server(const ServerOptions& options, Services& services)

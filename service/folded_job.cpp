@@ -28,6 +28,7 @@ void FoldedJob::fold(const Source& source, const Batch& batch, Timestamp receive
 
 void FoldedJob::apply(const Source& source, const Batch& batch, Timestamp received) {
   events_ += batch.events.size();
+  bytes_ += batch.to_offset - batch.from_offset;
   if (events_ > kMostEvents)
     throw std::length_error(
         fmt::format("it tells of more than {} events; one job may hold so many", kMostEvents));

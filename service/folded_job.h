@@ -44,6 +44,7 @@ class FoldedJob {
     const JobState* operator->() const { return &job_.state_; }
     std::uint64_t version() const { return job_.version_; }  // how many batches are folded
     std::optional<Timestamp> first_received() const { return job_.first_received_; }
+    std::uint64_t bytes() const { return job_.bytes_; }  // of logs
 
    private:
     FoldedJob& job_;
@@ -67,6 +68,7 @@ class FoldedJob {
   std::uint64_t version_ = 0;
   std::optional<Timestamp> first_received_;
   std::uint64_t events_ = 0;
+  std::uint64_t bytes_ = 0;
 
   std::mutex waiting_mutex_;
   std::vector<Waiting> waiting_;

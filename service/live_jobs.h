@@ -33,6 +33,8 @@ struct LiveSettings {
   std::chrono::seconds stall_after = std::chrono::minutes{2};
   // What a job suffered from is over when nothing has come of it for so long.
   std::chrono::seconds resolve_after = std::chrono::hours{24};
+  // A job that nobody asks for or sends to for so long is kept on the disk only.
+  std::chrono::seconds rest_after = std::chrono::minutes{10};
 };
 
 class LiveJobs {
@@ -40,9 +42,10 @@ class LiveJobs {
   LiveJobs(Store& store, const LiveCatalog& catalog, Metrics& metrics, LiveSettings settings = {});
   ~LiveJobs();
 
-  // Folds all that is stored, and then judges it. Nothing may be committed or asked before ready().
-  // Given up, without an error, once `stop` is set.
-  void replay(const std::atomic<bool>& stop);
+  // Learns which jobs are stored, is ready, and then reads and judges them, the latest first.
+  // Nothing may be committed or asked before ready(). Given up, without an error, once `stop` is
+  // set, which is looked at as long as this lives.
+  void start(const std::atomic<bool>& stop);
   bool ready() const { return ready_; }
 
   // `done` is called when the commit is durable and part of its job's state, or with the reason why
@@ -55,16 +58,19 @@ class LiveJobs {
   std::optional<StoredSource> settled_source(const std::string& job, const std::string& source);
 
   // As the job knows it; nothing: it does not.
-  std::optional<SourceState> source_state(std::string_view job, std::string_view source) const;
+  std::optional<SourceState> source_state(std::string_view job, std::string_view source);
 
   // Whether what is held of the source ends where a sender ended it.
-  bool source_ended(std::string_view job, std::string_view source) const;
+  bool source_ended(std::string_view job, std::string_view source);
 
   OpenSources& open_sources() { return open_sources_; }
   const LiveCatalog& catalog() const { return catalog_; }
 
   std::vector<std::string> names() const;  // sorted
   std::size_t count() const;
+  std::size_t count_in_memory() const;
+  // Of which nothing is known yet but their names: a list of what they tell has to read them first.
+  std::size_t count_unread() const;
 
   // Null or nothing: there is no such job.
   // attempt: of a job that was started again; 0 for the latest.
@@ -76,7 +82,7 @@ class LiveJobs {
   std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
 
   // By source, why the last dump in it was not read.
-  std::map<std::string, std::string> refused(std::string_view job) const;
+  std::map<std::string, std::string> refused(std::string_view job);
 
   // What every job tells of its hosts, by the jobs' names.
   struct JobOnHosts {
@@ -88,7 +94,7 @@ class LiveJobs {
 
   // Why the job is not judged: not all that is stored of it can be read back. Nothing: it is
   // judged.
-  std::optional<std::string> set_aside(std::string_view job) const;
+  std::optional<std::string> set_aside(std::string_view job);
   std::size_t count_set_aside() const;
 
   // Forgets the job, with all that is stored of it. False: there is none.
@@ -110,28 +116,42 @@ class LiveJobs {
 
  private:
   struct Job;
+  struct Sketch;
 
-  std::shared_ptr<Job> find(std::string_view name) const;
+  std::vector<std::shared_ptr<Job>> all() const;
+  std::shared_ptr<Job> known(std::string_view name) const;  // maybe not read
+  // Read from the store if it is not yet, which may take its time.
+  std::shared_ptr<Job> find(std::string_view name);
   std::shared_ptr<Job> find_or_add(const std::string& name);
-  void fold(const std::shared_ptr<const Commit>& saved,
+  void add(const std::string& name);
+  void wake(Job& job);
+  void rest(const std::string& name);
+  bool may_rest(Job& job) const;
+  std::shared_ptr<const Sketch> sketched(Job& job);
+  // Of one that rests, where it still holds.
+  std::shared_ptr<const Sketch> sketch_of(const Job& job) const;
+  void fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
             std::function<void(std::exception_ptr)> done);
   std::shared_ptr<const Diagnosis> diagnose_now(Job& job);
   void judge_at_start(const std::string& job);
   static void set_aside(Job& job, std::string why);
-  void set_aside_for(const std::string& job, const std::string& source,
-                     const std::exception_ptr& failure);
+  static void set_aside_for(Job& job, const std::string& source, const std::exception_ptr& failure);
   static std::string why_set_aside(Job& job);
   static std::shared_ptr<const Diagnosis> set_aside_diagnosis(Job& job, const std::string& why);
+  std::size_t reconcile(Job& job);
   bool is_over(Job& job) const;
   bool has_just_ended(Job& job) const;
   bool is_to_be_judged(Job& job) const;
+  bool is_to_be_judged_by_time(Job& job) const;
+  static bool is_to_be_read_anew(Job& job);
   std::optional<std::uint64_t> read_all_to_their_ends(Job& job);
   bool read_to_the_end(Job& job);
   static void remember_what_was_told(Job& job, Timestamp now);
   // And what operators said of it, by the store.
-  void recall_what_was_told(const std::string& name);
+  void recall_what_was_told(Job& job);
   Moment moment_of(const Job& job, std::vector<PastOffence> past_offences) const;
   JobOnHosts hosts_of_job(Job& job);
+  std::shared_ptr<const HostViews> hosts_of(const std::string& job);
   std::vector<PastOffence> past_offences(Job& job);
   std::string uuid_of(const Offence& offence);
   bool others_were_clean(const Offence& offence);
@@ -145,6 +165,8 @@ class LiveJobs {
   OpenSources open_sources_;
   const Timestamp begun_ = utc_now();
   std::atomic<bool> ready_{false};
+  const std::atomic<bool>* stop_ = nullptr;
+  std::atomic<std::chrono::seconds> patience_;  // until a job rests
   // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};
 

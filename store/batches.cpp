@@ -28,8 +28,6 @@ StoreError damaged(const Database& database, std::int64_t batch, std::string_vie
 // The job of sources that are on their way out. No sender can name a job so.
 constexpr std::string_view kForgotten = "\x01";
 
-bool is_forgotten(const Source& source) { return source.job == kForgotten; }
-
 // Whether the batches of each source follow each other without a gap, up to where it is said to
 // have been read.
 class Coverage {
@@ -44,17 +42,15 @@ class Coverage {
     if (how_.empty()) how_ = std::move(how);
   }
 
-  std::vector<DamagedSource> damaged(Database& database) const {
+  std::vector<DamagedSource> damaged(Database& database, std::string_view job) const {
     std::vector<DamagedSource> damaged;
-    Query row =
-        database.query("SELECT id, job, name, read_to FROM sources WHERE job <> ?", kForgotten);
+    Query row = database.query("SELECT id, name, read_to FROM sources WHERE job = ?", job);
     while (row.next()) {
       const auto found = reaches_.find(row.integer(0));
       const Reach reach = found == reaches_.end() ? Reach{} : found->second;
       // Ahead: it was committed to meanwhile.
-      if (reach.whole && reach.to >= row.bits(3)) continue;
-      damaged.push_back({.job = std::string(row.text(1)),
-                         .name = std::string(row.text(2)),
+      if (reach.whole && reach.to >= row.bits(2)) continue;
+      damaged.push_back({.name = std::string(row.text(1)),
                          .how = how_.empty() ? "a batch of it is missing" : how_});
     }
     return damaged;
@@ -117,14 +113,14 @@ std::vector<Event> select_events(Database& database, std::int64_t batch) {
   return events;
 }
 
-std::optional<Stored> select_next(Database& database, std::int64_t after, std::int64_t last) {
+std::optional<Stored> select_batch(Database& database, std::int64_t id) {
   Stored stored;
   {
     Query row = database.query(
         "SELECT batches.id, job, name, batches.host, batches.rank, received, content, source "
         "FROM batches JOIN sources ON sources.id = source "
-        "WHERE batches.id > ? AND batches.id <= ? ORDER BY batches.id LIMIT 1",
-        after, last);
+        "WHERE batches.id = ?",
+        id);
     if (!row.next()) return std::nullopt;
     stored.id = row.integer(0);
     stored.source = {.job = std::string(row.text(1)),
@@ -139,6 +135,21 @@ std::optional<Stored> select_next(Database& database, std::int64_t after, std::i
   }
   stored.batch.events = select_events(database, stored.id);
   return stored;
+}
+
+// In the order of commits.
+std::vector<std::int64_t> batches_of(Database& database, std::string_view job, Coverage& coverage) {
+  std::vector<std::int64_t> ids;
+  try {
+    Query row = database.query(
+        "SELECT batches.id FROM sources JOIN batches ON batches.source = sources.id "
+        "WHERE job = ? ORDER BY batches.id",
+        job);
+    while (row.next()) ids.push_back(row.integer(0));
+  } catch (const StoreError& error) {
+    coverage.note(error.what());
+  }
+  return ids;
 }
 
 }  // namespace
@@ -175,26 +186,21 @@ std::vector<Fingerprint> select_fingerprints(Database& database, std::string_vie
 }
 
 std::vector<DamagedSource> replay_batches(
-    Database& database, const std::function<void(const Source&, const Batch&, Timestamp)>& visit) {
-  const std::int64_t last = database.number("SELECT coalesce(max(id), 0) FROM batches");
+    Database& database, std::string_view job,
+    const std::function<void(const Source&, const Batch&, Timestamp)>& visit) {
   Coverage coverage;
-  std::int64_t done = 0;
-  while (done < last) {
+  for (const std::int64_t id : batches_of(database, job, coverage)) {
     std::optional<Stored> stored;
     try {
-      stored = select_next(database, done, last);
-      if (!stored) break;
+      stored = select_batch(database, id);
     } catch (const StoreError& error) {
-      // Which it was may not be known; whatever is missing will show in its source.
       coverage.note(error.what());
-      ++done;
-      continue;
     }
+    if (!stored) continue;  // what is missing will show in its source
     coverage.add(*stored);
-    if (!is_forgotten(stored->source)) visit(stored->source, stored->batch, stored->received);
-    done = stored->id;
+    visit(stored->source, stored->batch, stored->received);
   }
-  return coverage.damaged(database);
+  return coverage.damaged(database, job);
 }
 
 bool forget_sources(Database& database, std::string_view job) {

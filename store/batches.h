@@ -21,7 +21,8 @@ std::vector<Fingerprint> select_fingerprints(Database& database, std::string_vie
 // One batch at a time, with nothing held open while `visit` has it: a long replay keeps neither
 // memory nor the writer's log.
 std::vector<DamagedSource> replay_batches(
-    Database& database, const std::function<void(const Source&, const Batch&, Timestamp)>& visit);
+    Database& database, std::string_view job,
+    const std::function<void(const Source&, const Batch&, Timestamp)>& visit);
 
 // Its sources are gone at once, however many there are; their batches, which may be gigabytes, with
 // each call of delete_some_batches, which returns whether some are left. False: there are none.

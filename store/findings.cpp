@@ -336,10 +336,18 @@ FindingPage select_findings(Database& database, const FindingFilter& filter) {
   static const std::string kSelect = "SELECT " + std::string(kStoredColumns) + "FROM findings ";
   static const std::string kByNumber =
       kSelect + "WHERE number > ?1 " + kWhere + "ORDER BY number LIMIT ?10";
+  // The signs keep SQLite from going through the findings of all jobs in their order.
+  static const std::string kOfOneJob =
+      kSelect + "WHERE job = ?2 AND +number > ?1 " + kWhere + "ORDER BY +number LIMIT ?10";
+  static const std::string kOfOneId =
+      kSelect + "WHERE id = ?3 AND +number > ?1 " + kWhere + "ORDER BY +number LIMIT ?10";
   static const std::string kByChange =
       kSelect + "WHERE change > ?1 " + kWhere + "ORDER BY change LIMIT ?10";
-  Query row = database.query(filter.by_change ? kByChange : kByNumber, filter.after,
-                             unless_empty<std::string_view>(filter.job),
+  const std::string& select = filter.by_change      ? kByChange
+                              : !filter.id.empty()  ? kOfOneId
+                              : !filter.job.empty() ? kOfOneJob
+                                                    : kByNumber;
+  Query row = database.query(select, filter.after, unless_empty<std::string_view>(filter.job),
                              unless_empty<std::string_view>(filter.id),
                              unless_empty<std::string_view>(filter.cause), severity, open,
                              filter.since, unless_empty<std::string_view>(filter.host), filter.rank,

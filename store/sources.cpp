@@ -53,10 +53,11 @@ void update_source(Database& database, std::int64_t id, const Commit& commit) {
 
 }  // namespace
 
-std::vector<std::string> select_jobs(Database& database) {
-  std::vector<std::string> jobs;
-  Query row = database.query("SELECT DISTINCT job FROM sources WHERE job > char(1) ORDER BY job");
-  while (row.next()) jobs.emplace_back(row.text(0));
+std::vector<StoredJob> select_jobs(Database& database) {
+  std::vector<StoredJob> jobs;
+  Query row = database.query(
+      "SELECT job, max(last_received) FROM sources WHERE job > char(1) GROUP BY job ORDER BY job");
+  while (row.next()) jobs.push_back({std::string(row.text(0)), row.time(1)});
   return jobs;
 }
 

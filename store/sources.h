@@ -12,7 +12,7 @@
 
 namespace faultline {
 
-std::vector<std::string> select_jobs(Database& database);
+std::vector<StoredJob> select_jobs(Database& database);
 std::vector<StoredSource> select_sources(Database& database, std::string_view job);
 std::optional<StoredSource> select_source(Database& database, std::string_view job,
                                           std::string_view name);

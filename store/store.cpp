@@ -41,6 +41,21 @@ class Store::Impl {
     return ask(*reading_);
   }
 
+  // A connection for reading that nobody else has until it is given back. One that failed is not
+  // given back.
+  std::unique_ptr<Database> lend_connection() {
+    {
+      const std::lock_guard lock(spare_mutex_);
+      if (spare_) return std::move(spare_);
+    }
+    return open_for_reading(file());
+  }
+
+  void give_back(std::unique_ptr<Database> connection) {
+    const std::lock_guard lock(spare_mutex_);
+    spare_ = std::move(connection);
+  }
+
   // Writes in turn with the commits and waits for the disk.
   template <class Write>
   auto write(Write&& write) {
@@ -81,6 +96,8 @@ class Store::Impl {
   std::unique_ptr<Database> writing_;
   std::mutex reading_mutex_;
   std::unique_ptr<Database> reading_;
+  std::mutex spare_mutex_;
+  std::unique_ptr<Database> spare_;
   AlertRouting routing_;  // set before anything is written
   std::function<void()> listener_;
   Writer writer_;  // last, so that it has done everything before its database closes
@@ -114,7 +131,7 @@ std::size_t Store::pending() const { return impl_->writer().pending(); }
 std::uint64_t Store::transactions() const { return impl_->writer().transactions(); }
 void Store::drain() { impl_->writer().drain(); }
 
-std::vector<std::string> Store::jobs() { return impl_->read(select_jobs); }
+std::vector<StoredJob> Store::jobs() { return impl_->read(select_jobs); }
 
 std::optional<StoredSource> Store::source(std::string_view job, std::string_view name) {
   return impl_->read([&](Database& database) { return select_source(database, job, name); });
@@ -130,10 +147,13 @@ std::vector<Fingerprint> Store::fingerprints(std::string_view job, std::string_v
 }
 
 std::vector<DamagedSource> Store::replay(
+    std::string_view job,
     const std::function<void(const Source&, const Batch&, Timestamp received)>& visit) {
-  // A connection of its own: it may take minutes, and others ask meanwhile.
-  const auto database = open_for_reading(impl_->file());
-  return replay_batches(*database, visit);
+  // On a connection of its own: it may take minutes, and others ask meanwhile.
+  std::unique_ptr<Database> database = impl_->lend_connection();
+  std::vector<DamagedSource> damaged = replay_batches(*database, job, visit);
+  impl_->give_back(std::move(database));
+  return damaged;
 }
 
 bool Store::delete_job(std::string_view job, Timestamp now) {

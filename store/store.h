@@ -41,9 +41,14 @@ struct StoredSource {
   bool operator==(const StoredSource&) const = default;
 };
 
+struct StoredJob {
+  std::string name;
+  Timestamp last_received;
+  bool operator==(const StoredJob&) const = default;
+};
+
 // Not all that was acknowledged of it can be read back.
 struct DamagedSource {
-  std::string job;
   std::string name;
   std::string how;
 };
@@ -168,15 +173,16 @@ class Store {
   // Everything submitted is done when it returns.
   void drain();
 
-  std::vector<std::string> jobs();
+  std::vector<StoredJob> jobs();  // by name
   std::optional<StoredSource> source(std::string_view job, std::string_view name);
   std::vector<StoredSource> sources(std::string_view job);
   std::vector<Fingerprint> fingerprints(std::string_view job, std::string_view source);
 
-  // Every batch ever committed, in the order of commits, one in memory at a time. What is committed
+  // Every batch of the job, in the order of commits, one in memory at a time. What is committed
   // after it began may be left out. `visit` may use the store. Returns the sources of which batches
   // are damaged or missing; the others of these are visited all the same.
   std::vector<DamagedSource> replay(
+      std::string_view job,
       const std::function<void(const Source&, const Batch&, Timestamp received)>& visit);
 
   // Forgets the job: its sources, batches, events and findings. Receivers that may have heard of

@@ -51,9 +51,9 @@ struct Replayed {
   Timestamp received;
 };
 
-inline std::vector<Replayed> replay_all(Store& store) {
+inline std::vector<Replayed> replay_all(Store& store, std::string_view job = "llama") {
   std::vector<Replayed> all;
-  store.replay([&](const Source& source, const Batch& batch, Timestamp received) {
+  store.replay(job, [&](const Source& source, const Batch& batch, Timestamp received) {
     all.push_back({source, batch, received});
   });
   return all;

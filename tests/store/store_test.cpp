@@ -59,7 +59,8 @@ TEST(Store, KnowsWhereEachSourceStands) {
   other.source.job = "another";
   for (const Commit& commit : {first, second, other}) ASSERT_EQ(outcome(store, commit), "");
 
-  EXPECT_THAT(store.jobs(), ElementsAre("another", "llama"));
+  EXPECT_THAT(store.jobs(), ElementsAre(StoredJob{"another", other.received},
+                                        StoredJob{"llama", second.received}));
   ASSERT_EQ(store.sources("llama").size(), 1u);
   const auto source = store.source("llama", "a");
   ASSERT_TRUE(source.has_value());
@@ -188,7 +189,7 @@ TEST(Store, IsSharedByThreads) {
         store.sources("llama");
         store.reconcile_findings("llama", 1, {{.id = source}}, kNoon);
         store.findings({});
-        store.replay([](const Source&, const Batch&, Timestamp) {});
+        store.replay("llama", [](const Source&, const Batch&, Timestamp) {});
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -202,7 +203,7 @@ TEST(Store, MayBeUsedWhileItReplays) {
   Store store(folder / "f.db");
   for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(outcome(store, nth_commit(random, "a", i)), "");
   std::uint64_t seen = 0;
-  store.replay([&](const Source& source, const Batch&, Timestamp) {
+  store.replay("llama", [&](const Source& source, const Batch&, Timestamp) {
     EXPECT_EQ(outcome(store, nth_commit(random, "a", 3 + seen)), "");
     EXPECT_EQ(store.source(source.job, source.name)->position.offset, (4 + seen) * kStep);
     ++seen;

@@ -1,0 +1,201 @@
+// The stored findings of a job are made what its diagnosis says.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "service/live_job.h"
+
+namespace faultline {
+namespace {
+
+// More jobs than these are not kept awake for long: each takes 30 KB and more.
+constexpr std::size_t kManyAwake = 4096;
+constexpr std::chrono::seconds kShortPatience{10};
+
+// The bytes of a log that are folded again in some hundredths of a second.
+constexpr std::uint64_t kSoonRead = std::uint64_t{16} << 20;
+
+Standing standing_of(const Diagnosis& diagnosis) {
+  Standing standing{.blamed = blamed_in(diagnosis)};
+  for (const Finding& cause : diagnosis.root_causes) standing.causes.insert(cause.id);
+  for (const Finding& symptom : diagnosis.symptoms) standing.symptoms.insert(symptom.id);
+  return standing;
+}
+
+}  // namespace
+
+// One job that cannot be judged keeps no other from being served.
+void LiveJobs::judge_at_start(const std::string& job) {
+  try {
+    if (const std::shared_ptr<Job> stored = known(job)) {
+      wake(*stored);
+      stored->is_due = true;  // until it is done
+      reconcile(*stored);
+      stored->is_due = false;
+      const auto last = stored->read()->last_activity();
+      if (!last || utc_now() - *last >= patience_.load())
+        stored->asked_at = SteadyTime(steady_now() - settings_.rest_after);
+    }
+    rest(job);
+  } catch (const std::exception& error) {
+    // It serves all the same, and tries again.
+    fmt::print(stderr, "job {} could not be judged: {}\n", job, error.what());
+  }
+}
+
+// Nobody sends, and nobody has for long.
+bool LiveJobs::is_over(Job& job) const {
+  const auto last = job.read()->last_activity();
+  return last && utc_now() - *last >= settings_.resolve_after &&
+         open_sources_.open(job.name).empty();
+}
+
+std::size_t LiveJobs::reconcile(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  return job ? reconcile(*job) : 0;
+}
+
+// Of a job that is set aside, what was found stands: nobody knows better.
+std::size_t LiveJobs::reconcile(Job& job) {
+  const std::lock_guard lock(job.reconcile_mutex);
+  if (!why_set_aside(job).empty()) return 0;
+  job.pace.begin(steady_now());
+  const auto before = processor_time();
+  const auto diagnosis = diagnose_now(job);
+  job.pace.end(processor_time() - before);
+  Job::Judged found{diagnosis->attempt, findings_of(*diagnosis), standing_of(*diagnosis)};
+  found.standing.over = is_over(job);
+  if (job.reconciled == found) return 0;
+  const std::size_t opened =
+      store_.reconcile_findings(job.name, found.attempt, found.findings, utc_now(), found.standing);
+  note_offences(job, *diagnosis, found.standing.blamed);
+  job.reconciled = std::move(found);
+  return opened;
+}
+
+std::size_t LiveJobs::reconcile_soon(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return 0;
+  if (!job->pace.is_too_soon(steady_now())) return reconcile(name);
+  job->is_due = true;
+  return 0;
+}
+
+void LiveJobs::reconcile_anew(std::string_view name) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return;
+  {
+    const std::lock_guard lock(job->reconcile_mutex);
+    job->reconciled.reset();
+  }
+  recall_what_was_told(*job);
+  reconcile(*job);
+}
+
+// What it tells may be decided by now, though nothing came.
+bool LiveJobs::is_to_be_judged(Job& job) const {
+  constexpr int kLooks = 12;  // while it is not
+  const std::lock_guard cache_lock(job.cache_mutex);
+  if (!job.cached) return true;
+  if (!job.cached->judged_in) return false;
+  const SteadyTime::duration between =
+      std::max<SteadyTime::duration>(kFresh, settings_.stall_after / kLooks);
+  const SteadyTime::duration passed = steady_now() - job.cached_at;
+  return passed >= between ||
+         passed >= std::max<SteadyTime::duration>(kFresh, *job.cached->judged_in);
+}
+
+bool LiveJobs::has_just_ended(Job& job) const {
+  const std::lock_guard lock(job.reconcile_mutex);
+  return job.reconciled && !job.reconciled->standing.over && is_over(job);
+}
+
+void LiveJobs::reconcile_open() {
+  for (const std::string& job : open_sources_.jobs()) reconcile(job);
+  std::vector<std::string> to_rest;
+  patience_ = count_in_memory() > kManyAwake ? std::min(settings_.rest_after, kShortPatience)
+                                             : settings_.rest_after;
+  std::vector<std::shared_ptr<Job>> jobs = all();
+  for (std::shared_ptr<Job>& held : jobs) {
+    const std::shared_ptr<Job> job = std::move(held);
+    if (is_to_be_read_anew(*job) || may_rest(*job)) to_rest.push_back(job->name);
+    if (!is_to_be_judged_by_time(*job)) continue;
+    try {
+      wake(*job);
+      reconcile(*job);
+    } catch (...) {
+      job->is_due = true;
+      throw;
+    }
+  }
+  for (const std::string& job : to_rest) rest(job);
+}
+
+bool LiveJobs::is_to_be_judged_by_time(Job& job) const {
+  if (!job.is_read)
+    return job.sketch && job.sketch->judge_at && steady_now() >= *job.sketch->judge_at;
+  return job.is_due.exchange(false) || is_to_be_judged(job) || has_just_ended(job);
+}
+
+bool LiveJobs::is_to_be_read_anew(Job& job) {
+  const std::lock_guard lock(job.set_aside_mutex);
+  return job.read_anew_at && steady_now() >= *job.read_anew_at;
+}
+
+// Nobody sends to it or asks for it, all is judged, and it is soon read again, or hardly ever.
+bool LiveJobs::may_rest(Job& job) const {
+  if (!job.is_read || job.is_due || steady_now() - job.asked_at.load() < patience_.load() ||
+      !open_sources_.open(job.name).empty() || !why_set_aside(job).empty())
+    return false;
+  if (job.read().bytes() > kSoonRead && !is_over(job)) return false;
+  const std::lock_guard lock(job.cache_mutex);
+  return job.cached != nullptr;
+}
+
+std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
+  auto sketch = std::make_shared<Sketch>();
+  sketch->catalog = catalog_.version();
+  sketch->hosts = hosts_of_job(job).hosts;
+  const std::lock_guard reconcile_lock(job.reconcile_mutex);
+  const std::lock_guard cache_lock(job.cache_mutex);
+  if (!job.reconciled || !job.cached || job.cached_catalog != sketch->catalog) return nullptr;
+  const FoldedJob::Reading state = job.read();
+  if (job.cached_version != state.version()) return nullptr;
+  sketch->overview = overview_of(state.state(), *job.cached);
+  sketch->version = state.version();
+  sketch->suspected_since = job.suspected_since;
+  sketch->offended = job.offended;
+  if (job.cached->judged_in) sketch->judge_at = job.cached_at + *job.cached->judged_in;
+  if (!job.reconciled->standing.over && sketch->overview.last_activity) {
+    const SteadyTime over =
+        steady_now() + (*sketch->overview.last_activity + settings_.resolve_after - utc_now());
+    sketch->judge_at = std::min(sketch->judge_at.value_or(over), over);
+  }
+  return sketch;
+}
+
+// Its state is forgotten, to be read again when it is asked for. What cannot be relied upon is read
+// at once.
+void LiveJobs::rest(const std::string& name) {
+  std::shared_ptr<Job> job = known(name);
+  if (!job) return;
+  const bool anew = is_to_be_read_anew(*job);
+  if (!anew && !may_rest(*job)) return;
+  std::shared_ptr<const Sketch> sketch = anew ? nullptr : sketched(*job);
+  if (!anew && !sketch) return;
+  {
+    const std::unique_lock lock(mutex_);
+    const auto found = jobs_.find(name);
+    // Somebody has it, or a commit is on its way to it: another time.
+    if (found == jobs_.end() || found->second != job || job.use_count() != 2) return;
+    if (sketch && sketch->version != job->read().version()) return;
+    if (sketch && sketch->version == 0)
+      jobs_.erase(found);  // nothing of it came to the disk
+    else
+      found->second = std::make_shared<Job>(name, std::move(sketch));
+  }
+  job.reset();
+  if (anew) reconcile(name);
+}
+
+}  // namespace faultline

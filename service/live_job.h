@@ -1,0 +1,98 @@
+// LiveJobs::Job: what is held of one job in memory. At first only its name: it is read back from
+// the store when somebody asks for it or sends to it.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "service/clock.h"
+#include "service/folded_job.h"
+#include "service/live_jobs.h"
+#include "service/pace.h"
+
+namespace faultline {
+
+// A diagnosis depends on the moment it is made; after this long it is made anew even if no line
+// came.
+constexpr std::chrono::seconds kFresh{1};
+
+// What is kept of a job that nobody asks for: enough for the lists.
+struct LiveJobs::Sketch {
+  JobOverview overview;
+  std::shared_ptr<const HostViews> hosts;
+  std::uint64_t version = 0;           // of the state
+  std::uint64_t catalog = 0;           // its version
+  std::optional<SteadyTime> judge_at;  // though nothing came
+  std::map<std::string, Timestamp, std::less<>> suspected_since;
+  std::set<std::pair<std::string, Cause>> offended;
+};
+
+struct LiveJobs::Job {
+  explicit Job(std::string job_name, std::shared_ptr<const Sketch> what_it_was = nullptr)
+      : name(std::move(job_name)), sketch(std::move(what_it_was)) {}
+
+  FoldedJob::Reading read() { return FoldedJob::Reading(*folded); }
+
+  const std::string name;
+
+  std::mutex reading_mutex;  // of the store
+  std::atomic<bool> is_read = false;
+  std::unique_ptr<FoldedJob> folded;     // once it is read
+  std::shared_ptr<const Sketch> sketch;  // of what it was before; set when this is made
+  std::atomic<SteadyTime> asked_at = SteadyTime{};
+  std::atomic<bool> is_forgotten = false;
+
+  std::mutex set_aside_mutex;
+  std::string set_aside;                   // why; empty: it is not
+  std::optional<SteadyTime> read_anew_at;  // for it may go better then
+
+  std::mutex cache_mutex;  // also keeps several askers from computing the same
+  std::shared_ptr<const Diagnosis> cached;
+  std::uint64_t cached_version = 0;
+  std::uint64_t cached_catalog = 0;  // its version
+  std::uint64_t cached_offences = 0;
+  std::set<std::string, std::less<>> cached_live;
+  std::set<std::string, std::less<>> cached_open;
+  SteadyTime cached_at;
+  // As the cached one says, for the next.
+  std::map<std::string, Timestamp, std::less<>> suspected_since;
+  std::set<std::string, std::less<>> told;
+  std::set<std::string, std::less<>> wrong;  // by an operator's word
+
+  std::mutex ends_mutex;
+  std::map<std::string, Timestamp, std::less<>> read_to_the_end;  // sources, and as of when
+
+  std::mutex offences_mutex;  // of other jobs, on the GPUs of this one's hosts
+  std::vector<PastOffence> offences;
+  std::uint64_t offences_version = 0;  // 0: not asked for yet
+  // How many there were when the store was asked; both only grow.
+  std::size_t offences_hosts = 0;
+  std::size_t offences_reports = 0;
+
+  std::mutex hosts_mutex;
+  std::shared_ptr<const HostViews> hosts;
+  std::uint64_t hosts_version = 0;
+  std::uint64_t hosts_catalog = 0;
+
+  // Findings reach the store in the order of the states they were read off.
+  std::mutex reconcile_mutex;
+  struct Judged {
+    int attempt = 0;
+    std::vector<Finding> findings;
+    Standing standing;
+    bool operator==(const Judged&) const = default;
+  };
+  std::optional<Judged> reconciled;                  // as the store has it
+  std::set<std::pair<std::string, Cause>> offended;  // part and class
+  Pace pace;                                         // of reconciling
+  std::atomic<bool> is_due = false;                  // to be reconciled
+};
+
+}  // namespace faultline
