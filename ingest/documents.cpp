@@ -29,6 +29,14 @@ const DocumentFormat* format_beginning_with(std::string_view text) {
   return nullptr;
 }
 
+// Measuring takes as long as what it remembers. When it is done depends on the line alone, so that
+// a body may be cut anywhere.
+bool is_to_be_measured(const DocumentLine& line) {
+  constexpr std::uint64_t kOneIn = 256;
+  constexpr std::size_t kLong = 4096;
+  return line.number % kOneIn == 0 || line.text.size() > kLong;
+}
+
 }  // namespace
 
 bool Documents::wants(std::string_view text) const {
@@ -51,7 +59,7 @@ bool Documents::feed(const DocumentLine& line, std::vector<DocumentReading>& rea
   if (mine) dialect_ = open_->dialect();
   if (what == Document::Line::after) finish(readings);
   if (what == Document::Line::last) open_ = nullptr;
-  if (open_ && open_->size() > kMaxBytes) {
+  if (open_ && is_to_be_measured(line) && open_->size() > kMaxBytes) {
     open_ = nullptr;
     ++given_up_;
   }

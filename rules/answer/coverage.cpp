@@ -81,7 +81,7 @@ std::set<std::string> job_hosts(const View& view) {
 }
 
 std::size_t uncompared_members(const View& view) {
-  const std::vector<Member>& members = view.job.progress().members();
+  const Members& members = view.job.progress().members();
   std::vector<bool> placed(members.size());
   for (const Communicator& communicator : view.communicators)
     for (std::size_t member : communicator.members) placed[member] = true;

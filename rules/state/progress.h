@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,9 @@ struct Member {
   RecentCalls recent;                // collectives
 };
 
+// Many grow without being moved.
+using Members = std::deque<Member>;
+
 // Which member a run went to, and from which of its calls on it was counted: those before were
 // known from another source.
 struct Entered {
@@ -66,7 +70,7 @@ class Progress {
   Entered apply(std::uint32_t source, const Source& origin, const Batch& batch, const CallRun& run);
 
   // In the order in which they were first seen; an index stays valid.
-  const std::vector<Member>& members() const { return members_; }
+  const Members& members() const { return members_; }
   const History& history() const { return history_; }
   const Signature& signature(std::uint32_t symbol) const { return signatures_[symbol]; }
 
@@ -87,7 +91,7 @@ class Progress {
   Current::iterator written_into_another_line(const MemberKey& key);
   std::uint32_t symbol_of(const Signature& signature);
 
-  std::vector<Member> members_;
+  Members members_;
   Current current_;  // pointers are used again: the latest member counts
   History history_;
   std::vector<Signature> signatures_;

@@ -103,7 +103,7 @@ void infer_ranks(const Progress& progress, std::vector<Worker>& workers, int exp
 }
 
 // Whether the places in this communicator are the ranks of the job.
-bool is_of_all(const Communicator& world, const std::vector<Member>& members,
+bool is_of_all(const Communicator& world, const Members& members,
                const RankTies& ties) {
   if (world.nranks < ties.at_least) return false;
   int agree = 0;
@@ -117,7 +117,7 @@ bool is_of_all(const Communicator& world, const std::vector<Member>& members,
 }
 
 // A label in a log of several processes tells of some of its lines, not of all.
-RankTies of_single_workers(const std::vector<Member>& members, const std::vector<std::size_t>& of,
+RankTies of_single_workers(const Members& members, const std::vector<std::size_t>& of,
                            const std::vector<std::size_t>& of_member, const RankTies& ties) {
   std::map<std::uint32_t, std::set<std::size_t>> in_source;
   for (const std::size_t index : of) in_source[members[index].source].insert(of_member[index]);
@@ -130,7 +130,7 @@ RankTies of_single_workers(const std::vector<Member>& members, const std::vector
 }
 
 // The only one whose lines stand in a source is the one that others know by its rank.
-void take_ranks_of_sources(const std::vector<Member>& members, const RankTies& ties,
+void take_ranks_of_sources(const Members& members, const RankTies& ties,
                            std::vector<Worker>& workers) {
   std::map<std::uint32_t, std::vector<Worker*>> by_source;
   for (Worker& worker : workers)
@@ -151,7 +151,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
 
 Workers workers_of(const Progress& progress, const std::vector<Communicator>& communicators,
                    const std::vector<std::size_t>& of, const RankTies& all_ties) {
-  const std::vector<Member>& members = progress.members();
+  const Members& members = progress.members();
   std::map<WorkerKey, std::size_t> known;
   std::map<std::tuple<std::string, std::int64_t, std::uint32_t>, std::size_t> only_one;
   Workers workers;
@@ -213,6 +213,7 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     return sort_key(a) < sort_key(b);
   });
   std::vector<std::size_t> position(found.size());
+  workers.all.reserve(found.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
     position[order[i]] = i;
     workers.all.push_back(std::move(found[order[i]]));

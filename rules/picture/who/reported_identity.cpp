@@ -28,7 +28,7 @@ bool same_id(std::string_view a, std::string_view b) {
 const Worker* worker_by_init(const View& view, const std::string& communicator, int rank,
                              std::int64_t pid) {
   if (communicator.empty()) return nullptr;
-  const std::vector<Member>& members = view.job.progress().members();
+  const Members& members = view.job.progress().members();
   for (std::size_t i = members.size(); i-- > 0;) {
     const auto& init = members[i].init;
     if (!init || init->rank != rank || !same_id(init->communicator_id, communicator)) continue;
