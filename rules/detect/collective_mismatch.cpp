@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "rules/detect/went_past.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -290,6 +291,9 @@ Sureness sureness_of_divergence(const View& view, const Alignment& alignment, co
   }
   const bool by_one_place = reading.deed == Deed::missed || reading.deed == Deed::added;
   if (by_one_place && reading.proof < kEnoughProof) sure.add(Ground::by_one_call);
+  if (reading.deed == Deed::missed && camps.odd().members.size() == 1 &&
+      may_lack_a_line(view.member(camps.odd().members.front())))
+    sure.add(Ground::one_line_tells);
   return sure;
 }
 

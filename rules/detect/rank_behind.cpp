@@ -149,6 +149,9 @@ Sureness how_surely_behind(const View& view, const Alignment& alignment, bool ci
   if (circular) sure.add(Ground::waits_in_a_circle);
   if (std::ranges::any_of(alignment.behind, [&](std::size_t m) { return view.is_torn(m); }))
     sure.add(Ground::log_torn);
+  if (alignment.behind.size() == 1 && alignment.basis == Basis::counted &&
+      went_on_with_its_peers(view, alignment, alignment.behind.front()))
+    sure.add(Ground::one_line_tells);
   if (!view.communicators[alignment.communicator].matched) sure.add(Ground::members_guessed);
   if (alignment.basis == Basis::op_count) sure.add(Ground::placed_by_op_count);
   if (alignment.basis == Basis::sequence) sure.add(Ground::placed_by_order);

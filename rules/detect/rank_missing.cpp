@@ -180,6 +180,7 @@ std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& s
                   "its {}",
                   people_of(view, culprits), count_of(others.size(), "peer"),
                   view.communicators[start.communicator].id, behind.stage));
+  if (behind.one_line) suspicion.sure.add(Ground::one_line_tells);
   Finding& finding = suspicion.finding;
   Subject subject = subject_of(view, culprits);
   subject.communicators = finding.subject.communicators;
@@ -448,6 +449,7 @@ std::optional<Suspicion> least_far_before_any_began(const View& view) {
   finding.cause = Cause::launch_rank_missing;
   finding.severity = Severity::critical;
   suspicion.sure = Claim::start_not_so_far;
+  if (behind.one_line) suspicion.sure.add(Ground::one_line_tells);
   std::set<std::string> hosts;
   for (const ProcessKey& process : behind.processes) {
     const ProcessSeen& seen = *seen_as[process];

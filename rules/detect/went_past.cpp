@@ -14,6 +14,7 @@ namespace {
 struct WentPast {
   bool this_call = false;        // it left out the one its peers wait in; false: an earlier one
   std::size_t other_member = 0;  // on which it went on: an index into Progress::members()
+  bool with_peers = false;       // there, some of them are as far
 };
 
 constexpr std::uint64_t kClearlyPast = 2;  // calls; one may be a matter of threads
@@ -110,10 +111,11 @@ std::optional<WentPast> went_past(const View& view, const Alignment& alignment,
       ++asked;
       const auto peer_there = pair.peers_at(alignment.slowest);
       if (!peer_there) continue;
+      const bool with_peers = pair.peers_other.place.position >= pair.my_other.place.position;
       if (pair.my_other.place.position >= *peer_there + kClearlyPast)
-        return WentPast{.this_call = true, .other_member = my_other};
+        return WentPast{.this_call = true, .other_member = my_other, .with_peers = with_peers};
       if (pair.one_call_early(alignment.slowest))
-        return WentPast{.this_call = false, .other_member = my_other};
+        return WentPast{.this_call = false, .other_member = my_other, .with_peers = with_peers};
     }
   }
   return std::nullopt;
@@ -157,6 +159,8 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
                 people_of(view, {member}), call, communicator.id);
   finding.severity = Severity::critical;
   suspicion.sure = Claim::call_skipped;
+  if (past.with_peers && (past.this_call || may_lack_a_line(late)))
+    suspicion.sure.add(Ground::one_line_tells);
   finding.subject = subject_of(view, {member});
   finding.subject.communicators = {communicator.id};
   finding.evidence = {view.evidence(late.last_line), view.evidence(other.last_line)};
@@ -169,6 +173,34 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
 }
 
 }  // namespace
+
+bool may_lack_a_line(const Member& member) {
+  constexpr std::uint64_t kEnough = 4;
+  const bool counts_each = member.calls >= kEnough && member.first_op_count == 0U &&
+                           member.last_op_count + 1 == member.calls;
+  return !counts_each;
+}
+
+bool went_on_with_its_peers(const View& view, const Alignment& alignment, std::size_t member) {
+  const Member& mine = view.member(member);
+  for (const std::size_t my_other : view.worker_of(member).members) {
+    const std::size_t shared = view.communicator_of[my_other];
+    if (my_other == member || shared == kNoCommunicator) continue;
+    if (!comparable(mine, view.member(my_other))) continue;
+    for (std::size_t i = 0; i < alignment.members.size(); ++i) {
+      const std::size_t peer = alignment.members[i];
+      if (alignment.positions[i] <= alignment.slowest) continue;
+      const std::size_t peers_other = member_in(view, view.workers.of_member[peer], shared);
+      if (peers_other == kNoMember || !comparable(view.member(peer), view.member(peers_other)))
+        continue;
+      const Pair pair{mine, view.member(my_other), view.member(peer), view.member(peers_other)};
+      const auto there = pair.peers_at(alignment.slowest);
+      const std::uint64_t mine_now = pair.my_other.place.position;
+      if (there && mine_now > *there && pair.peers_other.place.position >= mine_now) return true;
+    }
+  }
+  return false;
+}
 
 std::set<std::size_t> workers_on_other_paths(const View& view) {
   std::set<std::size_t> workers;

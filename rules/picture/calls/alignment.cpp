@@ -59,15 +59,18 @@ Divergence divergence_at(const Progress& progress, const std::vector<std::size_t
   return divergence;
 }
 
-// Whether the op counts of some ranks jump where those of others do not.
+// Whether the op counts of some ranks jump where those of others do not, or begin later: they begin
+// at 0.
 bool op_counts_tell_of_loss(const Progress& progress, const std::vector<std::size_t>& members) {
   std::uint64_t least = UINT64_MAX;
   std::uint64_t most = 0;
   for (std::size_t index : members) {
     const Member& member = progress.members()[index];
     if (!member.op_count_moves) continue;
-    least = std::min(least, member.skipped_op_counts);
-    most = std::max(most, member.skipped_op_counts);
+    const std::uint64_t skipped =
+        member.skipped_op_counts + (member.from_start ? member.first_op_count.value_or(0) : 0);
+    least = std::min(least, skipped);
+    most = std::max(most, skipped);
   }
   return most > 0 && least != UINT64_MAX && least != most;
 }

@@ -50,7 +50,8 @@ LeftBehind left_behind_in_start(const View& view, const std::vector<ProcessKey>&
       if (!stages[i].contains(stage)) without.push_back(processes[i]);
     // Two steps that different ranks lack tell of lost lines, not of one that stands still.
     if (!behind.processes.empty() && behind.processes != without) return {};
-    behind = {std::move(without), stage};
+    const bool one_line = behind.processes.empty() && without.size() == 1;
+    behind = {std::move(without), stage, one_line};
   }
   return behind;
 }

@@ -11,7 +11,8 @@ namespace faultline {
 
 struct LeftBehind {
   std::vector<ProcessKey> processes;
-  std::string stage;  // what they did not print and most others did: "nvls", "affinity"
+  std::string stage;      // what they did not print and most others did: "nvls", "affinity"
+  bool one_line = false;  // it is all that one process lacks
 };
 
 // Those that lack a kind of line which most others printed. Nobody, if they are more than a few.

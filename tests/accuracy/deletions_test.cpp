@@ -1,0 +1,86 @@
+// A line that is missing makes nobody guilty: whatever line of a job is deleted, hardly ever is a
+// wrong part accused that was not before. All of them: FAULTLINE_EVERY=1 (hours), or a number.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+
+#include "accuracy/judgement.h"
+#include "accuracy/reading.h"
+
+namespace faultline::accuracy {
+namespace {
+
+constexpr double kAccused = 0.8;
+constexpr std::uint64_t kSeed = 31;
+
+// How sure the surest of what is wrongly stated is.
+double surest_wrong(const Score& score) {
+  double surest = 0;
+  for (const Stated& stated : score.stated)
+    if (!stated.right) surest = std::max(surest, stated.confidence);
+  return surest;
+}
+
+struct Place {
+  std::string file;
+  std::size_t begin = 0;
+  std::size_t end = 0;  // behind its newline
+};
+
+// Collectives are many and alike: of each file the first few, and some of the last. What a log says
+// last is where its rank stopped, so that not even the best can tell when it lacks that.
+std::vector<Place> lines_of(const Files& files) {
+  constexpr std::size_t kFew = 6;
+  std::vector<Place> lines;
+  for (const auto& [name, text] : files) {
+    if (text.find('\0') != std::string::npos) continue;  // a dump
+    std::vector<Place> calls;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+      const std::string_view line = std::string_view(text).substr(at, end - at);
+      (line.find("opCount") == std::string_view::npos ? lines : calls).push_back({name, at, end});
+      at = end;
+    }
+    for (std::size_t i = 0; i < calls.size(); ++i)
+      if (i < kFew || (i + 2 * kFew >= calls.size() && i + kFew < calls.size()))
+        lines.push_back(calls[i]);
+  }
+  return lines;
+}
+
+TEST(DeletedLines, MakeNobodyGuilty) {
+  const char* every = std::getenv("FAULTLINE_EVERY");
+  const std::size_t step = every == nullptr ? 4999 : std::strtoul(every, nullptr, 10);
+  constexpr std::size_t kOneIn = 200;  // at most so many accuse somebody
+  const Doctor doctor;
+  std::size_t number = 0;
+  std::size_t tried = 0;
+  std::size_t accused = 0;
+  for (const Family& family : families()) {
+    const Case job = case_of(family, kSeed);
+    const Wanted wanted = wanted_of(family, options_of(family, kSeed).nccl, job.truth);
+    const double before = surest_wrong(judge(doctor.diagnose(job.files), wanted));
+    for (const Place& line : lines_of(job.files)) {
+      if (number++ % step != 0) continue;
+      Files files = job.files;
+      std::string& text = files[line.file];
+      const std::string gone = text.substr(line.begin, line.end - line.begin);
+      text.erase(line.begin, line.end - line.begin);
+      const Diagnosis diagnosis = doctor.diagnose(files);
+      const Score score = judge(diagnosis, wanted);
+      ++tried;
+      if (surest_wrong(score) <= std::max(before, kAccused)) continue;
+      ++accused;
+      fmt::print("{}, {} without: {}{}\n", family.name, line.file, gone, diagnosis.summary);
+    }
+  }
+  fmt::print("{} lines were deleted; {} of them accuse somebody\n", tried, accused);
+  EXPECT_GT(tried, kOneIn);
+  EXPECT_LE(accused * kOneIn, tried);
+}
+
+}  // namespace
+}  // namespace faultline::accuracy
