@@ -12,6 +12,8 @@
 namespace faultline {
 namespace {
 
+constexpr const char* kResults = "results of nccl-tests";
+
 bool finds(const std::vector<Suspicion>& found, std::initializer_list<Cause> causes) {
   return std::ranges::any_of(found, [&](const Suspicion& suspicion) {
     return suspicion.finding.part_of_job &&
@@ -62,7 +64,7 @@ void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
     bandwidth.command = "all_reduce_perf -b 1G -e 8G -f 2 -g 8";
   checks.push_back(std::move(bandwidth));
 
-  Check results{.check = "results of nccl-tests", .status = CheckStatus::unknown};
+  Check results{.check = kResults, .status = CheckStatus::unknown};
   if (finds(found, {Cause::corruption_wrong_results}))
     results.status = CheckStatus::fail;
   else if (checked)
@@ -106,6 +108,17 @@ std::vector<Check> checks_of_performance(const View& view) {
   check_bandwidth(view, found, checks);
   check_profiles(view, found, checks);
   return checks;
+}
+
+bool is_as_fast_as_it_should_be(const View& view) {
+  std::vector<Check> checks = checks_of_performance(view);
+  if (std::ranges::any_of(checks,
+                          [](const Check& check) { return check.status == CheckStatus::fail; }))
+    return false;
+  std::erase_if(checks, [](const Check& check) { return check.check == kResults; });
+  return !checks.empty() && std::ranges::all_of(checks, [](const Check& check) {
+    return check.status == CheckStatus::pass;
+  });
 }
 
 std::vector<const PartRecord*> tests_without_rows(const View& view) {

@@ -10,6 +10,9 @@ namespace faultline {
 // Bandwidth tests and profiles; nothing of those that nobody took.
 std::vector<Check> checks_of_performance(const View& view);
 
+// Tests or profiles measured the whole, and nothing is slower than such hardware is.
+bool is_as_fast_as_it_should_be(const View& view);
+
 // Runs of nccl-tests that named their devices and printed no row below: one that stands looks
 // like one that was ended.
 std::vector<const PartRecord*> tests_without_rows(const View& view);

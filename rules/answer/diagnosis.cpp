@@ -98,18 +98,12 @@ bool comes_first(const Candidate& a, const Candidate& b) {
   return key_a != key_b ? key_a < key_b : named_before(a.finding(), b.finding());
 }
 
-// Health is said only where something was there to be looked at: ranks that got to work, or the
-// kernel's own log, or a tool's report.
+// Health is said only of ranks that got to work, and of what measured the whole.
 bool enough_to_call_healthy(const View& view) {
-  const JobState& job = view.job;
   if (!view.roll.all_heard()) return false;
   if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
-  if (view.members.empty())
-    return std::ranges::any_of(job.parts().records(),
-                               [](const PartRecord& part) { return part.values.size() > 1; }) ||
-           std::ranges::any_of(job.sources().all(),
-                               [](const SourceState& s) { return s.dialects.contains("kernel"); });
+  if (view.members.empty()) return view.roll.seen > 0 || is_as_fast_as_it_should_be(view);
   return std::ranges::none_of(
              view.members,
              [&](std::size_t index) { return began_and_never_finished(view.member(index)); }) &&

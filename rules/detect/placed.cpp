@@ -15,12 +15,6 @@ bool came_to_its_end(const View& view) {
   });
 }
 
-// Where there is none, nobody asks whether it was then: the question is what ails the host.
-bool tells_of_a_job(const View& view) {
-  return !view.job.processes().all().empty() || !view.job.torch().empty() ||
-         !view.job.remarks().processes().empty() || view.job.reports().latest() != nullptr;
-}
-
 bool stops(const Suspicion& suspicion) {
   return suspicion.verdict == Verdict::failed || suspicion.verdict == Verdict::hang;
 }
@@ -32,6 +26,11 @@ void only_mention(Suspicion& suspicion) {
 }
 
 }  // namespace
+
+bool tells_of_a_job(const View& view) {
+  return !view.job.processes().all().empty() || !view.job.torch().empty() ||
+         !view.job.remarks().processes().empty() || view.job.reports().latest() != nullptr;
+}
 
 void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;

@@ -14,6 +14,10 @@ struct Placed {
   bool tied = false;  // to a rank that stopped, by its process or its GPU
 };
 
+// Where there is none, nobody asks whether a fault was in its time: the question is what ails the
+// host.
+bool tells_of_a_job(const View& view);
+
 // What was at another time is not the job's. What ranks outlived accuses nobody, nor does what no
 // clock places and nobody waits for.
 void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 
@@ -357,6 +358,71 @@ void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspici
   }
 }
 
+struct LinkReading {
+  std::string link;
+  std::string words;
+  double value = 0;
+  const LineRef* line = nullptr;
+};
+
+// What one reading of an NVLink counts that would be a fault within an hour, while most other links
+// of the GPU count next to nothing.
+std::optional<LinkReading> link_that_stands_out(const PartFacts& facts, const GpuPart& gpu) {
+  struct Told {
+    LinkReading reading;
+    const CounterMeaning* counter = nullptr;
+  };
+  std::map<std::string, std::vector<Told>> by_counter;
+  for (const PartRecord* record : gpu.records)
+    for (const PartSeries& series : record->values) {
+      const std::string& name = facts.parts().text(series.name);
+      const CounterMeaning* counter = facts.view.catalog.counters->find(name);
+      const auto value = whole_number(series.last().value);
+      if (counter == nullptr || counter->of->name != "nvlink" || !counter->faulty || !value)
+        continue;
+      by_counter[counter->name].push_back(
+          {{std::string(record->name("link")), fmt::format("{} is {}", name, series.last().value),
+            *value, series.last().line.get()},
+           counter});
+    }
+  std::optional<LinkReading> worst;
+  for (const auto& [name, links] : by_counter) {
+    const auto quiet = std::ranges::count_if(links, [](const Told& told) {
+      return told.reading.value <= told.counter->suspect.value_or(0);
+    });
+    if (quiet * 2 < std::ssize(links)) continue;
+    for (const Told& told : links)
+      if (told.reading.value > *told.counter->faulty &&
+          (!worst || told.reading.value > worst->value))
+        worst = told.reading;
+  }
+  return worst;
+}
+
+void suspect_links_that_stand_out(const PartFacts& facts, const GpuPart& gpu, Suspicions& found) {
+  const std::optional<LinkReading> worst = link_that_stands_out(facts, gpu);
+  if (!worst) return;
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::slow;
+  suspicion.job_ran_with_it = true;
+  suspicion.since = worst->line->time;
+  Finding& finding = suspicion.finding;
+  finding.cause = Cause::gpu_nvlink_error;
+  finding.severity = Severity::warning;
+  suspicion.sure = Claim::reading_stands_out;
+  finding.title = fmt::format(
+      "Link {} of GPU {} on {}: {}, and next to nothing on its other links; one reading does not "
+      "tell when it rose",
+      worst->link, name_of(gpu), gpu.host.empty() ? "a host that no line names" : gpu.host,
+      worst->words);
+  add_line(facts.view, worst->line, finding);
+  const auto& classes = facts.view.catalog.counters->classes();
+  if (const auto nvlink = classes.find("nvlink"); nvlink != classes.end())
+    add_actions(nvlink->second.actions, gpu.host, finding);
+  lay_on_gpu(facts, gpu, suspicion);
+  found.push_back(std::move(suspicion));
+}
+
 }  // namespace
 
 Suspicions suspect_conditions(const PartFacts& facts) {
@@ -383,7 +449,10 @@ Suspicions suspect_nvlinks(const PartFacts& facts) {
                                   std::make_pair(level_of(*worst), worst->growth))
         worst = &movement;
     }
-    if (worst == nullptr) continue;
+    if (worst == nullptr) {
+      if (!tells_of_a_job(facts.view)) suspect_links_that_stand_out(facts, gpu, found);
+      continue;
+    }
     Suspicion suspicion;
     suspicion.verdict = Verdict::slow;
     suspicion.since = worst->from->time;

@@ -7,6 +7,7 @@
 
 #include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -283,6 +284,7 @@ struct OneReading {
   const CounterMeaning* counter = nullptr;
   std::string words;
   const LineRef* line = nullptr;
+  bool full = false;  // it holds no more
 };
 
 bool is_above(const std::string& text, double limit) {
@@ -304,25 +306,33 @@ std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t inde
       const bool moved = std::ranges::any_of(
           facts.moved[index], [&](const Movement& m) { return m.counter == counter; });
       if (moved || !is_above(series.last().value, *counter->notable)) continue;
-      readings.push_back({counter, fmt::format("{} is {}", spelling, series.last().value),
-                          series.last().line.get()});
+      const CounterWidth width = facts.view.catalog.counters->width_of(*counter, record->tool);
+      const bool full =
+          width.saturates && is_above(series.last().value, static_cast<double>(width.most) - 1);
+      readings.push_back({counter,
+                          fmt::format("{} is {}{}", spelling, series.last().value,
+                                      full ? ", the most it can hold" : ""),
+                          series.last().line.get(), full});
     }
   return readings;
 }
 
-// One value may be years old: it is mentioned, and accuses nobody.
+// One value may be years old: it is mentioned, and accuses nobody. A counter that is full is looked
+// into where nothing else was sent.
 void mention_single_readings(const PartFacts& facts, Suspicions& found) {
   for (std::size_t i = 0; i < facts.moved.size(); ++i) {
     const std::vector<OneReading> readings = single_readings(facts, i);
     if (readings.empty()) continue;
     const NetworkPort& port = facts.ports.all()[i];
     Suspicion suspicion;
-    suspicion.verdict = Verdict::healthy;
+    const bool stands_out =
+        !tells_of_a_job(facts.view) && std::ranges::any_of(readings, &OneReading::full);
+    suspicion.verdict = stands_out ? Verdict::slow : Verdict::healthy;
     suspicion.since = readings.front().line->time;
     Finding& finding = suspicion.finding;
     finding.cause = readings.front().counter->of->finding;
-    finding.severity = Severity::info;
-    suspicion.sure = Claim::reading_once;
+    finding.severity = stands_out ? Severity::warning : Severity::info;
+    suspicion.sure = stands_out ? Claim::reading_full : Claim::reading_once;
     std::vector<std::string> words;
     for (const OneReading& reading : readings) {
       words.push_back(reading.words);

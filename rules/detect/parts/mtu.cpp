@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -90,8 +91,11 @@ Suspicion describe_mtu(const PartFacts& facts, const std::string& interface, boo
   Finding& finding = suspicion.finding;
   finding.cause = Cause::network_mtu_mismatch;
   finding.severity = used ? Severity::error : Severity::warning;
-  suspicion.sure = used ? Claim::mtu_of_the_job : Claim::mtu_elsewhere;
-  if (most.empty()) suspicion.sure.add(Ground::no_majority);
+  suspicion.sure = used                         ? Claim::mtu_of_the_job
+                   : tells_of_a_job(facts.view) ? Claim::mtu_elsewhere
+                                                : Claim::mtu_alone;
+  if (most.empty() && suspicion.sure.claim != Claim::mtu_alone)
+    suspicion.sure.add(Ground::no_majority);
   std::vector<std::string> odd;
   std::vector<const NetworkPort*> ports;
   for (const auto& [mtu, those] : by_mtu) {

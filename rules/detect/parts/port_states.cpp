@@ -9,6 +9,7 @@
 
 #include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -88,7 +89,8 @@ PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_
 std::vector<PortState> states_of(const PartFacts& facts, std::string_view kind) {
   std::vector<PortState> states;
   for (const NetworkPort& port : facts.ports.all()) {
-    if (!port.is_host_port()) continue;
+    const bool on_a_host = port.is_host_port() || (!port.device.empty() && port.node.empty());
+    if (!on_a_host) continue;
     if (PortState state = state_of(facts, port, kind); !state.state.empty() || state.rate > 0)
       states.push_back(std::move(state));
   }
@@ -137,6 +139,11 @@ std::optional<Claim> expectation(const PartFacts& facts, const std::vector<PortS
     }
   }
   if (up > down) return Claim::port_up_elsewhere;
+  // Interfaces are there that nobody uses; what asks after RDMA ports is asked by who uses them.
+  const bool none_up = std::ranges::none_of(states, [&](const PortState& other) {
+    return other.port->host == state.port->host && other.is_active();
+  });
+  if (none_up && kind == "port" && !tells_of_a_job(facts.view)) return Claim::port_none_up;
   if (up + down > 0 || down_beside > 0 || up_beside < kLeastSiblings) return std::nullopt;
   return Claim::port_up_beside;
 }

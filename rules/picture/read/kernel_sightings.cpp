@@ -59,12 +59,16 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
   return passed && *passed < kBootPhaseUs;
 }
 
+// What breaks a GPU breaks it in the first minutes, too.
+bool is_of_a_boot(const MessageSignature& signature) {
+  return !signature.lasts && signature.severity < Severity::critical &&
+         !is_of(signature.cause, Family::gpu);
+}
+
 void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance,
                       const FirmwareRecords& records) {
   for (const KernelSaying& saying : sighting.text->sayings) {
-    if (!sighting.signature->lasts && sighting.signature->severity < Severity::critical &&
-        while_booting(sighting, saying))
-      continue;
+    if (is_of_a_boot(*sighting.signature) && while_booting(sighting, saying)) continue;
     if (in_maintenance(maintenance, saying) || !records.counts(sighting, saying)) continue;
     if (sighting.first == nullptr) sighting.first = &saying;
     sighting.last = &saying;

@@ -1,0 +1,132 @@
+// What one tool printed, pasted alone: it is judged as that. Health is nothing that a single tool
+// could tell.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+namespace json = boost::json;
+using Files = std::map<std::string, std::string>;
+
+struct Answer {
+  std::string verdict;
+  std::string first;  // class of the first cause
+  double confidence = 0;
+};
+
+Answer answer_to(const Files& files) {
+  Workshop workshop;
+  for (const auto& [name, text] : files) workshop.write("pasted/" + name, text);
+  const json::value diagnosis = json::parse(
+      workshop.make("{ '" FAULTLINE_BINARY "' diagnose --format json pasted >out; true; }"));
+  Answer answer{.verdict = std::string(diagnosis.at("verdict").as_string())};
+  const json::array& causes = diagnosis.at("root_causes").as_array();
+  if (causes.empty()) return answer;
+  answer.first = causes.front().at("class").as_string();
+  answer.confidence = causes.front().at("confidence").to_number<double>();
+  return answer;
+}
+
+std::string ibstat(const std::string& state, const std::string& physical) {
+  return fmt::format(
+      "CA 'mlx5_2'\n\tCA type: MT4129\n\tNumber of ports: 1\n\tFirmware version: 28.39.1002\n"
+      "\tNode GUID: 0x946dae0300d2b1c4\n\tPort 1:\n\t\tState: {}\n\t\tPhysical state: {}\n"
+      "\t\tRate: 400\n\t\tBase lid: 19\n\t\tSM lid: 1\n\t\tLink layer: InfiniBand\n",
+      state, physical);
+}
+
+std::string perfquery(const std::string& symbols) {
+  return fmt::format(
+      "# Port counters: Lid 27 port 1 (CapMask: 0x5300)\n"
+      "PortSelect:......................1\nCounterSelect:...................0x0000\n"
+      "SymbolErrorCounter:..............{}\nLinkErrorRecoveryCounter:........0\n"
+      "LinkDownedCounter:...............0\nPortRcvErrors:...................0\n"
+      "PortXmitDiscards:................0\nPortXmitData:....................99812233\n",
+      symbols);
+}
+
+std::string nvlinks(int crc) {
+  return fmt::format(
+      "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-0f2d6c11-aaaa-bbbb-cccc-1234567890ab)\n"
+      "\t Link 0: Replay Errors: 0\n\t Link 0: Recovery Errors: 0\n\t Link 0: CRC Errors: 2\n"
+      "\t Link 1: Replay Errors: 0\n\t Link 1: Recovery Errors: 0\n\t Link 1: CRC Errors: 0\n"
+      "\t Link 2: Replay Errors: 0\n\t Link 2: Recovery Errors: 0\n\t Link 2: CRC Errors: {}\n",
+      crc);
+}
+
+std::string ip_link(int mtu) {
+  return fmt::format(
+      "4: ens5: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu {} qdisc mq state UP mode DEFAULT group "
+      "default qlen 1000\n    link/ether 0e:aa:bb:cc:dd:0{} brd ff:ff:ff:ff:ff:ff\n",
+      mtu, mtu % 7);
+}
+
+TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
+  const struct {
+    const char* what;
+    Files faulty;
+    const char* cause;
+    Files sound;
+  } cases[] = {
+      {"a port that is down",
+       {{"ibstat.txt", ibstat("Down", "Polling")}},
+       "network.link_down",
+       {{"ibstat.txt", ibstat("Active", "LinkUp")}}},
+      {"a counter that holds no more",
+       {{"perfquery.txt", perfquery("65535")}},
+       "network.link_errors",
+       {{"perfquery.txt", perfquery("0")}}},
+      {"a link that its siblings are better than",
+       {{"nvlink.txt", nvlinks(9120)}},
+       "gpu.nvlink_error",
+       {{"nvlink.txt", nvlinks(3)}}},
+      {"two MTUs",
+       {{"node-1.txt", ip_link(9000)}, {"node-2.txt", ip_link(1500)}},
+       "network.mtu_mismatch",
+       {{"node-1.txt", ip_link(9000)}, {"node-2.txt", ip_link(9000)}}},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.what);
+    const Answer faulty = answer_to(c.faulty);
+    EXPECT_EQ(faulty.first, c.cause);
+    EXPECT_GT(faulty.confidence, 0.3);
+    EXPECT_LT(faulty.confidence, 0.8) << "no job is known";
+    const Answer sound = answer_to(c.sound);
+    EXPECT_EQ(sound.verdict, "unknown") << "no rank was seen";
+    EXPECT_EQ(sound.first, "");
+  }
+}
+
+TEST(LoneTools, APortThatIsDownBesideOnesThatAreUpMayBeUnused) {
+  const std::string up = ibstat("Active", "LinkUp");
+  std::string down = ibstat("Down", "Disabled");
+  down.replace(down.find("mlx5_2"), 6, "mlx5_3");
+  down.replace(down.find("b1c4"), 4, "b1c8");
+  EXPECT_EQ(answer_to({{"ibstat.txt", up + down}}).first, "");
+}
+
+// A GPU of AMD's that fails fails in the first minutes, too.
+TEST(LoneTools, AGpuThatFailsWhileTheHostStartsHasFailed) {
+  const auto at = [](const char* uptime) {
+    return answer_to(
+        {{"dmesg.txt",
+          fmt::format("[ {}] amdgpu 0000:1c:00.0: amdgpu: GPU reset(1) failed\n", uptime)}});
+  };
+  const Answer early = at(" 99.000000");
+  EXPECT_EQ(early.first, "gpu.hang");
+  EXPECT_EQ(early.confidence, at("301.000000").confidence);
+}
+
+}  // namespace
+}  // namespace faultline
