@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/answer/coverage_ranks.h"
+#include "rules/answer/what_was_read.h"
 
 namespace faultline {
 namespace {
@@ -40,6 +41,12 @@ std::string summary_before_the_end(const Diagnosis& diagnosis) {
   return summary;
 }
 
+std::string with_what_was_read(const View& view, std::string summary) {
+  const std::string read = what_was_read(view);
+  if (!read.empty()) summary += fmt::format(" Read: {}.", read);
+  return summary;
+}
+
 }  // namespace
 
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
@@ -52,9 +59,10 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
       return began_and_never_finished(view.member(index));
     });
     if (stuck == 0 && !diagnosis.missing_evidence.empty())
-      return fmt::format("What is known does not tell how the job fares; missing: {}.",
-                         diagnosis.missing_evidence.front().what);
-    return stuck == 0 ? "No line tells how the job fares."
+      return with_what_was_read(
+          view, fmt::format("What is known does not tell how the job fares; missing: {}.",
+                            diagnosis.missing_evidence.front().what));
+    return stuck == 0 ? with_what_was_read(view, "No line tells how a job fares.")
                       : fmt::format(
                             "{} began to set up a communicator, and no line says that {} finished.",
                             stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
