@@ -16,6 +16,7 @@
 #include "accuracy/real.h"
 #include "accuracy/scoreboard.h"
 #include "accuracy/tiers.h"
+#include "accuracy/unread.h"
 
 namespace {
 
@@ -31,6 +32,7 @@ struct Wishes {
   std::string only;
   std::string into;
   std::vector<std::string> real;
+  std::vector<std::string> unread;
   std::string noise;
   std::string fit;
   bool tiers = false;
@@ -135,6 +137,8 @@ int run(const Wishes& wishes) {
     fmt::print("{}", tier_tables(runs));
     return 0;
   }
+  for (const std::string& folder : wishes.unread) fmt::print("{}", unread_report(folder));
+  if (!wishes.unread.empty()) return 0;
   if (wishes.real.empty() && wishes.noise.empty()) return run_scoreboard(wishes, all);
   const Doctor doctor;
   for (const std::string& folder : wishes.real) fmt::print("{}", real_report(doctor, folder));
@@ -157,6 +161,8 @@ int main(int argc, char** argv) {
   app.add_option("--real", wishes.real,
                  "Folders of labelled logs with an index.json: these alone; with --fit, these too")
       ->type_name("DIR");
+  app.add_option("--unread", wishes.unread,
+                 "Folders of logs: which lines that a person would look at nobody reads");
   app.add_option("--noise", wishes.noise,
                  "A folder of judged kernel logs with an index.json, alone and beside jobs: these "
                  "alone; with --troubles, each that misleads")
