@@ -97,6 +97,7 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
        maybe("below", condition.below),
        maybe("bits", [&](const YAML::Node& node) { condition.bits = bits_of(file, node); }),
        maybe("below_max", condition.below_max),
+       maybe("share_of_max", condition.share_of_max),
        maybe("grows_per_hour", condition.grows_per_hour),
        maybe("named", read_names),
        maybe("under_load", condition.under_load),

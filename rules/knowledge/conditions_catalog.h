@@ -35,6 +35,7 @@ struct PartCondition {
   std::optional<double> below;
   std::uint64_t bits = 0;
   bool below_max = false;
+  std::optional<double> share_of_max;  // what it must be below, if not the whole
   std::optional<double> grows_per_hour;
 
   std::map<std::string, std::string> named;  // names that the part must have

@@ -147,13 +147,15 @@ class Conditions {
   bool is_below_max(Hit& hit, double number) const {
     std::string other = normalised_field(hit.field);
     const std::size_t at = other.rfind("current");
-    if (at == std::string::npos) return false;
-    other.replace(at, std::string_view("current").size(), "max");
+    if (at != std::string::npos)
+      other.replace(at, std::string_view("current").size(), "max");
+    else
+      other.insert(0, "max");
     for (const PartSeries& series : hit.record->values) {
       if (normalised_field(facts_.parts().text(series.name)) != other) continue;
       hit.max = series.last().value;
       const auto max = whole_number(hit.max);
-      return max && number > 0 && number < *max;
+      return max && number > 0 && number < hit.condition->share_of_max.value_or(1) * *max;
     }
     return false;
   }
