@@ -19,6 +19,7 @@
 #include "parsers/network/iperf3_text.h"
 #include "parsers/network/nc.h"
 #include "parsers/network/ping.h"
+#include "parsers/network/tcp_statistics.h"
 #include "parsers/network/tcpdump.h"
 #include "parsers/network/tshark.h"
 #include "parsers/performance/nccl_tests.h"
@@ -41,7 +42,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nvidia-smi-xml", begins_nvidia_smi_xml, make_nvidia_smi_xml, "<"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
-    {"nccl-tests", begins_nccl_tests, make_nccl_tests, "#nCNROAsbt0123456789"},
+    {"nccl-tests", begins_nccl_tests, make_nccl_tests, "#nCNROASsBbMmt0123456789"},
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
     {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error, "UNFG"},
     {"nvidia-smi-dmon", begins_nvidia_smi_dmon, make_nvidia_smi_dmon, "#"},
@@ -49,8 +50,8 @@ constexpr DocumentFormat kFormats[] = {
     {"dcgmi-health", begins_dcgmi_health, make_dcgmi_health, "|E"},
     {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink, "|"},
     {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon, "#"},
-    {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi"},
-    {"ping", begins_ping, make_ping, "Pp-"},
+    {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi["},
+    {"ping", begins_ping, make_ping, "Pp-0123456789"},
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
     {"nc", begins_nc, make_nc, "nC"},
     {"df", begins_df, make_df, "F"},
@@ -58,6 +59,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nsys", begins_nsys, make_nsys, "T"},
     {"ps", begins_ps, make_ps, "%ABCDEFGILNPRSTUVW"},
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
+    {"tcp-statistics", begins_tcp_statistics, make_tcp_statistics, "T0123456789"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},

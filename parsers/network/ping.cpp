@@ -50,6 +50,13 @@ std::optional<std::string_view> statistics_line(std::string_view text) {
   return host;
 }
 
+// 3 packets transmitted, 0 received, +3 errors, 100% packet loss, time 2041ms
+bool is_counts(std::string_view text) {
+  const std::string_view sent = text.substr(0, text.find(' '));
+  return is_count(sent) && text.substr(sent.size()).starts_with(" packets transmitted, ") &&
+         text.find("packet loss") != text.npos;
+}
+
 class Ping : public PartDocument {
  public:
   Ping() : PartDocument("ping") {}
@@ -78,11 +85,12 @@ class Ping : public PartDocument {
       return Line::part;
     }
     if (take_front(text, "ping: ") || take_front(text, "ping6: ")) return read_error(text);
-    if (stage_ == kErrorsOnly) return Line::after;
-    if (text.find(" packets transmitted, ") != std::string_view::npos) {
+    if (is_counts(text) && (stage_ != kErrorsOnly || last() == nullptr)) {
+      if (stage_ == kDone) give_complete();
       read_counts(text);
       return Line::part;
     }
+    if (stage_ == kErrorsOnly) return Line::after;
     if (stage_ == kDone && (take_front(text, "rtt ") || take_front(text, "round-trip "))) {
       std::string_view names;
       if (take_until(text, " = ", names)) part().value(names, text.substr(0, text.find(',')));
@@ -181,7 +189,7 @@ bool begins_ping(std::string_view text) {
     case '-':
       return statistics_line(text).has_value();
     default:
-      return false;
+      return is_counts(text);
   }
 }
 

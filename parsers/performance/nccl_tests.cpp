@@ -222,7 +222,11 @@ bool begins_nccl_tests(std::string_view text) {
     case 'A':
       return summary_in(text, kAverage).has_value();
     case 's':
+    case 'S':
     case 'b':
+    case 'B':
+    case 'm':
+    case 'M':
     case 't':
       return nccl_tests_layout(text).has_value();
     default: {

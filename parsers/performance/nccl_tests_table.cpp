@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "parsers/performance/column_names.h"
 #include "parsers/tool/tool_text.h"
 
 namespace faultline {
@@ -13,7 +14,8 @@ namespace {
 using namespace tool_text;
 
 constexpr std::size_t kMostColumns = 40;
-constexpr int kGuessedColumns = 8;  // time, two bandwidths and a check, twice
+constexpr int kGuessedColumns = 8;   // time, two bandwidths and a check, twice
+constexpr double kMegabytes = 1000;  // of a GB
 
 std::optional<double> real(std::string_view text) {
   double value = 0;
@@ -54,22 +56,43 @@ std::string_view without_hash(std::string_view text) {
   return trimmed(text);
 }
 
+// Where no name of a type tells a row from another tool's, all its words are numbers, and what the
+// bus carries is what arrives or up to twice that.
+bool is_row_of_numbers(const NcclTestsLayout& layout, const std::vector<std::string_view>& words) {
+  if (std::ssize(words) != layout.tokens) return false;
+  for (std::size_t i = 1; i < words.size(); ++i)
+    if (!real(words[i])) return false;
+  constexpr double kFromHere = 1;  // smaller ones are rounded
+  constexpr double kLeast = 0.4;
+  constexpr double kMost = 2.1;
+  if (layout.algbw[0] < 0) return true;
+  const double algbw = *real(words[static_cast<std::size_t>(layout.algbw[0])]);
+  const double busbw = *real(words[static_cast<std::size_t>(layout.busbw[0])]);
+  return algbw < kFromHere || (busbw >= kLeast * algbw && busbw <= kMost * algbw);
+}
+
 }  // namespace
 
 void NcclTestsLayout::save(SavedBytesWriter& saved) const {
   for (const int place : {tokens, leading, size, type, redop, algbw[0], algbw[1], busbw[0],
                           busbw[1], wrong[0], wrong[1]})
     saved.number(place);
+  saved.number(size_unit);
+  saved.number(bandwidth_unit);
 }
 
 void NcclTestsLayout::restore(SavedBytesReader& saved) {
   for (int* place : {&tokens, &leading, &size, &type, &redop, &algbw[0], &algbw[1], &busbw[0],
                      &busbw[1], &wrong[0], &wrong[1]})
     *place = std::clamp(saved.small_number(), -1, 2 * static_cast<int>(kMostColumns));
+  size_unit = std::max(saved.small_number(), 1);
+  bandwidth_unit = std::max(saved.small_number(), 1);
 }
 
-std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head) {
-  head = without_hash(head);
+namespace {
+
+// As nccl-tests name them.
+std::optional<NcclTestsLayout> layout_by_names(std::string_view head) {
   if (!head.starts_with("size ") && !head.starts_with("bytes ") && !head.starts_with("timestamp "))
     return std::nullopt;
   NcclTestsLayout layout;
@@ -90,6 +113,41 @@ std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head) {
   const bool complete = layout.size >= 0 && layout.type >= 0 && layout.algbw[0] >= 0 &&
                         layout.busbw[0] >= 0 && layout.algbw[1] >= 0 && layout.busbw[1] >= 0;
   return complete ? std::optional(layout) : std::nullopt;
+}
+
+// As others name them: a size first, and a bandwidth of the bus.
+std::optional<NcclTestsLayout> layout_by_meaning(std::string_view head) {
+  if (head.find("bw") == head.npos && head.find("BW") == head.npos &&
+      head.find("andwidth") == head.npos)
+    return std::nullopt;
+  const std::vector<Column> columns = columns_in(head);
+  if (columns.size() < 2 || columns.size() > kMostColumns || columns[0].means != Meaning::size)
+    return std::nullopt;
+  NcclTestsLayout layout{.tokens = static_cast<int>(columns.size()),
+                         .leading = 1,
+                         .size = 0,
+                         .size_unit = columns[0].unit};
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    const Column& column = columns[i];
+    const int at = static_cast<int>(i);
+    if (column.means == Meaning::type) layout.type = at;
+    if (column.means == Meaning::redop) layout.redop = at;
+    if (column.means != Meaning::algbw && column.means != Meaning::busbw) continue;
+    std::array<int, 2>& places = column.means == Meaning::algbw ? layout.algbw : layout.busbw;
+    if (places[0] >= 0 && places[1] >= 0) return std::nullopt;
+    (places[0] < 0 ? places[0] : places[1]) = at;
+    layout.bandwidth_unit = column.unit;
+  }
+  if (layout.type >= 0) layout.leading = std::max(layout.type, layout.redop) + 1;
+  return layout.busbw[0] >= 0 ? std::optional(layout) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head) {
+  head = without_hash(head);
+  const auto layout = layout_by_names(head);
+  return layout ? layout : layout_by_meaning(head);
 }
 
 std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row) {
@@ -120,10 +178,11 @@ std::optional<NcclTestsRow> nccl_tests_row(const NcclTestsLayout& layout, std::s
     const auto index = static_cast<std::size_t>(at);
     return at >= 0 && index < words.size() ? words[index] : std::string_view();
   };
-  const auto size = whole(word(layout.size));
-  if (!size || !is_type(word(layout.type))) return std::nullopt;
+  const auto size = size_in(word(layout.size), layout.size_unit);
+  if (!size || (layout.type >= 0 && !is_type(word(layout.type)))) return std::nullopt;
   NcclTestsRow row{.size = *size, .redop = std::string(word(layout.redop).substr(0, 16))};
   const int count = static_cast<int>(words.size());
+  if (layout.type < 0 && !is_row_of_numbers(layout, words)) return std::nullopt;
   if (count <= layout.leading) return row;
   if (count != layout.tokens) {
     // What another process printed may stand where the times should; a torn row tells nothing.
@@ -131,15 +190,16 @@ std::optional<NcclTestsRow> nccl_tests_row(const NcclTestsLayout& layout, std::s
   }
   row.measured = true;
   for (std::size_t group = 0; group < 2; ++group) {
-    const auto algbw = real(word(layout.algbw[group]));
     const auto busbw = real(word(layout.busbw[group]));
+    const auto algbw =
+        layout.algbw[group] < 0 ? std::optional(0.0) : real(word(layout.algbw[group]));
     if (!algbw || !busbw) {
       // In place nothing is measured by some; then N/A stands there.
       if (group == 0) return std::nullopt;
       continue;
     }
-    row.algbw[group] = *algbw;
-    row.busbw[group] = *busbw;
+    row.algbw[group] = *algbw * layout.bandwidth_unit / kMegabytes;
+    row.busbw[group] = *busbw * layout.bandwidth_unit / kMegabytes;
     row.wrong[group] = real(word(layout.wrong[group]));
   }
   return row;

@@ -31,6 +31,9 @@ struct NcclTestsLayout {
   std::array<int, 2> algbw{-1, -1};
   std::array<int, 2> busbw{-1, -1};
   std::array<int, 2> wrong{-1, -1};
+  // What a size and a bandwidth are counted in: bytes, and MB/s.
+  int size_unit = 1;
+  int bandwidth_unit = 1000;
 
   bool known() const { return tokens > 0; }
   void save(SavedBytesWriter& saved) const;
@@ -38,7 +41,8 @@ struct NcclTestsLayout {
 };
 
 // The line that names the columns: "#  size  count  type  redop  root  time  algbw  busbw #wrong
-// …".
+// …". A script that prints the same may have fewer of them, and names of its own: "Size(B) Algo
+// BW(GB/s) Bus BW(GB/s)".
 std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head);
 
 // A whole row's, by its shape alone.

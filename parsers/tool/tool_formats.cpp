@@ -26,7 +26,7 @@ constexpr ToolFormat kFormats[] = {
     {"show_gids", "D", begins_show_gids, feed_show_gids},
     {"ibdev2netdev", kDevices, begins_ibdev2netdev, feed_ibdev2netdev},
     {"ibping", "P-", begins_ibping, feed_ibping},
-    {"perftest", "RSACUDFE", begins_perftest, feed_perftest},
+    {"perftest", "RSACUDFE#", begins_perftest, feed_perftest},
     {"sysfs", "Vvabcdefhilmnopqrstu", begins_sysfs_loop, feed_sysfs_loop, true},
 };
 

@@ -21,6 +21,19 @@ bool finds(const std::vector<Suspicion>& found, std::initializer_list<Cause> cau
   });
 }
 
+int count_named(const PartRecord& record, std::string_view name) {
+  return static_cast<int>(std::clamp(leading_number(record.name(name)).value_or(0), 0.0, 1e6));
+}
+
+// A table of nccl-tests whose hardware has a reference, and whose messages are large enough for it.
+bool is_compared(const View& view, const PartRecord& record) {
+  const BandwidthReference* reference = view.catalog.performance.reference_for(
+      record.name("gpu"), record.name("collective"), count_named(record, "nodes"),
+      count_named(record, "ranks"));
+  return reference != nullptr &&
+         leading_number(record.name("largest size")).value_or(0) >= reference->from_size;
+}
+
 // Of nccl-tests' tables. Where no reference describes the hardware, nothing says how fast it is.
 void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
                      std::vector<Check>& checks) {
@@ -32,14 +45,9 @@ void check_bandwidth(const View& view, const std::vector<Suspicion>& found,
     if (record.tool != "nccl-tests" || record.kind != "bandwidth_test") continue;
     ++tables;
     checked &= text_in(view, record, "checked") == "yes";
-    const int nodes =
-        static_cast<int>(std::clamp(leading_number(record.name("nodes")).value_or(0), 0.0, 1e6));
-    const int ranks =
-        static_cast<int>(std::clamp(leading_number(record.name("ranks")).value_or(0), 0.0, 1e6));
-    const BandwidthReference* reference = view.catalog.performance.reference_for(
-        record.name("gpu"), record.name("collective"), nodes, ranks);
-    if (reference != nullptr &&
-        leading_number(record.name("largest size")).value_or(0) >= reference->from_size) {
+    const int nodes = count_named(record, "nodes");
+    const int ranks = count_named(record, "ranks");
+    if (is_compared(view, record)) {
       ++judged;
       continue;
     }

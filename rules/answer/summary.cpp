@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/answer/coverage_ranks.h"
+#include "rules/answer/measurements.h"
 #include "rules/answer/what_was_read.h"
 
 namespace faultline {
@@ -41,10 +42,21 @@ std::string summary_before_the_end(const Diagnosis& diagnosis) {
   return summary;
 }
 
-std::string with_what_was_read(const View& view, std::string summary) {
-  const std::string read = what_was_read(view);
-  if (!read.empty()) summary += fmt::format(" Read: {}.", read);
-  return summary;
+// Of what no finding accuses.
+std::string summary_of_nothing(const View& view, const Diagnosis& diagnosis) {
+  if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
+  if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
+  auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
+    return began_and_never_finished(view.member(index));
+  });
+  if (stuck == 0 && !diagnosis.missing_evidence.empty())
+    return fmt::format("What is known does not tell how the job fares; missing: {}.",
+                       diagnosis.missing_evidence.front().what);
+  return stuck == 0
+             ? "No line tells how a job fares."
+             : fmt::format("{} began to set up a communicator, and no line says that {} finished.",
+                           stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
+                           stuck == 1 ? "it" : "they");
 }
 
 }  // namespace
@@ -52,21 +64,10 @@ std::string with_what_was_read(const View& view, std::string summary) {
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
   if (diagnosis.root_causes.empty() && diagnosis.judged_in)
     return summary_before_the_end(diagnosis);
-  if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
   if (diagnosis.root_causes.empty()) {
-    if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
-    auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
-      return began_and_never_finished(view.member(index));
-    });
-    if (stuck == 0 && !diagnosis.missing_evidence.empty())
-      return with_what_was_read(
-          view, fmt::format("What is known does not tell how the job fares; missing: {}.",
-                            diagnosis.missing_evidence.front().what));
-    return stuck == 0 ? with_what_was_read(view, "No line tells how a job fares.")
-                      : fmt::format(
-                            "{} began to set up a communicator, and no line says that {} finished.",
-                            stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
-                            stuck == 1 ? "it" : "they");
+    std::string rests_on = measured_in_words(view);
+    if (rests_on.empty() && diagnosis.verdict != Verdict::healthy) rests_on = what_was_read(view);
+    return summary_of_nothing(view, diagnosis) + (rests_on.empty() ? "" : " ") + rests_on;
   }
   const Finding& cause = diagnosis.root_causes.front();
   std::string summary = cause.title + ".";

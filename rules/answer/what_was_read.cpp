@@ -52,9 +52,9 @@ std::string what_was_read(const View& view) {
                                 parts.empty() ? (count == 1 ? " line" : " lines") : "", whose(form),
                                 form == "nccl" ? ranks_heard(view) : ""));
   }
-  std::string text = fmt::format("{}", fmt::join(parts, ", "));
+  std::string text = fmt::format("Read: {}", fmt::join(parts, ", "));
   if (lines > known) text += fmt::format("; {} of no form that is known", lines - known);
-  return text;
+  return text + ".";
 }
 
 }  // namespace faultline

@@ -8,8 +8,8 @@
 
 namespace faultline {
 
-// "212 lines of NCCL's (9 of 16 ranks, no calls), 40 of the kernel's; 3 lines of no form that is
-// known"; empty: no line was known.
+// "Read: 212 lines of NCCL's (9 of 16 ranks, no calls), 40 of the kernel's; 3 of no form that is
+// known."; empty: no line was known.
 std::string what_was_read(const View& view);
 
 }  // namespace faultline

@@ -86,6 +86,54 @@ TEST(PerformanceEvidence, ATableIsHealthyLowOrWrong) {
   EXPECT_EQ(wrong.diagnosis().root_causes[0].evidence[0].line, 16u);
 }
 
+// A table as scripts print it: three columns under a header of their own.
+std::string script_table(double largest) {
+  return fmt::format(
+      "# Message Size(B)  Algo BW(GB/s)  Bus BW(GB/s)\n"
+      " 4194304    31.9   59.8\n 67108864   91.2   171.0\n 2147483648 {:.1f}   {:.1f}\n",
+      largest / 1.875, largest);
+}
+
+TEST(PerformanceEvidence, ATableOfAScriptIsSaidAndItsCliffIsFound) {
+  Posted level;
+  level.post("bench.txt", script_table(183.4));
+  EXPECT_EQ(level.diagnosis().verdict, Verdict::unknown);
+  EXPECT_THAT(level.diagnosis().root_causes, IsEmpty());
+  EXPECT_THAT(level.diagnosis().summary,
+              HasSubstr("all_reduce 183.4 GB/s of bus bandwidth with messages of 2 GiB"));
+
+  Posted cliff;
+  cliff.post("bench.txt", script_table(24.8));
+  EXPECT_THAT(causes(cliff.diagnosis()), ElementsAre("performance.bandwidth_low"));
+  EXPECT_THAT(cliff.diagnosis().summary, HasSubstr("fell to 24.8 GB/s"));
+}
+
+TEST(PerformanceEvidence, ANumberByItselfIsSaidAndIsNoHealth) {
+  struct Case {
+    std::string_view why;
+    std::string_view text;
+    std::string_view said;
+  };
+  for (const Case& it : {
+           Case{"a lone summary", "# Avg bus bandwidth    : 91.25\n", "91.25 GB/s on average"},
+           Case{"a sum of streams", "[SUM]   0.00-10.00  sec   104 GBytes  89.6 Gbits/sec\n",
+                "iperf3 89.6 Gbits/sec"},
+           Case{"perftest without its banner",
+                " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]\n"
+                " 65536      5000             97.10              96.92\t\t   0.184860\n",
+                "RDMA 96.92 Gb/sec"},
+           Case{"pings that were answered",
+                "12 packets transmitted, 12 received, 0% packet loss, time 11211ms\n",
+                "12 of 12 pings were answered"},
+       }) {
+    Posted job;
+    job.post("note.txt", it.text);
+    EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown) << it.why;
+    EXPECT_THAT(job.diagnosis().root_causes, IsEmpty()) << it.why;
+    EXPECT_THAT(job.diagnosis().summary, HasSubstr(std::string(it.said))) << it.why;
+  }
+}
+
 TEST(PerformanceEvidence, ALaterTableIsHeldAgainstAnEarlierOneOfTheSameFile) {
   Posted job;
   job.post("nccl-tests.txt", table(479.1) + table(360));

@@ -121,5 +121,128 @@ TEST(Bandwidth, FarUnderTheRateOfTheLinkIsLow) {
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
+PartReport pings(const std::string& tool, const std::string& sent, const std::string& received) {
+  return {.tool = tool,
+          .kind = "path",
+          .names = {{"to", "gpu-9"}},
+          .values = {{"packets transmitted", sent}, {"received", received}}};
+}
+
+Diagnosis alone(const PartReport& report) {
+  Job job;
+  job.part("", report);
+  return job.diagnosis();
+}
+
+TEST(Loss, OfPingsIsSaidWhereNoJobIsKnown) {
+  for (const char* tool : {"ping", "ibping"}) {
+    const Diagnosis diagnosis = alone(pings(tool, "50", "31"));
+    ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_errors")) << tool;
+    EXPECT_EQ(diagnosis.root_causes.front().title, "19 of 50 pings to gpu-9 were lost (38 %)");
+    EXPECT_LT(diagnosis.root_causes.front().confidence, 0.8);
+    EXPECT_EQ(diagnosis.verdict, Verdict::slow);
+  }
+}
+
+TEST(Loss, OfNoneOrOfTheFirstPingAccusesNobodyAndIsNoHealth) {
+  for (const char* received : {"50", "49"}) {
+    const Diagnosis diagnosis = alone(pings("ping", "50", received));
+    EXPECT_THAT(diagnosis.root_causes, testing::IsEmpty());
+    EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+    EXPECT_THAT(diagnosis.summary,
+                HasSubstr(fmt::format("{} of 50 pings to gpu-9 were answered", received)));
+  }
+}
+
+TEST(Loss, OfAllPingsIsHardlyAFaultOfAJobThatWorks) {
+  EXPECT_THAT(causes(alone(pings("ping", "5", "0")).root_causes), ElementsAre("network.peer_lost"));
+  Job job = sixteen_ranks();
+  job.part("node-0", pings("ping", "5", "0"));
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
+PartReport segments(const std::string& kind, const std::string& sent, const std::string& again) {
+  return {.tool = "tcp-statistics",
+          .kind = kind,
+          .names = {},
+          .values = {{"segments sent", sent}, {"segments sent again", again}}};
+}
+
+TEST(Loss, OfManySegmentsIsCongestionAndOfFewIsNothing) {
+  for (const char* kind : {"path", "host"}) {
+    const Diagnosis many = alone(segments(kind, "500000", "21000"));
+    ASSERT_THAT(causes(many.root_causes), ElementsAre("network.congestion"));
+    EXPECT_THAT(many.summary, HasSubstr("4.20 % of TCP segments were sent again"));
+    EXPECT_LT(many.root_causes.front().confidence, 0.6);
+    const Diagnosis few = alone(segments(kind, "500000", "210"));
+    EXPECT_THAT(few.root_causes, testing::IsEmpty());
+    EXPECT_EQ(few.verdict, Verdict::unknown);
+    EXPECT_THAT(few.summary, HasSubstr("0.042 % of 500000 TCP segments were sent again"));
+  }
+  EXPECT_THAT(alone(segments("path", "50", "9")).root_causes, testing::IsEmpty());
+}
+
+PartReport iperf3(const std::string& rate, const std::string& transfer, const std::string& again,
+                  bool summed = false) {
+  return {.tool = "iperf3",
+          .kind = "path",
+          .names = {},
+          .values = {{"sender / Transfer", transfer},
+                     {"sender / Bitrate", rate},
+                     {"sender / Retr", again},
+                     {"streams", summed ? "summed" : "one"}}};
+}
+
+TEST(Loss, InATestOfTcpIsMentionedOrBlamed) {
+  const Diagnosis some = alone(iperf3("8.6 Gbits/sec", "30.1 GBytes", "2100"));
+  EXPECT_EQ(some.verdict, Verdict::unknown);
+  ASSERT_THAT(causes(some.observations), ElementsAre("network.congestion"));
+  EXPECT_THAT(some.observations.front().title, HasSubstr("2100 segments again in 32.3 GB"));
+  EXPECT_THAT(causes(alone(iperf3("0.9 Gbits/sec", "1.1 GBytes", "20000")).root_causes),
+              ElementsAre("network.congestion"));
+  const Diagnosis few = alone(iperf3("8.6 Gbits/sec", "30.1 GBytes", "210"));
+  EXPECT_THAT(few.observations, testing::IsEmpty());
+  EXPECT_EQ(few.verdict, Verdict::unknown);
+  EXPECT_THAT(few.summary, HasSubstr("iperf3 8.6 Gbits/sec"));
+}
+
+TEST(Bandwidth, IsHeldAgainstTheOnlyLinkThatTheSameLogNames) {
+  const auto tcp = [](const std::string& rate, bool summed) {
+    Job job;
+    job.part("", {.tool = "ethtool",
+                  .kind = "netdev",
+                  .names = {{"netdev", "eth2"}},
+                  .values = {{"Speed", "200000Mb/s"}, {"Link detected", "yes"}}});
+    job.part("", iperf3(rate, "100 GBytes", "0", summed));
+    return job.diagnosis();
+  };
+  const Diagnosis low = tcp("9.1 Gbits/sec", false);
+  ASSERT_THAT(causes(low.root_causes), ElementsAre("performance.bandwidth_low"));
+  EXPECT_EQ(low.root_causes.front().title, "iperf3 measured 9.1 Gb/s over a link of 200 Gb/s");
+  // One stream is as quick as one core.
+  EXPECT_THAT(tcp("38 Gbits/sec", false).root_causes, testing::IsEmpty());
+  EXPECT_THAT(causes(tcp("38 Gbits/sec", true).root_causes),
+              ElementsAre("performance.bandwidth_low"));
+  EXPECT_THAT(tcp("181 Gbits/sec", true).root_causes, testing::IsEmpty());
+}
+
+TEST(Bandwidth, OfRdmaThatFallsWithTheSizeIsACliff) {
+  const auto rdma = [](const std::string& large) {
+    return alone({.tool = "perftest",
+                  .kind = "path",
+                  .names = {},
+                  .values = {{"#bytes", "8388608"},
+                             {"BW average[MB/sec]", large},
+                             {"best BW average[MB/sec]", "23100.2"}}});
+  };
+  const Diagnosis cliff = rdma("3900.5");
+  ASSERT_THAT(causes(cliff.root_causes), ElementsAre("performance.bandwidth_low"));
+  EXPECT_THAT(cliff.root_causes.front().title, HasSubstr("fell to 32.7 Gb/s"));
+  const Diagnosis level = rdma("22800.1");
+  EXPECT_THAT(level.root_causes, testing::IsEmpty());
+  EXPECT_EQ(level.verdict, Verdict::unknown);
+  EXPECT_THAT(level.summary, HasSubstr("RDMA 22800.1 MB/sec with messages of 8 MiB"));
+}
+
 }  // namespace
 }  // namespace faultline

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/detect/performance/measured.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -23,17 +24,6 @@ struct Measured {
   std::string host;
   double gbits = 0;
 };
-
-std::optional<double> measured_number(const PartFacts& facts, const PartRecord& record,
-                                      std::string_view name) {
-  const PartSeries* series = facts.parts().find(record, name);
-  if (series == nullptr) return std::nullopt;
-  double value = 0;
-  const std::string& text = series->last().value;
-  if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
-    return std::nullopt;
-  return value;
-}
 
 // "400", "400 Gb/sec (4X NDR)", "100000Mb/s"
 double gbits_in(const std::string& text) {
@@ -84,41 +74,97 @@ Suspicion describe_bandwidth(const PartFacts& facts, const Measured& measured, s
   return suspicion;
 }
 
+// A column of perftest in Gbit/s, whatever it is counted in; what it calls MB are MiB.
+std::optional<double> rdma_gbits(const PartFacts& facts, const PartRecord& record,
+                                 std::string_view column) {
+  const View& view = facts.view;
+  if (const auto gbits = number_in(view, record, fmt::format("{}[Gb/sec]", column))) return gbits;
+  for (const char* unit : {"MB", "MiB"})
+    if (const auto mebi = number_in(view, record, fmt::format("{}[{}/sec]", column, unit)))
+      return *mebi * kMiB;
+  return std::nullopt;
+}
+
+// An earlier test may have said what the latest does not.
+bool is_of_last_report(const PartFacts& facts, const PartRecord& record, std::string_view column) {
+  return std::ranges::any_of(record.values, [&](const PartSeries& series) {
+    return facts.parts().text(series.name).starts_with(column) && series.last().line == record.last;
+  });
+}
+
+// The port that was measured; where none is named, the only one that the same source tells of.
+const NetworkPort* port_measured(const PartFacts& facts, const Measured& measured) {
+  const std::string_view device = measured.record->name("device");
+  if (!device.empty()) return facts.ports.find_by_device(measured.host, device);
+  const NetworkPort* only = nullptr;
+  for (const NetworkPort& port : facts.ports.all()) {
+    if (port.device.empty() || port.host != measured.host ||
+        port.records.front()->source != measured.record->source)
+      continue;
+    if (only != nullptr) return nullptr;
+    only = &port;
+  }
+  return only;
+}
+
+// Large messages reach what small ones do, or more.
+void suspect_rdma_cliff(const PartFacts& facts, const Measured& measured, Suspicions& found) {
+  const auto best = rdma_gbits(facts, *measured.record, "best BW average");
+  if (!best || !is_of_last_report(facts, *measured.record, "best BW average") ||
+      !is_cliff(measured.gbits, *best))
+    return;
+  Suspicion suspicion = slow_suspicion(facts.view, *measured.record,
+                                       Cause::performance_bandwidth_low, Claim::test_cliff);
+  suspicion.finding.title = fmt::format(
+      "RDMA{}{} fell to {:.1f} Gb/s with messages of {} bytes, from {:.1f} with smaller ones",
+      measured.host.empty() ? "" : " of ", measured.host, measured.gbits,
+      text_in(facts.view, *measured.record, "#bytes"), *best);
+  const Ownership ownership = owner_of_host(facts.view, measured.host);
+  add_owner(facts.view, ownership, measured.host, suspicion.finding.subject);
+  suspicion.sure.add(ownership.doubt);
+  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+  found.push_back(std::move(suspicion));
+}
+
 // ib_write_bw and its kin. Latencies and small messages tell nothing of the link.
 void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
-  const auto bytes = measured_number(facts, record, "#bytes");
-  const auto gbits = measured_number(facts, record, "BW average[Gb/sec]");
-  const auto mebi = measured_number(facts, record, "BW average[MB/sec]");
-  if (!bytes || *bytes < kSmallMessage || (!gbits && !mebi)) return;
+  const auto bytes = number_in(facts.view, record, "#bytes");
+  const auto gbits = rdma_gbits(facts, record, "BW average");
+  if (!bytes || *bytes < kSmallMessage || !gbits || *gbits <= 0) return;
   const Measured measured{.record = &record,
                           .line = record.last.get(),
                           .host = host_of(facts, record),
-                          .gbits = gbits ? *gbits : *mebi * kMiB};
-  const NetworkPort* port = facts.ports.find_by_device(measured.host, record.name("device"));
-  if (port == nullptr) return;
+                          .gbits = *gbits};
+  const NetworkPort* port = port_measured(facts, measured);
+  if (port == nullptr) return suspect_rdma_cliff(facts, measured, found);
   const double rate = rate_of(facts, *port, facts.view.catalog.conditions.ports.rate);
-  if (rate <= 0 || measured.gbits <= 0 || measured.gbits >= kFarUnder * rate) return;
+  if (rate <= 0 || measured.gbits >= kFarUnder * rate)
+    return suspect_rdma_cliff(facts, measured, found);
   Suspicion suspicion =
       describe_bandwidth(facts, measured, port->label(), rate, Claim::perftest_low);
   lay_on_ports(facts, {port}, suspicion);
   found.push_back(std::move(suspicion));
 }
 
-// The one speed of the host's interfaces that are up; 0: there are several.
-double speed_of_host(const PartFacts& facts, const std::string& host) {
+// The one speed of the host's interfaces that are up; 0: there are several. Where no line names the
+// host, those that the same source tells of.
+double speed_of_host(const PartFacts& facts, const std::string& host, const PartRecord& record) {
   static const NamePatterns kSpeed{"speed"};
   std::set<double> speeds;
   for (const NetworkPort& port : facts.ports.all())
-    if (port.host == host && !port.netdev.empty())
+    if (!port.netdev.empty() && port.host == host &&
+        (!host.empty() || port.records.front()->source == record.source))
       if (const double speed = rate_of(facts, port, kSpeed); speed > 0) speeds.insert(speed);
   return speeds.size() == 1 ? *speeds.begin() : 0;
 }
 
 std::optional<double> tcp_gbits(const PartFacts& facts, const PartRecord& record) {
-  if (const auto bits = measured_number(facts, record, "end / sum_received / bits_per_second"))
+  if (const auto bits = number_in(facts.view, record, "end / sum_received / bits_per_second"))
     return *bits / 1e9;
-  const PartSeries* text = facts.parts().find(record, "receiver / Bitrate");
-  if (text == nullptr) return std::nullopt;
+  const PartSeries* text = nullptr;
+  for (const char* name : {"receiver / Bitrate", "sender / Bitrate", "Bitrate"})
+    if (text == nullptr) text = facts.parts().find(record, name);
+  if (text == nullptr || text_in(facts.view, record, "streams") == "several") return std::nullopt;
   const std::string& value = text->last().value;
   double number = 0;
   if (std::from_chars(value.data(), value.data() + value.size(), number).ec != std::errc())
@@ -131,13 +177,18 @@ std::optional<double> tcp_gbits(const PartFacts& facts, const PartRecord& record
 void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
   const auto gbits = tcp_gbits(facts, record);
   const std::string host = host_of(facts, record);
-  const double rate = speed_of_host(facts, host);
+  double rate = speed_of_host(facts, host, record);
+  if (rate <= 0 && facts.view.job.host_of(record.spoken_host, record.source).empty())
+    rate = speed_of_host(facts, {}, record);
   if (!gbits || *gbits <= 0 || rate <= 0) return;
-  const double expected = std::min(rate * kFarUnderTcp, kOneStream * kFarUnderTcp);
+  const bool many = text_in(facts.view, record, "streams") == "summed";
+  const double expected = kFarUnderTcp * (many ? rate : std::min(rate, kOneStream));
   if (*gbits >= expected) return;
   const Measured measured{
       .record = &record, .line = record.last.get(), .host = host, .gbits = *gbits};
-  const std::string what = fmt::format("iperf3 from {} to {}", host, record.name("to"));
+  std::string what = "iperf3";
+  if (!host.empty()) what += " from " + host;
+  if (const std::string_view to = record.name("to"); !to.empty()) what += fmt::format(" to {}", to);
   Suspicion suspicion = describe_bandwidth(facts, measured, what, rate, Claim::perftest_tcp_low);
   const Ownership ownership = owner_of_host(facts.view, host);
   add_owner(facts.view, ownership, host, suspicion.finding.subject);

@@ -31,6 +31,7 @@ Suspicions suspect_mtu(const PartFacts& facts);
 Suspicions suspect_conditions(const PartFacts& facts);  // GPUs, and what tools say in a word
 Suspicions suspect_nvlinks(const PartFacts& facts);
 Suspicions suspect_bandwidth(const PartFacts& facts);
+Suspicions suspect_loss(const PartFacts& facts);      // pings and segments that do not arrive
 Suspicions suspect_topology(const PartFacts& facts);  // how far GPUs and NICs are from each other
 Suspicions suspect_gids(const PartFacts& facts);      // addresses of RoCE ports
 

@@ -140,6 +140,20 @@ void suspect_fall(const View& view, const PartRecord& record, std::string_view q
   add_line(view, then, found.back().finding);
 }
 
+// Large messages reach what small ones do, or more.
+void suspect_cliff(const View& view, const PartRecord& record, double busbw, double size,
+                   std::vector<Suspicion>& found) {
+  const auto peak = number_in(view, record, "peak busbw");
+  const auto peak_size = number_in(view, record, "peak size");
+  if (!peak || !peak_size || *peak_size >= size || !is_cliff(busbw, *peak)) return;
+  found.push_back(low_bandwidth(
+      view, record, hosts_measured(view, record),
+      fmt::format("fell to {:.1f} GB/s of bus bandwidth with messages of {:.0f} bytes, from {:.1f} "
+                  "with {:.0f}",
+                  busbw, size, *peak, *peak_size),
+      Claim::test_cliff));
+}
+
 // "12.3 FAILED": the least that it should reach was told to the test, and it was less.
 void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   const std::string average = text_in(view, record, "average busbw");
@@ -241,6 +255,7 @@ void suspect_table(const View& view, const PartRecord& record, std::vector<Suspi
     suspect_by_reference(view, record, *busbw, *size, found);
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
       suspect_fall(view, record, "busbw", found);
+    if (found.size() == before) suspect_cliff(view, record, *busbw, *size, found);
   }
   if (found.size() == before) suspect_by_limit(view, record, found);
 }

@@ -24,6 +24,11 @@ std::string text_in(const View& view, const PartRecord& record, std::string_view
   return series == nullptr ? std::string() : series->last().value;
 }
 
+bool is_cliff(double reached, double best) {
+  constexpr double kFraction = 0.5;
+  return reached < kFraction * best;
+}
+
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

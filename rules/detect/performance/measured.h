@@ -24,6 +24,9 @@ std::optional<double> leading_number(std::string_view text);
 std::optional<double> number_in(const View& view, const PartRecord& record, std::string_view name);
 std::string text_in(const View& view, const PartRecord& record, std::string_view name);
 
+// Whether large messages reach far less than smaller ones did.
+bool is_cliff(double reached, double best);
+
 double median(std::vector<double> values);  // 0 of none
 
 // The rank that a record names, or that its sender does; -1: neither does.

@@ -1,0 +1,191 @@
+// Paths that lose what is sent over them: pings without an answer, TCP segments that are sent
+// again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/detect/parts/facts.h"
+#include "rules/detect/performance/measured.h"
+#include "rules/knowledge/ground_names.h"
+
+namespace faultline {
+namespace {
+
+constexpr double kLeastLost = 2;        // pings: the first waits for an address to be found
+constexpr double kShareLost = 0.02;     // of pings
+constexpr double kShareAgain = 0.01;    // of segments; a sound network sends 0.001 again
+constexpr double kLeastAgain = 100;     // segments: fewer may be one moment's
+constexpr double kAgainPerGB = 30;      // a burst at the start of a test sends ten again
+constexpr double kSegmentBytes = 1448;  // of the smallest usual MTU
+
+std::string to_whom(const PartRecord& record) {
+  const std::string_view to = record.name("to");
+  return std::string(to.empty() ? record.name("to_address") : to);
+}
+
+Suspicion describe_loss(const PartFacts& facts, const PartRecord& record, Cause cause,
+                        Claim claim) {
+  Suspicion suspicion = slow_suspicion(facts.view, record, cause, claim);
+  const std::string host = facts.view.job.host_of(record.spoken_host, record.source);
+  const Ownership ownership = owner_of_host(facts.view, host);
+  add_owner(facts.view, ownership, host, suspicion.finding.subject);
+  suspicion.sure.add(ownership.doubt);
+  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+  return suspicion;
+}
+
+// It may be so of any network, and accuses nobody.
+void only_mention(Suspicion& suspicion) {
+  suspicion.verdict = Verdict::healthy;
+  suspicion.finding.severity = Severity::info;
+}
+
+bool job_got_to_work(const View& view) {
+  return std::ranges::any_of(view.members,
+                             [&](std::size_t index) { return view.member(index).calls > 0; });
+}
+
+// --- Pings
+// --------------------------------------------------------------------------------------
+
+struct Pings {
+  double sent = 0;
+  double received = 0;
+};
+
+std::optional<Pings> pings_of(const PartFacts& facts, const PartRecord& record) {
+  const auto sent = number_in(facts.view, record, "packets transmitted");
+  auto received = number_in(facts.view, record, "received");
+  if (!received) received = number_in(facts.view, record, "packets received");
+  if (!sent || !received || *sent <= 0 || *received > *sent) return std::nullopt;
+  return Pings{*sent, *received};
+}
+
+// Where ping says why, or only large packets are lost, that is another matter.
+bool has_other_reason(const PartFacts& facts, const PartRecord& record) {
+  if (facts.parts().find(record, "error") != nullptr) return true;
+  const PartSeries* sizes = facts.parts().find(record, "bytes");
+  return sizes != nullptr && std::ranges::any_of(sizes->samples, [&](const PartSample& sample) {
+           return sample.value != sizes->samples.front().value;
+         });
+}
+
+void suspect_pings(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  const auto pings = pings_of(facts, record);
+  if (!pings || has_other_reason(facts, record)) return;
+  const double lost = pings->sent - pings->received;
+  if (lost < kLeastLost || lost < kShareLost * pings->sent) return;
+  const bool silent = pings->received == 0;
+  Suspicion suspicion =
+      describe_loss(facts, record, silent ? Cause::network_peer_lost : Cause::network_link_errors,
+                    silent ? Claim::path_silent : Claim::path_loses);
+  const std::string to = to_whom(record);
+  Finding& finding = suspicion.finding;
+  finding.title =
+      silent
+          ? fmt::format("{} answered none of {:.0f} pings", to.empty() ? "A host" : to, pings->sent)
+          : fmt::format("{:.0f} of {:.0f} pings{}{} were lost ({:.0f} %)", lost, pings->sent,
+                        to.empty() ? "" : " to ", to, 100 * lost / pings->sent);
+  if (silent && job_got_to_work(facts.view)) only_mention(suspicion);
+  const bool fabric = record.tool == "ibping";
+  finding.actions = {
+      {.what = silent && !fabric
+                   ? "See whether the host is up, and whether a firewall swallows pings."
+                   : "Ping from other hosts, too, to tell which end loses; then read the counters "
+                     "of its port and of the switch port.",
+       .where = {},
+       .command = fabric ? "ibping -c 100 -L {lid}; perfquery -x; ibqueryerrors"
+                         : "ping -c 100 -i 0.2 {peer}; ip -s -s link"}};
+  found.push_back(std::move(suspicion));
+}
+
+// --- Segments that are sent again
+// -----------------------------------------------------------------------------------
+
+void add_advice_on_segments(Finding& finding) {
+  finding.actions = {
+      {.what =
+           "See on which path: count them for each connection, and read drops and errors of the "
+           "interfaces and switch ports on the way.",
+       .where = {},
+       .command = "ss -ti; nstat -az TcpOutSegs TcpRetransSegs; ip -s -s link"}};
+}
+
+// What was counted by a host or from a capture.
+void suspect_counted(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  const auto sent = number_in(facts.view, record, "segments sent");
+  const auto again = number_in(facts.view, record, "segments sent again");
+  if (!sent || !again || *again < kLeastAgain || *again < kShareAgain * *sent) return;
+  Suspicion suspicion =
+      describe_loss(facts, record, Cause::network_congestion, Claim::much_sent_again);
+  const bool since_start = record.kind == "host";
+  suspicion.finding.title = fmt::format(
+      "{:.2f} % of TCP segments were sent again ({:.0f} of {:.0f}{})", 100 * *again / *sent, *again,
+      *sent, since_start ? ", since the host was started" : "");
+  if (since_start) suspicion.sure.add(Ground::time_open);
+  add_advice_on_segments(suspicion.finding);
+  found.push_back(std::move(suspicion));
+}
+
+struct Sent {
+  double bytes = 0;
+  double again = 0;
+};
+
+// "33.1 GBytes"
+double bytes_in(const std::string& text) {
+  const double value = leading_number(text).value_or(0);
+  for (const auto& [unit, factor] :
+       {std::pair{"TBytes", 1024.0 * 1024 * 1024 * 1024}, std::pair{"GBytes", 1024.0 * 1024 * 1024},
+        std::pair{"MBytes", 1024.0 * 1024}, std::pair{"KBytes", 1024.0}})
+    if (text.ends_with(unit)) return value * factor;
+  return 0;
+}
+
+std::optional<Sent> sent_in_test(const PartFacts& facts, const PartRecord& record) {
+  const View& view = facts.view;
+  if (const auto bytes = number_in(view, record, "end / sum_sent / bytes"))
+    if (const auto again = number_in(view, record, "end / sum_sent / retransmits"))
+      return Sent{*bytes, *again};
+  for (const char* role : {"sender / ", ""}) {
+    const auto again = number_in(view, record, fmt::format("{}Retr", role));
+    const double bytes = bytes_in(text_in(view, record, fmt::format("{}Transfer", role)));
+    if (again && bytes > 0) return Sent{bytes, *again};
+  }
+  return std::nullopt;
+}
+
+// iperf3 counts what it sent again; of few, and of a test on one host, it means little.
+void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  constexpr double kGB = 1e9;
+  const auto sent = sent_in_test(facts, record);
+  if (!sent || sent->bytes <= 0 || sent->again < kLeastAgain) return;
+  const double share = sent->again * kSegmentBytes / sent->bytes;
+  if (sent->again < kAgainPerGB * sent->bytes / kGB) return;
+  Suspicion suspicion =
+      describe_loss(facts, record, Cause::network_congestion, Claim::much_sent_again);
+  const std::string to = to_whom(record);
+  std::string rate = text_in(facts.view, record, "receiver / Bitrate");
+  if (rate.empty()) rate = text_in(facts.view, record, "sender / Bitrate");
+  if (rate.empty()) rate = text_in(facts.view, record, "Bitrate");
+  suspicion.finding.title = fmt::format("iperf3{}{} sent {:.0f} segments again in {:.1f} GB{}{}",
+                                        to.empty() ? "" : " to ", to, sent->again,
+                                        sent->bytes / kGB, rate.empty() ? "" : ", at ", rate);
+  if (share < kShareAgain) only_mention(suspicion);
+  add_advice_on_segments(suspicion.finding);
+  found.push_back(std::move(suspicion));
+}
+
+}  // namespace
+
+Suspicions suspect_loss(const PartFacts& facts) {
+  Suspicions found;
+  for (const PartRecord& record : facts.parts().records()) {
+    if (record.tool == "ping" || record.tool == "ibping") suspect_pings(facts, record, found);
+    if (record.tool == "tcp-statistics") suspect_counted(facts, record, found);
+    if (record.tool == "iperf3") suspect_test(facts, record, found);
+  }
+  return found;
+}
+
+}  // namespace faultline
