@@ -309,6 +309,8 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
            steady_now() - job.cached_at < kFresh;
   };
   if (is_fresh()) return job.cached;
+  // A source that is open now is not read to its end, also if it is closed a moment later.
+  std::set<std::string, std::less<>> open = open_sources_.open(job.name);
   const std::optional<std::uint64_t> all_read_at = read_all_to_their_ends(job);
   const FoldedJob::Reading state = job.read();
   const SteadyTime now = steady_now();
@@ -321,7 +323,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   job.cached_catalog = catalog_version;
   job.cached_offences = offences_version;
   job.cached_live = std::move(moment.live_sources);
-  job.cached_open = std::move(moment.waiting_sources);
+  job.cached_open = std::move(open);
   // What came since then may have ended as well.
   job.cached_at = all_read_at == state.version() ? now : SteadyTime{};
   remember_what_was_told(job, moment.now);
