@@ -88,6 +88,12 @@ std::string_view read_frame(std::string_view text) {
   return kFaultHandler.find(text) || kPySpy.find(text) ? text : std::string_view();
 }
 
+// #0  0x00007f in poll () from /lib/libc.so.6
+bool begins_gdb_frames(std::string_view text) {
+  static const Pattern kFirst(R"(^#0 +(?:0x[0-9a-f]+ in \S|\S.* \(.*\) (?:from|at) \S))");
+  return text.starts_with("#0 ") && kFirst.find(text);
+}
+
 class StackDump : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
@@ -124,6 +130,13 @@ class StackDump : public Document {
       open_ = true;
       foreign_ = 0;
       return Line::part;
+    }
+    // Pasted without the line that names its thread.
+    if (begins_gdb_frames(text) && (!open_ || !top_.frames.empty())) {
+      give(readings);
+      top_ = {.tool = "gdb", .thread = {}, .frames = {}, .rank = rank_};
+      head_.keep(line);
+      open_ = true;
     }
     if (text.empty()) return Line::part;
     if (text.starts_with("Python v")) return Line::part;
@@ -201,6 +214,7 @@ class StackDump : public Document {
 
 bool begins_stack_dump(std::string_view text) {
   text = trimmed(text);
+  if (begins_gdb_frames(text)) return true;
   if (!text.starts_with("Thread ") && !text.starts_with("Current thread ") &&
       !text.starts_with("Process ") && !text.starts_with("=== Rank "))
     return false;

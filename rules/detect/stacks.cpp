@@ -76,11 +76,41 @@ std::string people(const TorchCrew& crew, const Standings& standings, Subject& s
 
 }  // namespace
 
+namespace {
+
+// Where too few stand to be compared: what a stack shows is told, and nobody is accused.
+std::vector<Suspicion> tell_where_one_stands(const View& view,
+                                             const std::vector<StandingByStack>& all) {
+  if (all.size() != 1 || !waits_for_others(all.front())) return {};
+  const StandingByStack& only = all.front();
+  Suspicion suspicion;
+  suspicion.verdict = Verdict::unknown;
+  suspicion.since = only.stack->line.time;
+  Finding& finding = suspicion.finding;
+  finding.cause = Cause::collective_stalled;
+  finding.severity = Severity::info;
+  const TorchCrew crew(view);
+  finding.title = fmt::format(
+      "{} {}; one stack alone does not tell for whom",
+      only.rank < 0 && only.pid == 0 ? "A process" : people(crew, {&only}, finding.subject),
+      only.text());
+  suspicion.sure = Claim::stack_off_the_line;
+  suspicion.sure.add(Ground::no_part_named);
+  finding.evidence.push_back(view.evidence(only.stack->line));
+  finding.actions.push_back(
+      {"Take the stacks of all ranks at the same time: the one that stands elsewhere is waited "
+       "for.",
+       "", "py-spy dump --pid \"${PID:?the process of a rank}\""});
+  return {std::move(suspicion)};
+}
+
+}  // namespace
+
 std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   if (view.job.torch().stacks().empty()) return {};
   const std::vector<StandingByStack> all = standings_by_stack(view);
   const StackDivision division = divide_by_stack(all);
-  if (!is_clear(division)) return {};
+  if (!is_clear(division)) return tell_where_one_stands(view, all);
   const StandingByStack& first = *division.elsewhere.front();
   Suspicion suspicion;
   suspicion.stops_job = true;

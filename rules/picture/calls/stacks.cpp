@@ -87,8 +87,10 @@ std::vector<StandingByStack> standings_by_stack(const View& view) {
   for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
     StandingByStack standing = reader.read(stack);
     if (standing.rank < 0) {
-      // Without a rank, a pid and its host tell processes apart.
-      if (standing.pid != 0 && processes.emplace(standing.host, standing.pid).second)
+      // Without a rank, a pid and its host tell processes apart; of one stack alone gdb's line of
+      // the process may be missing.
+      if ((standing.pid != 0 || stack.fact.tool == "gdb") &&
+          processes.emplace(standing.host, standing.pid).second)
         all.push_back(std::move(standing));
       continue;
     }
