@@ -21,6 +21,9 @@ class AskedBySignatures : public Noteworthy {
   bool reads_like_kernel(std::string_view text) const override {
     return signatures_->reads_like_kernel(text);
   }
+  std::optional<std::size_t> nccl_warning_in(std::string_view text) const override {
+    return signatures_->nccl_warning_in(text);
+  }
   bool completes(const Remark& begun, std::string_view text) const override {
     return faultline::completes(*signatures_, begun, text);
   }

@@ -461,6 +461,7 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
   if (found.remark) keep_said(std::move(*found.remark), message, place);
   if (found.is_of_torch) count(kTorch);
+  if (found.is_of_nccl) count(kNccl);
   return found.is_of_kernel;
 }
 

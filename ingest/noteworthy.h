@@ -2,6 +2,8 @@
 // those who know the signatures.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string_view>
 
 #include "model/facts/remark.h"
@@ -16,6 +18,8 @@ class Noteworthy {
   virtual bool wants(std::string_view text, std::string_view dialect) const = 0;
   // Of a line without a framing: whether it reads like the kernel's, as `dmesg -t` prints it.
   virtual bool reads_like_kernel(std::string_view text) const = 0;
+  // Of a line without a frame: where a warning of NCCL's begins in it, as people post them.
+  virtual std::optional<std::size_t> nccl_warning_in(std::string_view text) const = 0;
   // Of a warning that was broken into lines: whether its beginning alone is known to no signature,
   // and this text of it is.
   virtual bool completes(const Remark& begun, std::string_view text) const = 0;

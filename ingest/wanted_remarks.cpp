@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "parsers/nccl/nccl_bare.h"
 #include "parsers/nccl/nccl_remark.h"
 
 namespace faultline {
@@ -34,6 +35,18 @@ std::optional<Remark> WantedRemarks::of(const Message& message, std::string_view
                 .text = std::string(message.text)};
 }
 
+std::optional<Remark> WantedRemarks::of_bare_nccl(const Message& message) const {
+  if (!noteworthy_ || message.from_user_space) return std::nullopt;
+  const BareWarning bare = bare_warning(message.text);
+  const auto begin = noteworthy_->nccl_warning_in(bare.text);
+  if (!begin || !may_stand_before_warning(bare.text.substr(0, *begin))) return std::nullopt;
+  return Remark{.dialect = "nccl",
+                .level = "warn",
+                .place = std::string(bare.place),
+                .function = {},
+                .text = std::string(bare.text)};
+}
+
 std::optional<std::string> WantedRemarks::completed(const Remark& warning,
                                                     std::span<const std::string> more) const {
   if (!noteworthy_) return std::nullopt;
@@ -50,6 +63,7 @@ WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const 
   if (!noteworthy_) return {};
   if (message.from_user_space)
     if (auto remark = of(message, kSystem)) return {.remark = std::move(remark)};
+  if (auto remark = of_bare_nccl(message)) return {.remark = std::move(remark), .is_of_nccl = true};
   if (auto remark = of(message, {})) return {.remark = std::move(remark)};
   if (auto remark = of(message, kTorch)) return {.remark = std::move(remark), .is_of_torch = true};
   if (message.from_user_space || message.rank >= 0 || !noteworthy_->reads_like_kernel(message.text))

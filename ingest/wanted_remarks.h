@@ -33,10 +33,13 @@ class WantedRemarks {
     std::optional<Remark> remark;
     bool is_of_kernel = false;  // whether or not a signature asks for it
     bool is_of_torch = false;
+    bool is_of_nccl = false;
   };
   Unclaimed unclaimed(const Message& message) const;
 
  private:
+  std::optional<Remark> of_bare_nccl(const Message& message) const;
+
   std::shared_ptr<const Noteworthy> noteworthy_;
 };
 

@@ -24,6 +24,10 @@ bool AskedLines::reads_like_kernel(std::string_view text) const {
   return in_force().reads_like_kernel(text);
 }
 
+std::optional<std::size_t> AskedLines::nccl_warning_in(std::string_view text) const {
+  return in_force().nccl_warning_in(text);
+}
+
 bool AskedLines::completes(const Remark& begun, std::string_view text) const {
   return faultline::completes(in_force(), begun, text);
 }

@@ -18,6 +18,7 @@ class AskedLines : public Noteworthy {
 
   bool wants(std::string_view text, std::string_view dialect) const override;
   bool reads_like_kernel(std::string_view text) const override;
+  std::optional<std::size_t> nccl_warning_in(std::string_view text) const override;
   bool completes(const Remark& begun, std::string_view text) const override;
 
  private:

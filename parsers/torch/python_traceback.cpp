@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "parsers/nccl/nccl_bare.h"
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
 #include "parsers/torch/torch_group.h"
@@ -108,6 +109,11 @@ bool begins_original(std::string_view text) {
   return text.starts_with(kOfProcess) && text.ends_with(kTerminated);
 }
 
+bool begins_traceback(std::string_view text) {
+  return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
+         text.starts_with(kDirectCause) || begins_original(text);
+}
+
 // What PyTorch raises for NCCL tells in further lines what NCCL said last:
 //   Last error:
 //   Cuda failure 2 'out of memory'
@@ -115,6 +121,16 @@ constexpr std::string_view kOfNccl = "NCCL error in: ";
 constexpr std::string_view kLastError = "Last error:";
 
 bool may_quote_nccl(const Raised& raised) { return raised.message.starts_with(kOfNccl); }
+
+// RuntimeError: NCCL error in: ../torch/lib/c10d/ProcessGroupNCCL.cpp:911, internal error
+// Also posted without the traceback before it; a sentence that names the error has no such place.
+std::optional<Raised> read_lone_nccl_error(std::string_view text) {
+  static const Pattern kPlace(R"(^NCCL error in: \S+\.(?:cpp|cc|h|hpp):\d+, \S)");
+  if (text.find(kOfNccl) == std::string_view::npos) return std::nullopt;
+  const auto raised = read_exception(text, true);
+  if (!raised || !kPlace.find(raised->message)) return std::nullopt;
+  return raised;
+}
 
 // Between the exception and what it quotes: "ncclSystemError: System call (e.g. socket) failed".
 bool explains_result(std::string_view text) {
@@ -164,7 +180,9 @@ class Tracebacks : public Document {
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     const std::string_view text = trimmed(line.text);
     const std::pair key(line.rank, std::string(line.host));
-    if (begins_python_traceback(text)) return begin(key, text, line);
+    const auto lone = open_.contains(key) ? std::nullopt : read_lone_nccl_error(text);
+    if (lone) return begin_lone(key, *lone, line, readings);
+    if (begins_traceback(text)) return begin(key, text, line);
     const auto known = open_.find(key);
     if (known == open_.end()) return open_.empty() ? Line::after : Line::foreign;
     Open& open = known->second;
@@ -301,6 +319,17 @@ class Tracebacks : public Document {
     return Line::part;
   }
 
+  Line begin_lone(const Key& key, const Raised& raised, const DocumentLine& line,
+                  std::vector<DocumentReading>& readings) {
+    if (open_.size() == kMostSpeakers) return Line::foreign;
+    Open& open = open_[key];
+    hold(open, raised, line);
+    if (!line.cut) return Line::part;
+    give_held(open, readings);
+    open_.erase(key);
+    return open_.empty() ? Line::last : Line::part;
+  }
+
   // Between "During handling of ..." and the head of the next one stands an empty line.
   Line wait_for_head(Opens::iterator at, std::string_view text) {
     return text.empty() ? Line::part : miss(at);
@@ -334,9 +363,21 @@ class Tracebacks : public Document {
     if (auto* exception = std::get_if<PythonException>(&readings[held].reading.fact);
         is_quote && exception != nullptr)
       exception->lines.push_back(kept(line));
+    if (is_quote) readings.push_back(quoted(text));
     open_.erase(at);
     if (!is_quote) return open_.empty() ? Line::after : Line::foreign;
     return open_.empty() ? Line::last : Line::part;
+  }
+
+  // What NCCL said last is its warning, whoever repeats it.
+  static DocumentReading quoted(std::string_view text) {
+    const BareWarning bare = bare_warning(text.substr(0, kMostTextBytes));
+    return {.reading = {.fact = Remark{.dialect = "nccl",
+                                       .level = "warn",
+                                       .place = std::string(kLastError),
+                                       .function = {},
+                                       .text = std::string(bare.text)}},
+            .line = {}};
   }
 
   static void give_held(Open& open, std::vector<DocumentReading>& readings) {
@@ -369,7 +410,7 @@ class Tracebacks : public Document {
         .function = std::move(open.function),
         .follows = open.follows,
         .original = open.original};
-    exception.lines.push_back(std::move(open.head));
+    if (open.head.line != 0) exception.lines.push_back(std::move(open.head));
     for (SourceLine& last : open.last) exception.lines.push_back(std::move(last));
     exception.lines.push_back(kept(line));
     readings.push_back({.reading = {.fact = std::move(exception)}, .line = {}});
@@ -388,8 +429,7 @@ class Tracebacks : public Document {
 
 bool begins_python_traceback(std::string_view text) {
   text = trimmed(text);
-  return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
-         text.starts_with(kDirectCause) || begins_original(text);
+  return begins_traceback(text) || read_lone_nccl_error(text);
 }
 
 std::unique_ptr<Document> make_python_traceback() { return std::make_unique<Tracebacks>(); }

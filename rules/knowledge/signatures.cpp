@@ -12,6 +12,7 @@
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/catalog_words.h"
 #include "rules/knowledge/placeholders.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -62,6 +63,13 @@ bool only_of_warnings(const MessageSignature& signature) {
          std::ranges::all_of(signature.levels, [](const std::string& level) {
            return level == "warn" || level == "abort";
          });
+}
+
+// What it needs to know of the line is in the message.
+bool is_warning_of_nccl(const MessageSignature& signature) {
+  return signature.dialect == "nccl" && signature.place.empty() &&
+         (signature.levels.empty() ||
+          std::ranges::find(signature.levels, "warn") != signature.levels.end());
 }
 
 // Of the title, all; of what is to be done, those that advice does not know.
@@ -137,7 +145,8 @@ class Signatures::Impl {
       : all_(without_repetitions(std::move(all))),
         compiled_(compile(all_)),
         literals_(literals_of(all_, [](const MessageSignature&) { return true; })),
-        others_literals_(quiet_literals_of(all_, {})) {
+        others_literals_(quiet_literals_of(all_, {})),
+        warnings_literals_(literals_of(all_, &is_warning_of_nccl)) {
     for (const MessageSignature& signature : all_)
       if (!signature.dialect.empty() && !quiet_literals_.contains(signature.dialect))
         quiet_literals_.try_emplace(signature.dialect, quiet_literals_of(all_, signature.dialect));
@@ -172,6 +181,18 @@ class Signatures::Impl {
     return own->second.find(text, [&](std::uint32_t number) {
       return all_[number].dialect == kKernel && begins_near_the_start(compiled_[number], text);
     });
+  }
+
+  std::optional<std::size_t> nccl_warning_in(std::string_view text) const {
+    text = text.substr(0, kMaxSearched);
+    std::optional<std::size_t> first;
+    warnings_literals_.find(text, [&](std::uint32_t number) {
+      const auto match = match_one(number, text);
+      if (match && !is_talked_about(text, match->begin, match->end))
+        first = std::min(first.value_or(match->begin), match->begin);
+      return first == std::size_t{0};
+    });
+    return first;
   }
 
  private:
@@ -234,7 +255,9 @@ class Signatures::Impl {
     if (!compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(),
                                static_cast<int>(groups.size())))
       return std::nullopt;
-    SignatureMatch match{&all_[number], {}};
+    SignatureMatch match{
+        &all_[number], {}, static_cast<std::size_t>(groups[0].data() - text.data())};
+    match.end = match.begin + groups[0].size();
     for (std::size_t i = 0; i < compiled.names.size(); ++i) {
       const re2::StringPiece& group = groups[i + 1];
       if (compiled.names[i].empty() || group.empty()) continue;
@@ -250,6 +273,7 @@ class Signatures::Impl {
   // Of signatures that take other lines than warnings: by dialect, and of those that take any.
   std::map<std::string, LiteralSearch, std::less<>> quiet_literals_;
   LiteralSearch others_literals_;
+  LiteralSearch warnings_literals_;  // of NCCL's warnings
 };
 
 Signatures::Signatures() : Signatures(std::vector<MessageSignature>{}) {}
@@ -274,6 +298,9 @@ bool Signatures::wants(std::string_view text, std::string_view dialect) const {
 
 bool Signatures::reads_like_kernel(std::string_view text) const {
   return impl_->reads_like_kernel(text);
+}
+std::optional<std::size_t> Signatures::nccl_warning_in(std::string_view text) const {
+  return impl_->nccl_warning_in(text);
 }
 
 }  // namespace faultline

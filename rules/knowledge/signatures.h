@@ -91,6 +91,8 @@ std::vector<std::string> problems_of(const MessageSignature& signature);
 struct SignatureMatch {
   const MessageSignature* signature = nullptr;
   std::map<std::string, std::string, std::less<>> fields;  // of the groups that took part
+  std::size_t begin = 0;                                   // where in the text it stands
+  std::size_t end = 0;
 };
 
 class Signatures {
@@ -115,6 +117,9 @@ class Signatures {
 
   // Whether a line that nothing frames is one that a signature of the kernel's knows.
   bool reads_like_kernel(std::string_view text) const;
+  // Where in a line that nothing frames a warning of NCCL's begins that a signature knows; nothing
+  // where the line only talks about it.
+  std::optional<std::size_t> nccl_warning_in(std::string_view text) const;
 
  private:
   class Impl;

@@ -166,6 +166,7 @@ class Wants : public Noteworthy {
     return text.find(word_) != std::string_view::npos;
   }
   bool reads_like_kernel(std::string_view) const override { return false; }
+  std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
   bool completes(const Remark&, std::string_view) const override { return false; }
 
  private:

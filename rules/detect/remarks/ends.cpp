@@ -310,6 +310,14 @@ Suspicion suspect_far_end(const View& view, const EndReports& reports) {
   return suspect_either_end(view, reports);
 }
 
+// Processes that only lost a peer, and told it as they ended, follow from whatever ended the peer.
+Suspicion suspect_peer(const View& view, const EndReports& reports) {
+  Suspicion suspicion = suspect_far_end(view, reports);
+  if (std::ranges::all_of(reports, [](const Report& report) { return report.sighting->is_bare(); }))
+    suspicion.sure.add(Ground::echo_by_its_words);
+  return suspicion;
+}
+
 std::vector<EndReports> groups_in(const EndReports& reports) {
   std::vector<EndReports> groups = connected(reports);
   std::ranges::stable_sort(groups, std::greater{}, &EndReports::size);
@@ -332,7 +340,7 @@ std::vector<Suspicion> suspect_ends(const View& view, const SightingList& causes
       const bool names_the_other = std::ranges::all_of(reports, [](const Report& report) {
         return report.sighting->signature->blames == Blames::peer;
       });
-      found.push_back(names_the_other ? suspect_far_end(view, reports)
+      found.push_back(names_the_other ? suspect_peer(view, reports)
                                       : suspect_either_end(view, reports));
     }
   }

@@ -143,6 +143,9 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   }
   suspicion.sure = {Claim::signature, signature.confidence};
   if (speakers.size() > 1) suspicion.sure.add(Ground::several_speakers);
+  if (view.workers.all.empty() &&
+      std::ranges::all_of(said, [](const Sighting* sighting) { return sighting->is_bare(); }))
+    suspicion.sure.add(Ground::job_unseen);
   // An error that names no cause is not passed over where nothing else is known.
   suspicion.stops_job = is(finding.cause, Trait::symptom) && finding.severity >= Severity::error;
   suspicion.verdict = swallowed ? Verdict::hang : Verdict::failed;

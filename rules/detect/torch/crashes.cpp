@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
 
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/who/host_pid.h"
 #include "rules/picture/who/source_speakers.h"
@@ -19,6 +21,13 @@ constexpr std::size_t kMostCrashLines = 8;
 constexpr std::size_t kMostTitleBytes = 240;
 
 using Fields = std::map<std::string, std::string, std::less<>>;
+
+// Of a group that is of digits alone.
+int number_in_digits(std::string_view digits) {
+  int number = -1;
+  std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return number;
+}
 
 std::string filled(std::string text, const Fields& fields) {
   for (const auto& [name, value] : fields) {
@@ -58,13 +67,24 @@ std::optional<SignatureMatch> meaning_of_quote(const View& view, const TorchSayi
 
 std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
   if (auto quoted = meaning_of_quote(view, saying)) return quoted;
-  return view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+  auto match = view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+  if (match && !saying.exception && is_talked_about(saying.text, match->begin, match->end))
+    return std::nullopt;
+  return match;
 }
 
-// Of one rank: the first that can be a cause, and the first that follows from something.
+bool names_a_peer(const Told& told) { return told.match && told.match->fields.contains("rank_a"); }
+
+// Of one rank: the first that can be a cause, and the first that follows from something; another
+// one that names whom it lost stands beside it.
 struct Story {
   std::optional<Told> cause;
-  std::optional<Told> echo;
+  std::vector<Told> echoes;
+
+  void add_echo(Told&& told) {
+    if (echoes.empty() || (names_a_peer(told) && std::ranges::none_of(echoes, names_a_peer)))
+      echoes.push_back(std::move(told));
+  }
 };
 
 bool timed_out_before(const TorchRank& rank, const LineRef& line) {
@@ -86,22 +106,23 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     if (!told.match && !saying.exception) continue;
     // A worker's own exception says better what the one before was about.
     const bool original = saying.exception && saying.exception->original;
-    if (original && story.echo && story.echo->saying + 1 == &saying) story.echo.reset();
+    if (original && !story.echoes.empty() && story.echoes.back().saying + 1 == &saying)
+      story.echoes.pop_back();
     if (original && story.cause) {
       if (story.cause->original != nullptr || !story.cause->saying->exception) continue;
       story.cause->original = &saying;
       if (told.is_echo()) {
         story.cause.reset();
-        if (!story.echo) story.echo = std::move(told);
+        story.add_echo(std::move(told));
         continue;
       }
       if (told.match) story.cause->match = std::move(told.match);
       continue;
     }
-    const bool follows =
-        told.is_echo() || story.echo || (!told.match && timed_out_before(rank, saying.line));
+    const bool follows = told.is_echo() || !story.echoes.empty() ||
+                         (!told.match && timed_out_before(rank, saying.line));
     if (follows && !(told.match && told.match->signature->weight == Weight::cause)) {
-      if (!story.echo) story.echo = std::move(told);
+      story.add_echo(std::move(told));
     } else if (!story.cause) {
       story.cause = std::move(told);
     }
@@ -227,6 +248,23 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
   return suspicion;
 }
 
+// RuntimeError: NCCL error: ... without its traceback. A log may name an error in other ways, too.
+bool was_raised(const Told& told) {
+  if (told.saying->exception) return true;
+  const std::string_view text = told.saying->text;
+  const std::string_view type = text.substr(0, text.find(": "));
+  return type.size() < text.size() && type.find(' ') == std::string_view::npos &&
+         (type.ends_with("Error") || type.ends_with("Exception")) && !type.starts_with("nccl");
+}
+
+// Whoever lost a peer did not fail first: the peer is looked at, as far as the line names it.
+Subject subject_of_echo(const TorchCrew& crew, const Told& told, const std::set<int>& ranks) {
+  if (!told.match || told.match->signature->blames != Blames::peer) return crew.subject_of(ranks);
+  const auto peer = told.match->fields.find("rank_a");
+  if (peer == told.match->fields.end()) return {};
+  return crew.subject_of({number_in_digits(peer->second)});
+}
+
 // Ranks that others took down, by class.
 Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGroup& group) {
   const Told& first = group.first();
@@ -236,19 +274,34 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
   suspicion.verdict = Verdict::failed;
   // Lines alone may be the noise of a good end, unless their signature says that they are not.
   suspicion.stops_job = std::ranges::any_of(group.told, [](const Told& told) {
-    return told.saying->exception.has_value() || !told.rank->timeouts.empty() ||
+    return was_raised(told) || !told.rank->timeouts.empty() ||
            (told.match && told.match->signature->severity == Severity::critical);
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
   if (finding.cause == Cause::collective_timeout) suspicion.verdict = Verdict::hang;
-  finding.title = first.match ? first.match->signature->title : first.saying->text;
-  if (ranks != std::set{-1}) finding.title += fmt::format(" ({})", crew.people(ranks));
+  const bool of_peer = first.match && first.match->signature->blames == Blames::peer;
+  finding.title =
+      first.match ? filled(first.match->signature->title, first.match->fields) : first.saying->text;
+  if (ranks != std::set{-1} && !names_a_peer(first))
+    finding.title += fmt::format(" ({})", crew.people(ranks));
   if (finding.title.size() > kMostTitleBytes) finding.title.resize(kMostTitleBytes);
   finding.severity = Severity::error;
   suspicion.sure = Claim::crash_echo;
   finding.count = group.told.size();
-  finding.subject = crew.subject_of(ranks);
+  finding.subject = subject_of_echo(crew, first, ranks);
+  if (first.match) {
+    AdviceSubject about{.host = first.rank->host, .fields = first.match->fields};
+    for (const Action& action : first.match->signature->actions)
+      finding.actions.push_back(fill_in(action, about));
+  }
+  // A class of errors without a part: whoever says so may be the one who noticed it.
+  if (finding.subject.ranks.empty() && is(finding.cause, Trait::not_understood)) {
+    suspicion.sure.add(Ground::no_part_named);
+    if (std::ranges::none_of(group.told, was_raised)) suspicion.verdict = Verdict::unknown;
+  }
+  if (of_peer && !is(finding.cause, Trait::symptom))
+    suspicion.sure = {Claim::signature, first.match->signature->confidence};
   for (const Told& told : group.told)
     if (finding.evidence.size() < 3) finding.evidence.push_back(view.evidence(told.saying->line));
   return suspicion;
@@ -472,8 +525,11 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
       std::ranges::any_of(ends, [](const Ended& e) { return e.by_fault() || e.killed(); });
   if (harder)
     std::erase_if(ends, [](const Ended& e) { return !e.by_fault() && !e.killed(); });
-  else if (why != Why::unknown)
+  else if (why == Why::told)
     return;
+  else if (why == Why::follows)  // who ended first its launcher knows, whatever others say
+    std::erase_if(ends, [](const Ended& e) { return !e.exit().first; });
+  if (ends.empty()) return;
   const auto earlier = [](const Ended& a, const Ended& b) {
     return a.line->line.time.wall_us.value_or(0) < b.line->line.time.wall_us.value_or(0);
   };
@@ -492,6 +548,11 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
     found.push_back(describe_ends(view, crew, ends));
   }
   if (why == Why::told) found.back().sure.add(Ground::beside_an_exception);
+  // That it was the first does not make it the one that failed: the log that would tell is missing.
+  if (!harder && why == Why::follows) {
+    found.back().finding.cause = Cause::process_aborted;
+    found.back().stops_job = true;
+  }
 }
 
 }  // namespace
@@ -510,7 +571,10 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
       if (is_of(cause, Family::gpu)) alike = fmt::format("{}|{}", rank->rank, rank->source);
       by_cause[{cause, alike}].told.push_back(std::move(*story.cause));
     }
-    if (story.echo) by_echo[story.echo->cause()].told.push_back(std::move(*story.echo));
+    for (Told& echo : story.echoes) {
+      const Cause cause = echo.cause();
+      by_echo[cause].told.push_back(std::move(echo));
+    }
   }
   std::vector<CrashGroup> groups;
   for (auto& [key, group] : by_cause) groups.push_back(std::move(group));

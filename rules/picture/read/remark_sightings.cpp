@@ -61,10 +61,37 @@ bool recovered(const Sighting& lost, const RemarkingProcess& process) {
   });
 }
 
+// What processes warned of in lines of their own, with a frame that names them.
+using Warned = std::set<std::string>;
+
+Warned warned_in(const View& view) {
+  Warned warned;
+  for (const RemarkingProcess& process : view.job.remarks().processes()) {
+    if (process.process.pid == 0 || !view.in_attempt(process.process)) continue;
+    for (const SaidRemark& said : process.said)
+      if (said.warns()) warned.insert(without_what_varies(said.remark.text));
+  }
+  return warned;
+}
+
+// That a peer went away NCCL's log tells better, where there is one. What an exception quotes of
+// its own rank or host is told with the exception; of the other end it tells only this.
+bool is_told_elsewhere(const View& view, const Sighting& seen) {
+  if (seen.is_bare() && seen.signature != nullptr && !view.workers.all.empty() &&
+      is(seen.signature->cause, Trait::comes_with_an_end))
+    return true;
+  if (seen.said->remark.place != "Last error:") return false;
+  if (seen.signature == nullptr || seen.signature->weight != Weight::cause) return true;
+  return seen.signature->blames == Blames::process || seen.signature->blames == Blames::host;
+}
+
 class Sorting {
  public:
   explicit Sorting(const View& view)
-      : view_(view), workers_(workers_by_process(view)), unfinished_(unfinished_processes(view)) {
+      : view_(view),
+        workers_(workers_by_process(view)),
+        unfinished_(unfinished_processes(view)),
+        warned_(warned_in(view)) {
     for (const RemarkingProcess& process : view.job.remarks().processes())
       if (view.in_attempt(process.process) && !process.said.empty() && !clean(process))
         all_clean_ = false;
@@ -108,6 +135,7 @@ class Sorting {
     bool warned = false;
     bool cuda_refused = false;
     for (Sighting& seen : all) {
+      if (is_told_elsewhere(view_, seen) || repeats_a_line(seen)) continue;
       if (seen.signature == nullptr) {
         if (seen.said->warns() && first == nullptr && !warned && !ended_well &&
             !after_its_abort(process, seen)) {
@@ -132,6 +160,12 @@ class Sorting {
         found_.causes.push_back(std::move(seen));
       }
     }
+  }
+
+  // Pasted, or quoted, beside the line itself.
+  bool repeats_a_line(const Sighting& seen) const {
+    return seen.is_bare() && !warned_.empty() &&
+           warned_.contains(without_what_varies(seen.said->remark.text));
   }
 
   static bool after_its_abort(const RemarkingProcess& process, const Sighting& seen) {
@@ -170,6 +204,7 @@ class Sorting {
   const View& view_;
   WorkersOf workers_;
   std::set<ProcessKey> unfinished_;
+  Warned warned_;
   bool all_clean_ = true;
   Sightings found_;
 };
@@ -180,6 +215,8 @@ std::string_view Sighting::field(std::string_view name) const {
   const auto found = fields.find(name);
   return found == fields.end() ? std::string_view() : std::string_view(found->second);
 }
+
+bool Sighting::is_bare() const { return process->process.pid == 0 && said->warns(); }
 
 Sightings sightings_of(const View& view) { return Sorting(view).run(); }
 

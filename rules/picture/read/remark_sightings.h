@@ -23,6 +23,8 @@ struct Sighting {
 
   const EventTime& time() const { return said->first.time; }
   std::string_view field(std::string_view name) const;  // empty: the line has none
+  // A warning that nothing tells whose it is: posted, or quoted as what NCCL said last.
+  bool is_bare() const;
 };
 
 struct Sightings {
