@@ -52,8 +52,7 @@ Programs programs_of(const Wishes& wishes) {
 }
 
 bool is_wanted(const Kind& kind, const Wishes& wishes) {
-  return wishes.kinds.empty() ||
-         std::ranges::find(wishes.kinds, kind.name) != wishes.kinds.end();
+  return wishes.kinds.empty() || std::ranges::find(wishes.kinds, kind.name) != wishes.kinds.end();
 }
 
 std::uint64_t rounds_of(const Kind& kind, const Wishes& wishes) {

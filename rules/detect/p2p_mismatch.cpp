@@ -99,8 +99,7 @@ Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32
                     (one_line && shared.contains(view.member(gap.owing).calls_source));
   if (lost) dispute.sure.add(Ground::log_torn);
   // Nobody waits in it any more: it was made, or is a line short.
-  if (one_line && gap.passed == P2pGap::Passed::counted)
-    dispute.sure.add(Ground::one_line_tells);
+  if (one_line && gap.passed == P2pGap::Passed::counted) dispute.sure.add(Ground::one_line_tells);
   add_call(view, dispute.evidence, gap.waiting, gap.called, gap.owing);
   add_call(view, dispute.evidence, gap.owing, missing, gap.waiting);
   return dispute;

@@ -14,8 +14,8 @@ namespace faultline {
 // something else. Whatever they wait for now, it began with them.
 std::set<std::size_t> workers_on_other_paths(const View& view);
 
-// Whether a line of the member's calls, before its last ones, may be missing from its log: NCCL's own
-// count does not tell of each.
+// Whether a line of the member's calls, before its last ones, may be missing from its log: NCCL's
+// own count does not tell of each.
 bool may_lack_a_line(const Member& member);
 
 // It seems to be late, but is in step with its peers in what they called afterwards elsewhere: it

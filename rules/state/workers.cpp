@@ -103,8 +103,7 @@ void infer_ranks(const Progress& progress, std::vector<Worker>& workers, int exp
 }
 
 // Whether the places in this communicator are the ranks of the job.
-bool is_of_all(const Communicator& world, const Members& members,
-               const RankTies& ties) {
+bool is_of_all(const Communicator& world, const Members& members, const RankTies& ties) {
   if (world.nranks < ties.at_least) return false;
   int agree = 0;
   int differ = 0;

@@ -375,7 +375,8 @@ TEST_F(Ingest, KeepsTheWholeLinesOfASenderThatVanishes) {
   {
     RawClient client(server.port());
     client.say(
-        "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n"
+        "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        "99\r\n\r\n"
         "whole\nhal");
   }
   const Reply held = await(server, "/api/v1/sources?job=j",

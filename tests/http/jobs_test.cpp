@@ -48,7 +48,8 @@ class Jobs : public testing::Test {
       "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has fallen off "
       "the bus.";
   Workshop workshop;
-  ServerProcess server{workshop.folder(), {"--stall-after", "0s", "--allow-host", "faultline.example"}};
+  ServerProcess server{workshop.folder(),
+                       {"--stall-after", "0s", "--allow-host", "faultline.example"}};
 };
 
 TEST_F(Jobs, AreListedWithTheirCause) {

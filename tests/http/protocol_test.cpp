@@ -29,7 +29,8 @@ TEST_F(Protocol, AnswersPipelinedRequestsInOrder) {
   RawClient client(server.port());
   client.say(
       "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: 6\r\n\r\nhello\n"
+      "PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+      "6\r\n\r\nhello\n"
       "GET /nowhere HTTP/1.1\r\nHost: localhost\r\n\r\n"
       "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(client.hear(), HasSubstr(R"({"status":"ok"})"));
@@ -43,9 +44,10 @@ TEST_F(Protocol, AnswersPipelinedRequestsInOrder) {
 
 TEST_F(Protocol, ReadsARequestThatArrivesByteByByte) {
   RawClient client(server.port());
-  for (const char c : std::string("PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\n"
-                                  "Transfer-Encoding: chunked\r\n\r\n"
-                                  "3;x=y\r\nab\n\r\n1\r\nc\r\n0\r\nTrailer: t\r\n\r\n"))
+  for (const char c :
+       std::string("PUT /api/v1/ingest?job=j&source=s HTTP/1.1\r\nHost: localhost\r\n"
+                   "Transfer-Encoding: chunked\r\n\r\n"
+                   "3;x=y\r\nab\n\r\n1\r\nc\r\n0\r\nTrailer: t\r\n\r\n"))
     client.say({&c, 1});
   EXPECT_THAT(client.hear(), HasSubstr(R"("bytes":4,"lines":2)"));
 }
@@ -70,7 +72,8 @@ TEST_F(Protocol, InvitesABodyOnlyAfterTheRequestWasAccepted) {
 
   RawClient gap(server.port());
   gap.say(
-      "PUT /api/v1/ingest?job=j&source=s&offset=1000 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+      "PUT /api/v1/ingest?job=j&source=s&offset=1000 HTTP/1.1\r\nHost: "
+      "localhost\r\nContent-Length: 3\r\n"
       "Expect: 100-continue\r\n\r\n");
   EXPECT_THAT(gap.hear(), StartsWith("HTTP/1.1 409 Conflict\r\n"));
 
@@ -84,7 +87,8 @@ TEST_F(Protocol, GivesHeadTheHeadOfGet) {
   client.say("GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n");
   const std::string get = client.hear();
   client.say(
-      "HEAD /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      "HEAD /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: "
+      "localhost\r\n\r\n");
   const std::string head = client.hear_head();
   const auto without_date = [](std::string text) {
     const std::size_t at = text.find("Date: ");
@@ -106,9 +110,10 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
       {"two hosts", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "HTTP/1.1 400"},
       {"another version", "GET /healthz HTTP/3.0\r\nHost: localhost\r\n\r\n", "HTTP/1.1 505"},
       {"unknown method", "BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 501"},
-      {"known method in vain", "DELETE /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 405"},
-      {"a target too long", "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n",
-       "HTTP/1.1 414"},
+      {"known method in vain", "DELETE /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+       "HTTP/1.1 405"},
+      {"a target too long",
+       "GET /" + std::string(9000, 'a') + " HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 414"},
       {"a target without end", "GET /" + std::string(40000, 'a'), "HTTP/1.1 414"},
       {"headers too long",
        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + std::string(40000, 'a') + "\r\n\r\n",
@@ -163,7 +168,8 @@ TEST_F(Protocol, SpeaksHttp10) {
 TEST_F(Protocol, LetsAClientReadTheAnswerThoughItIsStillSending) {
   RawClient client(server.port());
   client.say(
-      "PUT /api/v1/ingest?colour=red HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n");
+      "PUT /api/v1/ingest?colour=red HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+      "8000000\r\n\r\n");
   const std::string megabyte(1 << 20, 'x');
   for (int i = 0; i < 7; ++i) client.say(megabyte);
   EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 400 Bad Request\r\n"));
