@@ -69,11 +69,10 @@ std::string perftest_in_words(const View& view, const PartRecord& record) {
 }
 
 std::string ping_in_words(const View& view, const PartRecord& record) {
-  const auto sent = number_in(view, record, "packets transmitted");
-  auto received = number_in(view, record, "received");
-  if (!received) received = number_in(view, record, "packets received");
-  if (!sent || !received) return {};
-  return fmt::format("{:.0f} of {:.0f} pings{} were answered", *received, *sent, to_whom(record));
+  const std::optional<Pings> pings = pings_in(view, record);
+  if (!pings) return {};
+  return fmt::format("{:.0f} of {:.0f} pings{} were answered", pings->received, pings->sent,
+                     to_whom(record));
 }
 
 std::string segments_in_words(const View& view, const PartRecord& record) {

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "rules/detect/placed.h"
+
 namespace faultline {
 namespace {
 
@@ -24,10 +26,9 @@ std::string whose(const std::string& dialect) {
 
 std::string ranks_heard(const View& view) {
   if (view.members.empty()) return {};
-  const bool calls = std::ranges::any_of(
-      view.members, [&](std::size_t index) { return view.member(index).calls > 0; });
   const int expected = std::max(view.roll.expected, view.roll.seen);
-  return fmt::format(" ({} of {} ranks{})", view.roll.seen, expected, calls ? "" : ", no calls");
+  return fmt::format(" ({} of {} ranks{})", view.roll.seen, expected,
+                     job_got_to_work(view) ? "" : ", no calls");
 }
 
 }  // namespace

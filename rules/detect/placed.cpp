@@ -32,6 +32,11 @@ bool tells_of_a_job(const View& view) {
          !view.job.remarks().processes().empty() || view.job.reports().latest() != nullptr;
 }
 
+bool job_got_to_work(const View& view) {
+  return std::ranges::any_of(view.members,
+                             [&](std::size_t index) { return view.member(index).calls > 0; });
+}
+
 void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   suspicion.phase = placed.phase;

@@ -1,26 +1,21 @@
 // What one tool printed, pasted alone: it is judged as that. Health is nothing that a single tool
 // could tell.
 #include <fmt/format.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <boost/json.hpp>
-
-#include <algorithm>
 #include <map>
 #include <string>
-#include <vector>
 
+#include "simulated_diagnosis.h"
 #include "workshop.h"
 
 namespace faultline {
 namespace {
 
-namespace json = boost::json;
 using Files = std::map<std::string, std::string>;
 
 struct Answer {
-  std::string verdict;
+  Verdict verdict = Verdict::unknown;
   std::string first;  // class of the first cause
   double confidence = 0;
 };
@@ -28,14 +23,10 @@ struct Answer {
 Answer answer_to(const Files& files) {
   Workshop workshop;
   for (const auto& [name, text] : files) workshop.write("pasted/" + name, text);
-  const json::value diagnosis = json::parse(
-      workshop.make("{ '" FAULTLINE_BINARY "' diagnose --format json pasted >out; true; }"));
-  Answer answer{.verdict = std::string(diagnosis.at("verdict").as_string())};
-  const json::array& causes = diagnosis.at("root_causes").as_array();
-  if (causes.empty()) return answer;
-  answer.first = causes.front().at("class").as_string();
-  answer.confidence = causes.front().at("confidence").to_number<double>();
-  return answer;
+  const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "pasted");
+  if (diagnosis.root_causes.empty()) return {.verdict = diagnosis.verdict};
+  const Finding& first = diagnosis.root_causes.front();
+  return {diagnosis.verdict, std::string(name_of(first.cause)), first.confidence};
 }
 
 std::string ibstat(const std::string& state, const std::string& physical) {
@@ -103,7 +94,7 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
     EXPECT_GT(faulty.confidence, 0.3);
     EXPECT_LT(faulty.confidence, 0.8) << "no job is known";
     const Answer sound = answer_to(c.sound);
-    EXPECT_EQ(sound.verdict, "unknown") << "no rank was seen";
+    EXPECT_EQ(sound.verdict, Verdict::unknown) << "no rank was seen";
     EXPECT_EQ(sound.first, "");
   }
 }

@@ -89,12 +89,6 @@ class Conditions {
            matches_any(condition.fields, field);
   }
 
-  bool job_got_to_work() const {
-    return std::ranges::any_of(facts_.view.members, [&](std::size_t index) {
-      return facts_.view.member(index).calls > 0;
-    });
-  }
-
   bool holds(Hit& hit, const std::vector<const PartRecord*>& beside) const {
     const PartCondition& condition = *hit.condition;
     const std::vector<PartSample>& samples = hit.series->samples;
@@ -104,7 +98,7 @@ class Conditions {
     if (condition.grows_per_hour ? !grows(condition, samples) : !is_met_last(hit, samples))
       return false;
     if (condition.under_load && !works(hit)) return false;
-    if (condition.before_start && job_got_to_work()) return false;
+    if (condition.before_start && job_got_to_work(facts_.view)) return false;
     if (condition.siblings && !siblings_differ(hit, beside)) return false;
     hit.before_job = facts_.view.phases.is_before(last.line->time);
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {

@@ -6,6 +6,7 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -35,31 +36,13 @@ Suspicion describe_loss(const PartFacts& facts, const PartRecord& record, Cause 
 }
 
 // It may be so of any network, and accuses nobody.
-void only_mention(Suspicion& suspicion) {
+void accuse_nobody_by(Suspicion& suspicion) {
   suspicion.verdict = Verdict::healthy;
   suspicion.finding.severity = Severity::info;
 }
 
-bool job_got_to_work(const View& view) {
-  return std::ranges::any_of(view.members,
-                             [&](std::size_t index) { return view.member(index).calls > 0; });
-}
-
 // --- Pings
 // --------------------------------------------------------------------------------------
-
-struct Pings {
-  double sent = 0;
-  double received = 0;
-};
-
-std::optional<Pings> pings_of(const PartFacts& facts, const PartRecord& record) {
-  const auto sent = number_in(facts.view, record, "packets transmitted");
-  auto received = number_in(facts.view, record, "received");
-  if (!received) received = number_in(facts.view, record, "packets received");
-  if (!sent || !received || *sent <= 0 || *received > *sent) return std::nullopt;
-  return Pings{*sent, *received};
-}
 
 // Where ping says why, or only large packets are lost, that is another matter.
 bool has_other_reason(const PartFacts& facts, const PartRecord& record) {
@@ -71,7 +54,7 @@ bool has_other_reason(const PartFacts& facts, const PartRecord& record) {
 }
 
 void suspect_pings(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
-  const auto pings = pings_of(facts, record);
+  const auto pings = pings_in(facts.view, record);
   if (!pings || has_other_reason(facts, record)) return;
   const double lost = pings->sent - pings->received;
   if (lost < kLeastLost || lost < kShareLost * pings->sent) return;
@@ -86,7 +69,7 @@ void suspect_pings(const PartFacts& facts, const PartRecord& record, Suspicions&
           ? fmt::format("{} answered none of {:.0f} pings", to.empty() ? "A host" : to, pings->sent)
           : fmt::format("{:.0f} of {:.0f} pings{}{} were lost ({:.0f} %)", lost, pings->sent,
                         to.empty() ? "" : " to ", to, 100 * lost / pings->sent);
-  if (silent && job_got_to_work(facts.view)) only_mention(suspicion);
+  if (silent && job_got_to_work(facts.view)) accuse_nobody_by(suspicion);
   const bool fabric = record.tool == "ibping";
   finding.actions = {
       {.what = silent && !fabric
@@ -171,7 +154,7 @@ void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& 
   suspicion.finding.title = fmt::format("iperf3{}{} sent {:.0f} segments again in {:.1f} GB{}{}",
                                         to.empty() ? "" : " to ", to, sent->again,
                                         sent->bytes / kGB, rate.empty() ? "" : ", at ", rate);
-  if (share < kShareAgain) only_mention(suspicion);
+  if (share < kShareAgain) accuse_nobody_by(suspicion);
   add_advice_on_segments(suspicion.finding);
   found.push_back(std::move(suspicion));
 }

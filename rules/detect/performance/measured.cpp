@@ -24,6 +24,14 @@ std::string text_in(const View& view, const PartRecord& record, std::string_view
   return series == nullptr ? std::string() : series->last().value;
 }
 
+std::optional<Pings> pings_in(const View& view, const PartRecord& record) {
+  const auto sent = number_in(view, record, "packets transmitted");
+  auto received = number_in(view, record, "received");
+  if (!received) received = number_in(view, record, "packets received");
+  if (!sent || !received || *sent <= 0 || *received > *sent) return std::nullopt;
+  return Pings{*sent, *received};
+}
+
 bool is_cliff(double reached, double best) {
   constexpr double kFraction = 0.5;
   return reached < kFraction * best;

@@ -24,6 +24,12 @@ std::optional<double> leading_number(std::string_view text);
 std::optional<double> number_in(const View& view, const PartRecord& record, std::string_view name);
 std::string text_in(const View& view, const PartRecord& record, std::string_view name);
 
+struct Pings {
+  double sent = 0;
+  double received = 0;
+};
+std::optional<Pings> pings_in(const View& view, const PartRecord& record);
+
 // Whether large messages reach far less than smaller ones did.
 bool is_cliff(double reached, double best);
 
