@@ -71,6 +71,20 @@ bool is_row_of_numbers(const NcclTestsLayout& layout, const std::vector<std::str
   return algbw < kFromHere || (busbw >= kLeast * algbw && busbw <= kMost * algbw);
 }
 
+// What reduces nothing may have nothing in that column, and all that follows stands one further
+// left.
+void leave_out_empty_redop(NcclTestsLayout& layout, const std::vector<std::string_view>& words) {
+  if (layout.redop < 0 || std::ssize(words) <= layout.redop || std::ssize(words) >= layout.tokens ||
+      is_word(words[static_cast<std::size_t>(layout.redop)]))
+    return;
+  for (std::array<int, 2>* places : {&layout.algbw, &layout.busbw, &layout.wrong})
+    for (int& place : *places)
+      if (place > layout.redop) --place;
+  layout.redop = -1;
+  --layout.leading;
+  --layout.tokens;
+}
+
 }  // namespace
 
 void NcclTestsLayout::save(SavedBytesWriter& saved) const {
@@ -172,8 +186,9 @@ std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row) {
   return layout;
 }
 
-std::optional<NcclTestsRow> nccl_tests_row(const NcclTestsLayout& layout, std::string_view text) {
+std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_view text) {
   const auto words = words_of(text, kMostColumns + 2);
+  leave_out_empty_redop(layout, words);
   const auto word = [&](int at) {
     const auto index = static_cast<std::size_t>(at);
     return at >= 0 && index < words.size() ? words[index] : std::string_view();

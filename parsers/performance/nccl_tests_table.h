@@ -48,6 +48,6 @@ std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head);
 // A whole row's, by its shape alone.
 std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row);
 
-std::optional<NcclTestsRow> nccl_tests_row(const NcclTestsLayout& layout, std::string_view text);
+std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_view text);
 
 }  // namespace faultline

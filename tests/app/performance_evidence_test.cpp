@@ -16,6 +16,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class Posted {
  public:
@@ -106,6 +107,25 @@ TEST(PerformanceEvidence, ATableOfAScriptIsSaidAndItsCliffIsFound) {
   cliff.post("bench.txt", script_table(24.8));
   EXPECT_THAT(causes(cliff.diagnosis()), ElementsAre("performance.bandwidth_low"));
   EXPECT_THAT(cliff.diagnosis().summary, HasSubstr("fell to 24.8 GB/s"));
+}
+
+TEST(PerformanceEvidence, ARowThatReducesNothingIsReadWhereItsColumnIsEmpty) {
+  Posted job;
+  job.post("alltoall.txt",
+           "# nThread 1 nGpus 2 minBytes 1048576 maxBytes 2097152 step: 2(factor) validation: 0\n"
+           "# Using devices\n"
+           "#   Rank  0 Pid  4411 on node-a device  0 [0x07] NVIDIA A100\n"
+           "#   Rank  1 Pid  4411 on node-a device  1 [0x0f] NVIDIA A100\n"
+           "#       size         count    type   redop     time   algbw   busbw  error     time   "
+           "algbw   busbw  error\n"
+           "     1048576        131072   float            71.42   14.68   12.85    N/A    71.03   "
+           "14.76   12.92    N/A\n"
+           "     2097152        262144   float            9216    22.76   19.91    N/A    92.7   "
+           "22.62   19.79    N/A\n"
+           "# Out of bounds values : 0 OK\n");
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown);
+  EXPECT_THAT(job.diagnosis().summary, HasSubstr("19.91 GB/s of bus bandwidth with messages of 2"));
+  EXPECT_THAT(job.diagnosis().summary, Not(HasSubstr("missing")));
 }
 
 TEST(PerformanceEvidence, ANumberByItselfIsSaidAndIsNoHealth) {
