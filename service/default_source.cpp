@@ -36,12 +36,12 @@ std::vector<std::string> numbered_sources(Store& store, const std::string& job,
 bool begins_a_body(const Fingerprint& block, std::string_view beginning) {
   const std::uint64_t size = block.to_offset - block.from_offset;
   const auto compared = static_cast<std::size_t>(std::min<std::uint64_t>(size, kHeadBytes));
-  return block.starts_body && size > 0 && beginning.size() >= compared &&
+  return size > 0 && beginning.size() >= compared &&
          digest_of(beginning.substr(0, compared)) == block.head_digest;
 }
 
-bool holds_all_of(const std::vector<Fingerprint>& blocks, std::string_view body) {
-  ResendFilter filter(blocks);
+bool holds_all_of(HeldBlocks blocks, std::string_view body) {
+  ResendFilter filter(std::move(blocks));
   filter.expect_whole_bodies();
   return filter.feed(body).empty() && filter.finish().empty();
 }
@@ -118,10 +118,10 @@ std::shared_ptr<SourceLease> lease_default_source(LiveJobs& jobs, Store& store,
   const std::vector<std::string> known = numbered_sources(store, job, name);
   const bool whole = is_known_as_a_whole(beginning);
   for (const std::string& candidate : known) {
-    const std::vector<Fingerprint> blocks = store.fingerprints(job, candidate);
+    HeldBlocks held = held_blocks(store, job, candidate);
     const bool again = std::ranges::any_of(
-        blocks, [&](const Fingerprint& block) { return begins_a_body(block, beginning); });
-    if (!again || (whole && !holds_all_of(blocks, beginning))) continue;
+        held.starts, [&](const HeldBlock& block) { return begins_a_body(block.print, beginning); });
+    if (!again || (whole && !holds_all_of(std::move(held), beginning))) continue;
     if (auto lease = open.take_if_free(job, candidate, on_loss)) return lease;
   }
   if (!whole) {

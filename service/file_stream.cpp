@@ -126,7 +126,7 @@ FileStream::FileStream(Source source, std::optional<std::uint64_t> offset, Store
     skip_ = position_.offset - std::min(position_.offset, *offset_);
     starts_body_ = position_.offset == 0;
   } else if (position_.offset > 0) {
-    filter_.emplace(store.fingerprints(source_.job, source_.name));
+    filter_.emplace(held_blocks(store, source_.job, source_.name));
   }
 }
 

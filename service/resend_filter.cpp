@@ -3,40 +3,62 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace faultline {
 namespace {
 
-std::size_t size_of(const Fingerprint& block) {
-  return static_cast<std::size_t>(block.to_offset - block.from_offset);
+std::size_t size_of(const HeldBlock& block) {
+  return static_cast<std::size_t>(block.print.to_offset - block.print.from_offset);
 }
 
 }  // namespace
 
 std::uint64_t digest_of(std::string_view bytes) { return XXH3_64bits(bytes.data(), bytes.size()); }
 
-ResendFilter::ResendFilter(const std::vector<Fingerprint>& held) {
-  for (const Fingerprint& block : held)
-    if (block.to_offset > block.from_offset) blocks_.push_back(block);
-  for (std::size_t i = 0; i < blocks_.size(); ++i)
-    if (blocks_[i].starts_body) body_starts_.push_back(i);
+HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source) {
+  return {.starts = store.body_starts(job, source),
+          .after = [&store, job, source](std::int64_t batch) {
+            return store.blocks_after(job, source, batch);
+          }};
+}
+
+ResendFilter::ResendFilter(HeldBlocks held) : held_(std::move(held)) {
+  std::erase_if(held_.starts, [](const HeldBlock& block) { return size_of(block) == 0; });
   begin_boundary();
 }
 
+// The block behind the one that was matched last.
+void ResendFilter::find_next() {
+  next_.reset();
+  if (!last_matched_) return;
+  const auto behind = [&](const HeldBlock& block) {
+    return block.batch > last_matched_->batch && size_of(block) > 0;
+  };
+  auto block = std::ranges::find_if(window_, behind);
+  for (std::int64_t from = last_matched_->batch; block == window_.end();
+       from = window_.back().batch) {
+    window_ = held_.after(from);
+    if (window_.empty()) return;
+    block = std::ranges::find_if(window_, behind);
+  }
+  next_ = *block;
+}
+
 void ResendFilter::begin_boundary() {
+  find_next();
   candidates_.clear();
-  if (last_matched_ && *last_matched_ + 1 < blocks_.size())
-    candidates_.push_back({*last_matched_ + 1});
-  for (const std::size_t block : body_starts_) {
-    if (last_matched_ && block == *last_matched_ + 1) continue;
+  if (next_) candidates_.push_back({.block = *next_, .follows = true});
+  for (const HeldBlock& block : held_.starts) {
+    if (next_ && block.batch == next_->batch) continue;
     // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with.
-    if (last_matched_ && size_of(blocks_[block]) < kHeadBytes) continue;
-    candidates_.push_back({block});
+    if (last_matched_ && size_of(block) < kHeadBytes) continue;
+    candidates_.push_back({.block = block});
   }
   // The longest is the strongest claim; equal ones keep their order.
-  std::stable_sort(candidates_.begin(), candidates_.end(), [&](Candidate a, Candidate b) {
-    return size_of(blocks_[a.block]) > size_of(blocks_[b.block]);
-  });
+  std::stable_sort(
+      candidates_.begin(), candidates_.end(),
+      [](const Candidate& a, const Candidate& b) { return size_of(a.block) > size_of(b.block); });
 }
 
 void ResendFilter::drop(std::size_t bytes) {
@@ -44,9 +66,9 @@ void ResendFilter::drop(std::size_t bytes) {
   duplicate_bytes_ += bytes;
 }
 
-void ResendFilter::take_block(std::size_t block) {
-  const std::size_t here = std::min(size_of(blocks_[block]), rest().size());
-  skipping_ = size_of(blocks_[block]) - here;
+void ResendFilter::take_block(HeldBlock block) {
+  const std::size_t here = std::min(size_of(block), rest().size());
+  skipping_ = size_of(block) - here;
   drop(here);
   last_matched_ = block;
   begin_boundary();
@@ -55,8 +77,8 @@ void ResendFilter::take_block(std::size_t block) {
 // Takes one whole block off the front of what is held back. False: nothing to take, or not yet.
 bool ResendFilter::match_block(bool complete) {
   for (auto candidate = candidates_.begin(); candidate != candidates_.end();) {
-    const Fingerprint& block = blocks_[candidate->block];
-    const std::size_t size = size_of(block);
+    const Fingerprint& block = candidate->block.print;
+    const std::size_t size = size_of(candidate->block);
     const std::size_t head = std::min(size, kHeadBytes);
     if (!candidate->head_matches && rest().size() >= head) {
       if (digest_of(rest().substr(0, head)) != block.head_digest) {
@@ -114,13 +136,10 @@ std::string_view ResendFilter::finish() {
   while (!rest().empty() && match_block(true)) {
   }
   if (rest().empty()) return {};
-  const bool inside_block =
-      std::any_of(candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
-        const bool follows = last_matched_ && candidate.block == *last_matched_ + 1;
-        const bool too_short_to_tell =
-            rest().size() < std::min(size_of(blocks_[candidate.block]), kHeadBytes);
-        return candidate.head_matches || (follows && too_short_to_tell);
-      });
+  const bool inside_block = std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
+    const bool too_short_to_tell = rest().size() < std::min(size_of(candidate.block), kHeadBytes);
+    return candidate.head_matches || (candidate.follows && too_short_to_tell);
+  });
   if (!inside_block || whole_bodies_) return give_up();
   drop(rest().size());
   passes_all_ = true;
@@ -129,11 +148,9 @@ std::string_view ResendFilter::finish() {
 
 std::string_view ResendFilter::settle(bool for_long) {
   if (passes_all_ || rest().empty()) return {};
-  const bool may_be_known =
-      std::any_of(candidates_.begin(), candidates_.end(), [&](Candidate candidate) {
-        return !for_long || candidate.head_matches ||
-               (last_matched_ && candidate.block == *last_matched_ + 1);
-      });
+  const bool may_be_known = std::ranges::any_of(candidates_, [&](const Candidate& candidate) {
+    return !for_long || candidate.head_matches || candidate.follows;
+  });
   return may_be_known ? std::string_view{} : give_up();
 }
 

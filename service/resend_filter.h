@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,10 +29,18 @@ inline constexpr std::size_t kHeadBytes = 256;
 
 std::uint64_t digest_of(std::string_view bytes);
 
+// What a source holds, as far as it is asked for.
+struct HeldBlocks {
+  std::vector<HeldBlock> starts;  // of bodies, in the order of the source
+  // Some of those that stand behind this one; none: it is the last.
+  std::function<std::vector<HeldBlock>(std::int64_t batch)> after;
+};
+
+HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& source);
+
 class ResendFilter {
  public:
-  // `held` in the order of the source.
-  explicit ResendFilter(const std::vector<Fingerprint>& held);
+  explicit ResendFilter(HeldBlocks held);
 
   // What is new of the bytes so far and was not returned yet; valid until the next call.
   std::string_view feed(std::string_view bytes);
@@ -55,11 +64,12 @@ class ResendFilter {
   std::uint64_t duplicate_bytes() const { return duplicate_bytes_; }
 
   // Whether the new bytes go on where the source ends, rather than begin a body or a branch of one.
-  bool continues_source() const { return last_matched_ && *last_matched_ + 1 == blocks_.size(); }
+  bool continues_source() const { return last_matched_ && !next_; }
 
  private:
   struct Candidate {
-    std::size_t block;
+    HeldBlock block;
+    bool follows = false;  // the block that was matched last
     bool head_matches = false;
   };
 
@@ -67,14 +77,16 @@ class ResendFilter {
   void drop(std::size_t bytes);
   void begin_boundary();
   bool match_block(bool complete);
-  void take_block(std::size_t block);
+  void take_block(HeldBlock block);
+  void find_next();
   std::string_view give_up();
 
-  std::vector<Fingerprint> blocks_;
-  std::vector<std::size_t> body_starts_;
+  HeldBlocks held_;
+  std::vector<HeldBlock> window_;      // blocks from the one that was asked for last
   std::vector<Candidate> candidates_;  // what the next bytes may be, longest block first
-  std::optional<std::size_t> last_matched_;
-  std::string buffer_;  // held back; from start_ on undecided
+  std::optional<HeldBlock> last_matched_;
+  std::optional<HeldBlock> next_;  // behind it
+  std::string buffer_;             // held back; from start_ on undecided
   std::size_t start_ = 0;
   std::uint64_t skipping_ = 0;  // bytes of an overlong line still to pass over
   std::uint64_t duplicate_bytes_ = 0;

@@ -169,20 +169,39 @@ void insert_batch(Database& database, std::int64_t source, const Commit& commit,
     insert_event(database, batch, event, commit.batch.speakers);
 }
 
-std::vector<Fingerprint> select_fingerprints(Database& database, std::string_view job,
-                                             std::string_view source) {
-  std::vector<Fingerprint> prints;
-  Query row = database.query(
-      "SELECT from_offset, to_offset, digest, head_digest, starts_body FROM batches "
-      "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) ORDER BY id",
-      job, source);
+namespace {
+
+std::vector<HeldBlock> held_blocks(Query row) {
+  std::vector<HeldBlock> blocks;
   while (row.next())
-    prints.push_back({.from_offset = row.bits(0),
-                      .to_offset = row.bits(1),
-                      .digest = row.bits(2),
-                      .head_digest = row.bits(3),
-                      .starts_body = row.integer(4) != 0});
-  return prints;
+    blocks.push_back({.batch = row.integer(0),
+                      .print = {.from_offset = row.bits(1),
+                                .to_offset = row.bits(2),
+                                .digest = row.bits(3),
+                                .head_digest = row.bits(4),
+                                .starts_body = row.integer(5) != 0}});
+  return blocks;
+}
+
+}  // namespace
+
+std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
+                                          std::string_view source) {
+  return held_blocks(database.query(
+      "SELECT id, from_offset, to_offset, digest, head_digest, starts_body FROM batches "
+      "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) AND starts_body = 1 "
+      "ORDER BY id",
+      job, source));
+}
+
+std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
+                                           std::string_view source, std::int64_t batch) {
+  constexpr int kAtOnce = 64;
+  return held_blocks(database.query(
+      "SELECT id, from_offset, to_offset, digest, head_digest, starts_body FROM batches "
+      "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) AND id > ? "
+      "ORDER BY id LIMIT ?",
+      job, source, batch, kAtOnce));
 }
 
 std::vector<DamagedSource> replay_batches(

@@ -15,8 +15,10 @@ namespace faultline {
 void insert_batch(Database& database, std::int64_t source, const Commit& commit,
                   std::string_view content);
 
-std::vector<Fingerprint> select_fingerprints(Database& database, std::string_view job,
-                                             std::string_view source);
+std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
+                                          std::string_view source);
+std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
+                                           std::string_view source, std::int64_t batch);
 
 // One batch at a time, with nothing held open while `visit` has it: a long replay keeps neither
 // memory nor the writer's log.

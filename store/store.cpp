@@ -141,9 +141,14 @@ std::vector<StoredSource> Store::sources(std::string_view job) {
   return impl_->read([&](Database& database) { return select_sources(database, job); });
 }
 
-std::vector<Fingerprint> Store::fingerprints(std::string_view job, std::string_view source) {
+std::vector<HeldBlock> Store::body_starts(std::string_view job, std::string_view source) {
+  return impl_->read([&](Database& database) { return select_body_starts(database, job, source); });
+}
+
+std::vector<HeldBlock> Store::blocks_after(std::string_view job, std::string_view source,
+                                           std::int64_t batch) {
   return impl_->read(
-      [&](Database& database) { return select_fingerprints(database, job, source); });
+      [&](Database& database) { return select_blocks_after(database, job, source, batch); });
 }
 
 std::vector<DamagedSource> Store::replay(

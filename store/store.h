@@ -63,6 +63,13 @@ struct Fingerprint {
   bool operator==(const Fingerprint&) const = default;
 };
 
+// One that is stored, and where: batches of a source have growing numbers.
+struct HeldBlock {
+  std::int64_t batch = 0;
+  Fingerprint print;
+  bool operator==(const HeldBlock&) const = default;
+};
+
 // A batch and where its source stands after it: saved together or not at all.
 struct Commit {
   Source source;
@@ -176,7 +183,11 @@ class Store {
   std::vector<StoredJob> jobs();  // by name
   std::optional<StoredSource> source(std::string_view job, std::string_view name);
   std::vector<StoredSource> sources(std::string_view job);
-  std::vector<Fingerprint> fingerprints(std::string_view job, std::string_view source);
+  // With which the bodies of the source began, and some of those that follow one: a source may have
+  // a million.
+  std::vector<HeldBlock> body_starts(std::string_view job, std::string_view source);
+  std::vector<HeldBlock> blocks_after(std::string_view job, std::string_view source,
+                                      std::int64_t batch);
 
   // Every batch of the job, in the order of commits, one in memory at a time. What is committed
   // after it began may be left out. `visit` may use the store. Returns the sources of which batches

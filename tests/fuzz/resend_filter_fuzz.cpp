@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "oracle.h"
+#include "held_blocks.h"
 
 namespace {
 
@@ -39,7 +40,7 @@ struct Sent {
 
 Sent send(const std::vector<Fingerprint>& held, std::string_view body, std::size_t piece,
           bool whole) {
-  ResendFilter filter(held);
+  ResendFilter filter(held_blocks(held));
   if (whole) filter.expect_whole_bodies();
   Sent sent;
   const std::size_t size = body.size();

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "held_blocks.h"
+
 namespace faultline {
 namespace {
 
@@ -35,7 +37,7 @@ struct Sent {
 };
 
 Sent send(const Held& held, std::string_view body, std::size_t piece_size = 100) {
-  ResendFilter filter(held.prints);
+  ResendFilter filter(held_blocks(held.prints));
   Sent sent;
   for (std::size_t at = 0; at < body.size(); at += piece_size)
     sent.fresh += filter.feed(body.substr(at, piece_size));
@@ -130,12 +132,12 @@ TEST(ResendFilter, TakesAShorterBodyForAnotherOneWhereItMeansSomethingOnlyAsAWho
   Held held;
   held.block(lines("a", 100), true);
   const std::string shorter = lines("a", 60);
-  ResendFilter filter(held.prints);
+  ResendFilter filter(held_blocks(held.prints));
   filter.expect_whole_bodies();
   std::string fresh(filter.feed(shorter));
   fresh += filter.finish();
   EXPECT_EQ(fresh, shorter);
-  ResendFilter again(held.prints);
+  ResendFilter again(held_blocks(held.prints));
   again.expect_whole_bodies();
   EXPECT_EQ(again.feed(lines("a", 100)), "");
   EXPECT_EQ(again.finish(), "");
@@ -147,7 +149,7 @@ TEST(ResendFilter, DoesNotHoldBackWhatIsLargerThanMayBeHeld) {
   Held held;
   held.block(beginning, true);
   held.prints[0].to_offset = std::uint64_t{300} << 20;
-  ResendFilter filter(held.prints);
+  ResendFilter filter(held_blocks(held.prints));
   filter.expect_whole_bodies();
   EXPECT_EQ(filter.feed(beginning), beginning);
   EXPECT_TRUE(filter.passes_all());
@@ -158,7 +160,7 @@ TEST(ResendFilter, DoesNotTakeABodyThatIsOneLineForAnotherOneByItsHead) {
   const std::string two = std::string(3 << 20, 'x') + "2";
   Held held;
   held.block(one, true);
-  ResendFilter filter(held.prints);
+  ResendFilter filter(held_blocks(held.prints));
   filter.expect_whole_bodies();
   std::string fresh(filter.feed(two));
   fresh += filter.finish();
@@ -188,7 +190,7 @@ TEST(ResendFilter, NeverHoldsBackMoreThanABlockAndAPiece) {
   const std::string overlong(8 * kMaxBlockBytes, 'x');
   Held held;
   held.block(overlong + "\n", true).block(lines("a", 50));
-  ResendFilter filter(held.prints);
+  ResendFilter filter(held_blocks(held.prints));
   const std::string body = overlong + "\n" + lines("a", 50) + "new\n";
   std::size_t waiting = 0;
   std::uint64_t accounted = 0;
@@ -208,7 +210,7 @@ TEST(ResendFilter, LetsAStreamThatPausesBeSeenUnlessItLooksKnown) {
   Held held;
   held.block(lines("a", 500), true);
   {
-    ResendFilter filter(held.prints);
+    ResendFilter filter(held_blocks(held.prints));
     EXPECT_EQ(filter.feed("Xid 79\n"), "");
     EXPECT_EQ(filter.settle(false), "") << "it may be the beginning of what is held";
     EXPECT_EQ(filter.settle(true), "Xid 79\n");
@@ -216,12 +218,12 @@ TEST(ResendFilter, LetsAStreamThatPausesBeSeenUnlessItLooksKnown) {
     EXPECT_EQ(filter.finish(), "");
   }
   {
-    ResendFilter filter(held.prints);
+    ResendFilter filter(held_blocks(held.prints));
     EXPECT_EQ(filter.feed(lines("a", 100)), "");
     EXPECT_EQ(filter.settle(true), "") << "the beginning of a known block";
   }
   {
-    ResendFilter filter(held.prints);
+    ResendFilter filter(held_blocks(held.prints));
     EXPECT_EQ(filter.feed(lines("a", 500) + "new\n"), "");
     EXPECT_EQ(filter.settle(true), "new\n");
   }

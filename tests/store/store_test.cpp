@@ -21,7 +21,7 @@ TEST(Store, IsEmptyAtFirst) {
   EXPECT_THAT(store.jobs(), IsEmpty());
   EXPECT_THAT(store.sources("llama"), IsEmpty());
   EXPECT_EQ(store.source("llama", "x"), std::nullopt);
-  EXPECT_THAT(store.fingerprints("llama", "x"), IsEmpty());
+  EXPECT_THAT(store.body_starts("llama", "x"), IsEmpty());
   EXPECT_THAT(replay_all(store), IsEmpty());
   EXPECT_THAT(store.findings({}).findings, IsEmpty());
   EXPECT_EQ(store.pending(), 0u);
@@ -78,13 +78,25 @@ TEST(Store, KeepsTheFingerprintsOfASourceInOrder) {
   RandomBatches random(5);
   Store store(folder / "f.db");
   std::vector<Fingerprint> expected;
-  for (std::uint64_t i = 0; i < 10; ++i) {
-    const Commit commit = nth_commit(random, "a", i);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    Commit commit = nth_commit(random, "a", i);
+    commit.fingerprint.starts_body = i % 50 == 0;
     expected.push_back(commit.fingerprint);
     ASSERT_EQ(outcome(store, commit), "");
     ASSERT_EQ(outcome(store, nth_commit(random, "b", i)), "");
   }
-  EXPECT_EQ(store.fingerprints("llama", "a"), expected);
+  std::vector<HeldBlock> starts = store.body_starts("llama", "a");
+  ASSERT_EQ(starts.size(), 4u);
+  std::vector<Fingerprint> all{starts[0].print};
+  std::int64_t last = starts[0].batch;
+  for (auto window = store.blocks_after("llama", "a", last); !window.empty();
+       window = store.blocks_after("llama", "a", last)) {
+    EXPECT_LE(window.size(), 64u);
+    for (const HeldBlock& block : window) all.push_back(block.print);
+    last = window.back().batch;
+  }
+  EXPECT_EQ(all, expected);
+  EXPECT_EQ(starts[3].print, expected[150]);
 }
 
 TEST(Store, RefusesACommitThatDoesNotBeginWhereItsSourceStands) {
