@@ -174,7 +174,7 @@ Step Unwrapper::Impl::peel_at_bracket(Peeled& line) {
   return stepped(peel_kernel_stamp(line) || peel_torch_label(line) || peel_open_mpi(line) ||
                  peel_hydra(line) || peel_kubectl_prefix(line) ||
                  peel_c10_header(line, reference_for(line)) || peel_python_log_header(line) ||
-                 relative_.peel(line, reference_for(line)));
+                 peel_bracketed_stamp(line) || relative_.peel(line, reference_for(line)));
 }
 
 Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
@@ -185,7 +185,7 @@ Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
   const Step step = peel_cri(line, pieces_, pool_);
   if (step != Step::not_mine) return step;
   return stepped(peel_iso_stamp(line) || peel_srun_label(line) || peel_rfc5424(line) ||
-                 peel_unix_stamp(line) || peel_host_label(line));
+                 peel_unix_stamp(line) || peel_seconds_of_notebook(line) || peel_host_label(line));
 }
 
 Step Unwrapper::Impl::peel_at_brace(Peeled& line, int nesting) {

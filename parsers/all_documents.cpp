@@ -14,6 +14,7 @@
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
 #include "parsers/launcher/launcher_table.h"
+#include "parsers/launcher/mpirun_table.h"
 #include "parsers/nccl/ncclras_text.h"
 #include "parsers/network/ip_link.h"
 #include "parsers/network/iperf3_text.h"
@@ -63,6 +64,7 @@ constexpr DocumentFormat kFormats[] = {
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
+    {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},
     {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},
     {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIWTUjx"},
     {"stack-dump", begins_stack_dump, make_stack_dump, "TCP=#"},

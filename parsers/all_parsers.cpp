@@ -65,7 +65,6 @@ constexpr Parser kParsers[] = {
     {"torchrun", " process ", parse_torchrun_agent, true},
     {"srun", "srun: error: ", parse_srun_exit, true},
     {"mpirun", "noticed that process rank ", parse_mpirun_exit, true},
-    {"mpirun", "Process name: [", parse_mpirun_exit, true},
     {"hydra", " RUNNING AT ", parse_hydra_exit, true},
     {"pals", ": rank ", parse_pals_exit, true},
     {"deepspeed", " exits with return code = ", parse_deepspeed_exit, true},

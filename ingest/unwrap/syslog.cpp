@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
 
@@ -184,6 +185,32 @@ bool peel_unix_stamp(Peeled& line) {
       EventTime::at(Timestamp{std::chrono::seconds{seconds} + std::chrono::microseconds{micros}}));
   if (!peel_host_and_tag(after, Expect::perhaps_header)) return false;
   line = after;
+  return true;
+}
+
+bool peel_bracketed_stamp(Peeled& line) {
+  std::string_view rest = line.text;
+  if (!take(rest, '[')) return false;
+  const auto stamp = take_iso_stamp(rest);
+  if (!stamp || !take(rest, "] ") || rest.empty()) return false;
+  if (starts_like_nccl(rest)) return false;  // it is NCCL's own
+  line.stamped(stamp->time);
+  line.text = rest;
+  return true;
+}
+
+bool peel_seconds_of_notebook(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t number = 0;
+  if (!take_number(rest, number, 7) || !take(rest, '.') || !take_number(rest, number, 3) ||
+      !take(rest, 's'))
+    return false;
+  std::string_view numbered = rest;
+  if (take(numbered, '\t') && take_number(numbered, number, 9) && take(numbered, '\t'))
+    rest = numbered;
+  else if (!take(rest, ' ') && !take(rest, '\t'))
+    return false;
+  line.text = rest;
   return true;
 }
 

@@ -29,6 +29,17 @@ bool is_rule(std::string_view text) {
          text.find_first_not_of("+-=|") == std::string_view::npos;
 }
 
+// "|   4  NVIDIA A40          On   | 00000000:83:00.0 Off |  …": how a table begins whose head was
+// left out.
+bool is_first_row(std::string_view text) {
+  const std::size_t index = text.find_first_not_of("| ");
+  if (index == text.npos || text[index] < '0' || text[index] > '9') return false;
+  const std::size_t cell = text.find('|', index);
+  if (cell == text.npos) return false;
+  const Words bus = words_of(text.substr(cell + 1), 2);
+  return !bus.empty() && bus[0].size() > 10 && normal_pci(bus[0]).has_value();
+}
+
 // Only dates that begin with a day of the week are asked for.
 bool is_date(std::string_view text) {
   return text.size() > 10 && text[3] == ' ' && parse_ctime(text).has_value();
@@ -193,7 +204,8 @@ bool begins_nvidia_smi_table(std::string_view text) {
   if (text.empty()) return false;
   if (text.front() == '|')
     return text.starts_with("| NVIDIA-SMI ") ||
-           (text.starts_with("| GPU  Name ") && text.find("Persistence-M") != text.npos);
+           (text.starts_with("| GPU  Name ") && text.find("Persistence-M") != text.npos) ||
+           is_first_row(text);
   return text.front() >= 'F' && text.front() <= 'W' && is_date(without_end_blanks(text));
 }
 

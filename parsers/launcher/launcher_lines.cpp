@@ -32,14 +32,6 @@ constexpr SignalName kSignals[] = {
     {"SIGILL", 4},   {"Illegal instruction", 4},
 };
 
-void set_code(ProcessExit& exit, int code) {
-  if (code < 0 && code > -kSignalBase)
-    exit.signal = -code;
-  else if (code > kSignalBase && code < kSignalBase + 64)
-    exit.signal = code - kSignalBase;
-  exit.exit_code = code;
-}
-
 // 3 or 0-2,4-7
 std::vector<int> task_list(std::string_view text) {
   std::vector<int> tasks;
@@ -67,6 +59,14 @@ std::optional<int> signal_named(std::string_view name) {
   return known == std::end(kSignals) ? std::nullopt : std::optional(known->number);
 }
 
+void set_exit_code(ProcessExit& exit, int code) {
+  if (code < 0 && code > -kSignalBase)
+    exit.signal = -code;
+  else if (code > kSignalBase && code < kSignalBase + 64)
+    exit.signal = code - kSignalBase;
+  exit.exit_code = code;
+}
+
 bool parse_torchrun_agent(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kFailed(R"(failed \(exitcode: (-?\d+)\) local_rank: (\d+) \(pid: (\d+)\))");
   static const Pattern kSending(R"(Sending process (\d+) closing signal (\w+))");
@@ -79,7 +79,7 @@ bool parse_torchrun_agent(std::string_view text, std::vector<Reading>& readings)
   ProcessExit exit{.teller = "torchrun"};
   if (std::string_view local; kFailed.find(text, &code, &local, &pid)) {
     exit.local_rank = number_in<int>(local).value_or(-1);
-    if (const auto number = number_in<int>(code)) set_code(exit, *number);
+    if (const auto number = number_in<int>(code)) set_exit_code(exit, *number);
   } else if (kSending.find(text, &pid, &name) || kClosing.find(text, &pid, &name) ||
              kForced.find(text, &pid, &name)) {
     exit.told_to = true;
@@ -106,7 +106,7 @@ bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings) {
                    .ranks = task_list(tasks),
                    .reason = shortened(reason)};
   if (std::string_view code; kCode.find(reason, &code)) {
-    if (const auto number = number_in<int>(code)) set_code(exit, *number);
+    if (const auto number = number_in<int>(code)) set_exit_code(exit, *number);
   } else {
     exit.signal = signal_named(reason);
   }
@@ -117,26 +117,17 @@ bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings) {
 bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kSignal(
       R"(noticed that process rank (\d+) with PID (\d+) on node (\S+) exited on signal (\d+)(?: \(([^)]*)\))?)");
-  static const Pattern kName(
-      R"(^\s*Process name: \[\S*?,\d+\],(\d+)\]|^\s*Process name: \[\S+@\d+,(\d+)\])");
   ProcessExit exit{.teller = "mpirun", .first = true};
   std::string_view rank;
-  std::string_view other;
   std::string_view pid;
   std::string_view host;
   std::string_view signal;
   std::string_view reason;
-  if (kSignal.find(text, &rank, &pid, &host, &signal, &reason)) {
-    exit.host = shortened(host);
-    exit.pid = number_in<std::int64_t>(pid).value_or(0);
-    exit.signal = number_in<int>(signal);
-    exit.reason = shortened(reason);
-  } else if (kName.find(text, &rank, &other)) {
-    if (rank.empty()) rank = other;
-    exit.reason = "non-zero status";
-  } else {
-    return false;
-  }
+  if (!kSignal.find(text, &rank, &pid, &host, &signal, &reason)) return false;
+  exit.host = shortened(host);
+  exit.pid = number_in<std::int64_t>(pid).value_or(0);
+  exit.signal = number_in<int>(signal);
+  exit.reason = shortened(reason);
   if (const auto number = number_in<int>(rank)) exit.ranks = {*number};
   readings.push_back({.fact = std::move(exit)});
   return true;
@@ -172,7 +163,7 @@ bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
   exit.signal = number_in<int>(signal);
   if (const auto number = number_in<int>(code)) {
     if (*number == 0) return false;
-    set_code(exit, *number);
+    set_exit_code(exit, *number);
   }
   if (const auto number = number_in<int>(rank)) exit.ranks = {*number};
   readings.push_back({.fact = std::move(exit)});
@@ -188,7 +179,7 @@ bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings)
   const auto number = number_in<int>(code);
   if (!number || *number == 0) return false;
   ProcessExit exit{.teller = "deepspeed", .first = true};
-  set_code(exit, *number);
+  set_exit_code(exit, *number);
   readings.push_back({.fact = std::move(exit)});
   return true;
 }

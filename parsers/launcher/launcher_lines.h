@@ -17,6 +17,9 @@ bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
 
+// Sets the signal, too, where the code tells one.
+void set_exit_code(ProcessExit& exit, int code);
+
 // The number of a signal by its name or description: SIGTERM, Killed, Segmentation fault.
 std::optional<int> signal_named(std::string_view name);
 

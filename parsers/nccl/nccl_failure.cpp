@@ -7,18 +7,20 @@ namespace {
 
 constexpr auto kNowhere = std::string_view::npos;
 
-// FILE:LINE 'TEXT'
+// FILE:LINE 'TEXT'. What it means is what it means where PyTorch says it.
 bool read_failure(std::string_view text, Remark& remark) {
   const std::size_t open = text.find(" '");
   const std::size_t close = text.rfind('\'');
   if (open == kNowhere || close <= open + 1) return false;
   const std::string_view place = text.substr(0, open);
   if (place.find(' ') != kNowhere || place.find(':') == kNowhere) return false;
-  remark = {.dialect = "nccl_tests",
-            .level = "error",
-            .place = std::string(place),
-            .function = {},
-            .text = std::string(text.substr(open + 2, close - open - 2))};
+  remark = {
+      .dialect = "torch",
+      .level = "error",
+      .place = std::string(place),
+      .function = {},
+      .text = "NCCL error: " + std::string(text.substr(open + 2, close - open - 2)),
+  };
   return true;
 }
 

@@ -103,7 +103,9 @@ bool enough_to_call_healthy(const View& view) {
   if (!view.roll.all_heard()) return false;
   if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
-  if (view.members.empty()) return view.roll.seen > 0 || is_as_fast_as_it_should_be(view);
+  if (view.members.empty())
+    return (view.roll.seen > 0 && view.job.torch().exits().empty()) ||
+           is_as_fast_as_it_should_be(view);
   return std::ranges::none_of(
              view.members,
              [&](std::size_t index) { return began_and_never_finished(view.member(index)); }) &&

@@ -102,7 +102,7 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
        maybe("named", read_names),
        maybe("under_load", condition.under_load),
        maybe("before_start", condition.before_start),
-       maybe("siblings", condition.siblings),
+       maybe("siblings", [&](const YAML::Node& node) { condition.siblings = node.as<bool>(); }),
        needed("finding", condition.finding),
        needed("severity", condition.severity),
        needed("confidence",

@@ -40,8 +40,8 @@ struct PartCondition {
 
   std::map<std::string, std::string> named;  // names that the part must have
   bool under_load = false;
-  bool before_start = false;  // means something only if the job never got to work
-  bool siblings = false;
+  bool before_start = false;     // means something only if the job never got to work
+  std::optional<bool> siblings;  // most others say otherwise; or they do not
 
   Cause finding = Cause::none;
   Severity severity = Severity::warning;

@@ -119,5 +119,37 @@ TEST(LoneTools, AGpuThatFailsWhileTheHostStartsHasFailed) {
   EXPECT_EQ(early.confidence, at("301.000000").confidence);
 }
 
+TEST(LoneTools, RowsOfATableWithoutItsHeadAreRead) {
+  const auto rows = [](const std::string& second, const std::string& values) {
+    return fmt::format(
+        "|   1  NVIDIA A40          On   | 00000000:04:00.0 Off |                    0 |\n"
+        "|  0%   25C    P8    13W / 300W |      0MiB / 46068MiB |      0%      Default |\n"
+        "|                               |                      |                  N/A |\n"
+        "+-------------------------------+----------------------+----------------------+\n"
+        "|   2  {}                On   | 00000000:43:00.0 Off |                 ERR! |\n"
+        "|{} |      0MiB / 46068MiB |    ERR!      Default |\n",
+        second, values);
+  };
+  const Answer answer = answer_to({{"smi.txt", rows("ERR!", "ERR!  ERR! ERR!    ERR! / ERR!")}});
+  EXPECT_EQ(answer.first, "gpu.hang");
+  EXPECT_EQ(answer.verdict, Verdict::failed);
+  EXPECT_GE(answer.confidence, 0.5);
+}
+
+TEST(LoneTools, ALinkIsNarrowOnlyBesideWiderOnes) {
+  const auto gpus = [](const std::vector<int>& widths) {
+    std::string text = "index, pci.bus_id, pcie.link.width.current, pcie.link.width.max\n";
+    for (std::size_t i = 0; i < widths.size(); ++i)
+      text += fmt::format("{}, 00000000:{:02X}:00.0, {}, 16\n", i, 0x19 + 16 * i, widths[i]);
+    return text;
+  };
+  EXPECT_LT(answer_to({{"smi.csv", gpus({8})}}).confidence, 0.5);
+  EXPECT_LT(answer_to({{"smi.csv", gpus({8, 8, 8, 8})}}).confidence, 0.5);
+  const Answer odd = answer_to({{"smi.csv", gpus({16, 16, 8, 16})}});
+  EXPECT_EQ(odd.first, "pcie.degraded");
+  EXPECT_GT(odd.confidence, 0.5);
+  EXPECT_EQ(answer_to({{"smi.csv", gpus({16, 16, 16, 16})}}).first, "");
+}
+
 }  // namespace
 }  // namespace faultline

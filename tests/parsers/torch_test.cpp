@@ -236,11 +236,7 @@ TEST(LauncherLines, WhoEndedAndHow) {
                      .ranks = {1},
                      .signal = 9,
                      .reason = "Killed",
-                     .first = true}}},
-       {"its name",
-        "  Process name: [[31605,1],1]",
-        {ProcessExit{
-            .teller = "mpirun", .ranks = {1}, .reason = "non-zero status", .first = true}}}});
+                     .first = true}}}});
   expect_all<Fact>(parse_hydra_exit, {{"the first to end",
                                        "=   PID 4827 RUNNING AT gpu-7",
                                        {ProcessExit{.teller = "hydra",

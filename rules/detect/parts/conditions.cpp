@@ -99,7 +99,7 @@ class Conditions {
       return false;
     if (condition.under_load && !works(hit)) return false;
     if (condition.before_start && job_got_to_work(facts_.view)) return false;
-    if (condition.siblings && !siblings_differ(hit, beside)) return false;
+    if (condition.siblings && siblings_differ(hit, beside) != *condition.siblings) return false;
     hit.before_job = facts_.view.phases.is_before(last.line->time);
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
       const bool met = !condition.grows_per_hour && is_met(hit, samples[i].value);

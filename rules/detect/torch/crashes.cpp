@@ -130,6 +130,11 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
   return story;
 }
 
+// Without a reason of Slurm's: after a task that failed, too, srun has its step ended.
+bool says_that_a_step_ended(const Told& told) {
+  return told.match && told.match->signature->id == "slurm.cancelled";
+}
+
 // Equal ones of several ranks are one.
 struct CrashGroup {
   std::vector<Told> told;
@@ -441,7 +446,8 @@ void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<
 }
 
 std::string name_of(const ProcessExit& exit) {
-  if (!exit.signal) return fmt::format("ended with exit code {}", exit.exit_code.value_or(1));
+  if (!exit.signal && !exit.exit_code) return "ended with an error";
+  if (!exit.signal) return fmt::format("ended with exit code {}", *exit.exit_code);
   switch (*exit.signal) {
     case 9:
       return "was killed by SIGKILL";
@@ -527,7 +533,8 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
     std::erase_if(ends, [](const Ended& e) { return !e.by_fault() && !e.killed(); });
   else if (why == Why::told)
     return;
-  else if (why == Why::follows)  // who ended first its launcher knows, whatever others say
+  else if (why == Why::follows && ends.size() > 1)
+    // Who ended first its launcher knows, whatever others say.
     std::erase_if(ends, [](const Ended& e) { return !e.exit().first; });
   if (ends.empty()) return;
   const auto earlier = [](const Ended& a, const Ended& b) {
@@ -561,6 +568,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   const SourceSpeakers speakers(view);
   std::map<std::pair<Cause, std::string>, CrashGroup> by_cause;
   std::map<Cause, CrashGroup> by_echo;
+  bool only_a_step_ended = true;
   for (const TorchRank* rank : crew.ranks()) {
     Story story = story_of(view, crew, speakers, *rank);
     if (story.cause) {
@@ -572,6 +580,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
       by_cause[{cause, alike}].told.push_back(std::move(*story.cause));
     }
     for (Told& echo : story.echoes) {
+      only_a_step_ended &= says_that_a_step_ended(echo);
       const Cause cause = echo.cause();
       by_echo[cause].told.push_back(std::move(echo));
     }
@@ -584,7 +593,8 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   Why why = groups.empty() ? Why::unknown : Why::told;
   const bool somebody_waits = std::ranges::any_of(
       crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
-  if (why == Why::unknown && (!by_echo.empty() || somebody_waits)) why = Why::follows;
+  if (why == Why::unknown && ((!by_echo.empty() && !only_a_step_ended) || somebody_waits))
+    why = Why::follows;
   add_ends(view, crew, why, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
     if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines tell more

@@ -1,0 +1,177 @@
+// How jobs end, as launchers, schedulers and engines print it, pasted alone: who ended first is
+// said, who only followed is not accused, and nothing that ended badly is healthy. The same texts,
+// changed as viewers, terminals and people change them, give the same answer or a less sure one.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "model/cause.h"
+#include "simulated_diagnosis.h"
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+Diagnosis posted(const std::string& text) {
+  Workshop workshop;
+  workshop.write("job/posted.txt", text);
+  return diagnosis_of(workshop.folder() / "job");
+}
+
+// Its class and title; empty: none.
+std::string first_cause(const Diagnosis& diagnosis) {
+  if (diagnosis.root_causes.empty()) return {};
+  const Finding& first = diagnosis.root_causes.front();
+  return fmt::format("{} {}", name_of(first.cause), first.title);
+}
+
+struct Sample {
+  const char* why;
+  std::string text;
+  const char* cause;  // its class and title begin so
+};
+
+const std::string kMpiAbort =
+    "[gpu-18:83218] *** An error occurred in MPI_Reduce\n"
+    "[gpu-18:83218] *** reported by process [1013006671,200]\n"
+    "[gpu-18:83218] *** on communicator MPI_COMM_WORLD\n"
+    "[gpu-18:83218] *** MPI_ERR_OTHER: known error not in list\n"
+    "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+    "slurmstepd: error: *** STEP 49018.0 ON gpu-10 CANCELLED AT 2026-03-05T02:47:52 ***\n"
+    "srun: error: gpu-18: task 200: Exited with exit code 16\n"
+    "srun: error: gpu-11: tasks 40-79: Killed\n"
+    "srun: error: gpu-10: tasks 0-39: Killed\n";
+
+const std::string kMpirun =
+    "--------------------------------------------------------------------------\n"
+    "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+    "the job to be terminated. The first process to do so was:\n\n"
+    "  Process name: [[56171,1],6]\n"
+    "  Exit code:    3\n"
+    "--------------------------------------------------------------------------\n";
+
+const std::string kRay =
+    "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
+    "\tclass_name: Trainer\n\tpid: 320330\n\tip: 10.0.4.7\n"
+    "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker "
+    "exit detail: Worker unexpectedly exits with a connection error code 2. End of file.\n";
+
+const std::vector<Sample>& samples() {
+  static const std::vector<Sample> all = {
+      {"a task of Slurm's that ended before its step was ended", kMpiAbort,
+       "process.aborted Rank 200 on gpu-18 ended with exit code 16"},
+      {"mpirun's table", kMpirun, "software.rank_crashed Rank 6 ended with exit code 3"},
+      {"an actor of Ray's", kRay, "process.aborted The process of a Ray actor died"},
+      {"a worker of an engine",
+       "ERROR 03-05 02:47:10 [multiproc_executor.py:140] Worker proc VllmWorker-3 died "
+       "unexpectedly, shutting down executor.\n"
+       "vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack "
+       "trace "
+       "(above) for the root cause.\n",
+       "process.aborted Worker 3 of an engine died"},
+      {"NCCL's error in the words of nccl-tests",
+       "gpu-7: Test NCCL failure alltoall.cu:274 'unhandled system error / '\n"
+       " .. gpu-7 pid 338131: Test failure common.cu:484\n",
+       "nccl.error A call of the system failed within NCCL"},
+      {"NCCL's error in the words of XLA",
+       "E0305 02:47:10.490303  583398 pjrt_stream_executor_client.cc:3072] Execution of replica 0 "
+       "failed: INTERNAL: NCCL operation ncclGroupEnd() failed: unhandled cuda error (run with "
+       "NCCL_DEBUG=INFO for details).\n",
+       "nccl.error A CUDA call failed within NCCL"},
+  };
+  return all;
+}
+
+TEST(PostedEndings, SayWhoEndedFirstAndAreNeverHealth) {
+  for (const Sample& it : samples()) {
+    SCOPED_TRACE(it.why);
+    const Diagnosis diagnosis = posted(it.text);
+    EXPECT_THAT(first_cause(diagnosis), StartsWith(it.cause));
+    EXPECT_NE(diagnosis.verdict, Verdict::healthy);
+  }
+}
+
+std::string each_line(const std::string& text, const std::string& before, std::size_t wrap = 0) {
+  std::string changed;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = before + text.substr(at, end - at);
+    while (wrap > 0 && line.size() > wrap) {
+      changed += line.substr(0, wrap) + "\n";
+      line.erase(0, wrap);
+    }
+    changed += line + "\n";
+    at = end + 1;
+  }
+  return changed;
+}
+
+// Another cause of the same class is no worse; another class, surer than it was, is.
+void expect_no_other_cause(const Diagnosis& whole, const Diagnosis& changed) {
+  EXPECT_NE(changed.verdict, Verdict::healthy);
+  if (changed.root_causes.empty() || whole.root_causes.empty()) return;
+  const Finding& first = changed.root_causes.front();
+  const Finding& then = whole.root_causes.front();
+  EXPECT_LE(first.confidence, then.confidence + 0.005) << first.title;
+  if (first.confidence >= 0.8) {
+    EXPECT_EQ(first.cause, then.cause) << first.title;
+  }
+}
+
+TEST(PostedEndings, MeanTheSameBehindWhatViewersPutBeforeThem) {
+  for (const Sample& it : samples()) {
+    const Diagnosis whole = posted(it.text);
+    for (const char* before :
+         {"2026-03-05T02:47:10.123456Z ", "[pod/train-7/main] ", "4600.0s ", "> ", "    ",
+          "[2026-03-05 02:47:10] ", "(Trainer pid=4821) ", "gpu-7 | "}) {
+      SCOPED_TRACE(std::string(it.why) + " behind " + before);
+      expect_no_other_cause(whole, posted(each_line(it.text, before)));
+    }
+  }
+}
+
+TEST(PostedEndings, AccuseNobodyElseWhenTheyAreWrappedOrCut) {
+  for (const Sample& it : samples()) {
+    const Diagnosis whole = posted(it.text);
+    for (const std::size_t column : {80U, 120U}) {
+      SCOPED_TRACE(fmt::format("{}, wrapped at {}", it.why, column));
+      expect_no_other_cause(whole, posted(each_line(it.text, "", column)));
+    }
+    for (std::size_t cut = 1; cut < 6; ++cut) {
+      SCOPED_TRACE(fmt::format("{}, cut {}", it.why, cut));
+      expect_no_other_cause(whole, posted(it.text.substr(it.text.size() * cut / 6)));
+      expect_no_other_cause(whole, posted(it.text.substr(0, it.text.size() * cut / 6)));
+    }
+  }
+}
+
+TEST(PostedEndings, AStepThatSomebodyEndedIsNoHealthAndNoFault) {
+  const Diagnosis diagnosis = posted(
+      "slurmstepd: error: *** STEP 49018.0 ON gpu-10 CANCELLED AT 2026-03-05T02:47:52 ***\n"
+      "srun: error: gpu-11: tasks 40-79: Killed\nsrun: error: gpu-10: tasks 0-39: Killed\n");
+  EXPECT_THAT(first_cause(diagnosis), StartsWith("process.aborted Slurm ended the step"));
+  EXPECT_NE(diagnosis.verdict, Verdict::healthy);
+}
+
+TEST(PostedEndings, WhomHorovodTookDownFollowsTheRankThatIsMissing) {
+  const Diagnosis diagnosis = posted(
+      "[2026-03-05 02:47:07: W horovod/common/stall_inspector.cc:105] One or more tensors were "
+      "submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for "
+      "remainder of ranks for more than 60 seconds.\n"
+      "Missing ranks:\n0: [grads_3/HorovodAllreduce]\n\n"
+      "Traceback (most recent call last):\n  File \"fit.py\", line 45, in <module>\n"
+      "    model.fit(x)\n"
+      "tensorflow.python.framework.errors_impl.UnknownError: Horovod has been shut down. This was "
+      "caused by an exception on one of the ranks or an attempt to allreduce a tensor after one of "
+      "the ranks finished execution.\n");
+  EXPECT_THAT(first_cause(diagnosis), HasSubstr("Rank 0 did not submit"));
+}
+
+}  // namespace
+}  // namespace faultline
