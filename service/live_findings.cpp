@@ -1,5 +1,6 @@
 // The stored findings of a job are made what its diagnosis says.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <cstdio>
 
@@ -11,6 +12,8 @@ namespace {
 // More jobs than these are not kept awake for long: each takes 30 KB and more.
 constexpr std::size_t kManyAwake = 4096;
 constexpr std::chrono::seconds kShortPatience{10};
+
+constexpr std::chrono::minutes kBetweenTrims{1};
 
 // The bytes of a log that are folded again in some hundredths of a second.
 constexpr std::uint64_t kSoonRead = std::uint64_t{16} << 20;
@@ -129,6 +132,11 @@ void LiveJobs::reconcile_open() {
     }
   }
   for (const std::string& job : to_rest) rest(job);
+  // Pages of jobs that are forgotten stay with the threads that read them, unless they are asked for.
+  if (!to_rest.empty() && steady_now() - trimmed_at_ >= kBetweenTrims) {
+    malloc_trim(0);
+    trimmed_at_ = steady_now();
+  }
 }
 
 bool LiveJobs::is_to_be_judged_by_time(Job& job) const {
