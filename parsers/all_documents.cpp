@@ -26,6 +26,8 @@
 #include "parsers/performance/nccl_tests.h"
 #include "parsers/performance/nsys.h"
 #include "parsers/performance/ps.h"
+#include "parsers/scheduler/scontrol.h"
+#include "parsers/scheduler/slurm_table.h"
 #include "parsers/system/df.h"
 #include "parsers/tool/tool_transcript.h"
 #include "parsers/torch/horovod.h"
@@ -62,6 +64,9 @@ constexpr DocumentFormat kFormats[] = {
     {"tcpdump", begins_tcpdump, make_tcpdump, "0123456789Itl"},
     {"tcp-statistics", begins_tcp_statistics, make_tcp_statistics, "T0123456789"},
     {"tshark", begins_tshark, make_tshark, "|TUEWNC"},
+    {"sacct", begins_sacct, make_sacct, "|ACDEFGJLMNPQRSTUVW"},
+    {"sinfo", begins_sinfo, make_sinfo, "|ACFGHMNPRSTUW"},
+    {"scontrol", begins_scontrol, make_scontrol, "JN"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},

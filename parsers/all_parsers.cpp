@@ -12,6 +12,7 @@
 #include "parsers/nccl/proxy_dump.h"
 #include "parsers/parser.h"
 #include "parsers/parser_choice.h"
+#include "parsers/scheduler/slurmctld.h"
 #include "parsers/torch/horovod.h"
 #include "parsers/torch/torch_reports.h"
 #include "parsers/torch/torch_watchdog.h"
@@ -68,6 +69,11 @@ constexpr Parser kParsers[] = {
     {"hydra", " RUNNING AT ", parse_hydra_exit, true},
     {"pals", ": rank ", parse_pals_exit, true},
     {"deepspeed", " exits with return code = ", parse_deepspeed_exit, true},
+    {"slurmctld", " responding", parse_slurmctld, true},
+    {"slurmctld", " rebooted", parse_slurmctld, true},
+    {"slurmctld", " set to", parse_slurmctld, true},
+    {"slurmctld", "failed node", parse_slurmctld, true},
+    {"slurmctld", "JobId=", parse_slurmctld, true},
     {"straggler_report", "avg barrier time ", parse_barrier_time, true},
     {"straggler_report", "traggler ranks detected: ", parse_straggler_ranks},
     {"straggler_report", "STRAGGLER DETECTION WARNING", parse_slow_gpus},

@@ -1,0 +1,14 @@
+// What `scontrol show node` and `scontrol show job` say of a node and of a job.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+bool begins_scontrol(std::string_view text);
+std::unique_ptr<Document> make_scontrol();
+
+}  // namespace faultline

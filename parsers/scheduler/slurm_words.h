@@ -1,0 +1,23 @@
+// Words that Slurm's tools and daemons share: numbers of jobs and steps, lists of nodes.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace faultline {
+
+struct SlurmStep {
+  std::string_view job;   // 12, 12_3, 12+1
+  std::string_view step;  // 0, batch, extern; empty: the whole job
+};
+
+// "12.batch", "12_3", "12.ba+" of a narrow column, "12_3(14)"; nothing if it is none.
+std::optional<SlurmStep> slurm_step(std::string_view text);
+
+// "1:0": the code, and the signal.
+bool is_exit_code(std::string_view text);
+
+// vm1, vm[1,3], gpu[001-016],login-2
+bool is_node_list(std::string_view text);
+
+}  // namespace faultline
