@@ -22,6 +22,7 @@ constexpr ToolFormat kFormats[] = {
     {"rdma", "lF0123456789", begins_rdma, feed_rdma},
     {"sysfs", "/=gctmrbieqh", begins_sysfs, feed_sysfs},
     {"ethtool", "NSInC", begins_ethtool, feed_ethtool},
+    {"ibdiagnet", "-\\", begins_ibdiagnet, feed_ibdiagnet},
     {"mlxlink", "OP-", begins_mlxlink, feed_mlxlink},
     {"show_gids", "D", begins_show_gids, feed_show_gids},
     {"ibdev2netdev", kDevices, begins_ibdev2netdev, feed_ibdev2netdev},

@@ -59,6 +59,9 @@ bool feed_ibdev2netdev(std::string_view text, PartWriter& parts);
 bool begins_ibping(std::string_view text);
 bool feed_ibping(std::string_view text, PartWriter& parts);
 
+bool begins_ibdiagnet(std::string_view text);
+bool feed_ibdiagnet(std::string_view text, PartWriter& parts);
+
 bool begins_perftest(std::string_view text);
 bool feed_perftest(std::string_view text, PartWriter& parts);
 
