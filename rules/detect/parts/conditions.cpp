@@ -44,18 +44,8 @@ bool is_one_of(const std::vector<std::string>& words, const std::string& value) 
   return std::ranges::find(words, value) != words.end();
 }
 
-// One condition that one value of one report meets.
-struct Hit {
-  const PartCondition* condition = nullptr;
-  const PartRecord* record = nullptr;
-  const PartSeries* series = nullptr;
-  std::string field;
-  std::string value;
-  std::string max;
-  Sureness sure;
-  bool before_job = false;     // its latest sample is
-  bool so_before_job = false;  // an earlier sample said the same before the job
-};
+using Hit = ConditionHit;
+using About = PartNames;
 
 class Conditions {
  public:
@@ -210,12 +200,6 @@ class Conditions {
 // --- What is said of a part
 // --------------------------------------------------------------------------
 
-struct About {
-  std::string part;
-  std::string host;
-  std::string gpu;
-};
-
 void replace_all(std::string& text, std::string_view what, std::string_view by) {
   for (std::size_t at = text.find(what); at != std::string::npos;
        at = text.find(what, at + by.size()))
@@ -237,8 +221,9 @@ std::string title_of_hit(const Hit& hit, const About& about) {
   return text;
 }
 
-// The finding without its subject.
-Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const About& about) {
+}  // namespace
+
+Suspicion suspicion_of(const PartFacts& facts, const std::vector<Hit>& hits, const About& about) {
   const Hit& first = hits.front();
   const PartCondition& condition = *first.condition;
   Suspicion suspicion;
@@ -270,6 +255,8 @@ Suspicion begun(const PartFacts& facts, const std::vector<Hit>& hits, const Abou
       condition.impact == Verdict::slow || std::ranges::all_of(hits, &Hit::so_before_job);
   return suspicion;
 }
+
+namespace {
 
 std::map<Cause, std::vector<Hit>> by_finding(const Grounds& grounds, std::vector<Hit> hits) {
   std::ranges::stable_sort(hits, std::greater(), [&](const Hit& hit) {
@@ -308,11 +295,17 @@ void suspect_gpus(const PartFacts& facts, const Conditions& conditions, Suspicio
       for (Hit& hit : conditions.met_by(*record, on_host[gpu.host])) hits.push_back(std::move(hit));
     for (const auto& [finding, alike] : by_finding(facts.view.catalog.grounds, std::move(hits))) {
       Suspicion suspicion =
-          begun(facts, alike, {.part = name_of(gpu), .host = gpu.host, .gpu = name_of(gpu)});
+          suspicion_of(facts, alike, {.part = name_of(gpu), .host = gpu.host, .gpu = name_of(gpu)});
       lay_on_gpu(facts, gpu, suspicion);
       found.push_back(std::move(suspicion));
     }
   }
+}
+
+// Of what is said of a link and not of a port.
+const NetworkPort* other_end(const PartFacts& facts, const NetworkPort& port, const Hit& hit) {
+  return hit.condition->kind == "link" && port.peer != kNoPort ? &facts.ports.all()[port.peer]
+                                                               : nullptr;
 }
 
 void suspect_ports(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
@@ -321,9 +314,18 @@ void suspect_ports(const PartFacts& facts, const Conditions& conditions, Suspici
     for (const PartRecord* record : port.records)
       for (Hit& hit : conditions.met_by(*record, {})) hits.push_back(std::move(hit));
     for (const auto& [finding, alike] : by_finding(facts.view.catalog.grounds, std::move(hits))) {
+      const NetworkPort* peer = other_end(facts, port, alike.front());
+      const std::string part =
+          peer == nullptr ? port.label()
+                          : fmt::format("the link of {} to {}", port.label(), peer->label());
       Suspicion suspicion =
-          begun(facts, alike, {.part = port.label(), .host = port.host, .gpu = ""});
-      lay_on_ports(facts, {&port}, suspicion);
+          suspicion_of(facts, alike, {.part = part, .host = port.host, .gpu = ""});
+      std::vector<const NetworkPort*> ends{&port};
+      if (peer != nullptr) {
+        ends.push_back(peer);
+        suspicion.sure.add(Ground::one_of_two_ends);
+      }
+      lay_on_ports(facts, ends, suspicion);
       found.push_back(std::move(suspicion));
     }
   }
@@ -344,11 +346,30 @@ void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspici
     for (const auto& [finding, alike] :
          by_finding(facts.view.catalog.grounds, conditions.met_by(record, {}))) {
       const std::string part = record.kind == "path" ? path_name(host, record) : host;
-      Suspicion suspicion = begun(facts, alike, {.part = part, .host = host, .gpu = ""});
+      Suspicion suspicion = suspicion_of(facts, alike, {.part = part, .host = host, .gpu = ""});
       const Ownership ownership = owner_of_host(facts.view, host);
       add_owner(facts.view, ownership, host, suspicion.finding.subject);
       suspicion.sure.add(ownership.doubt);
       if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+      found.push_back(std::move(suspicion));
+    }
+  }
+}
+
+// Counts of complaints, of which the complaints themselves may tell more.
+void suspect_fabric(const PartFacts& facts, const Conditions& conditions, Suspicions& found) {
+  const auto names_parts = [&](const PartRecord& record) {
+    return (record.kind == "link" || record.kind == "port") &&
+           !conditions.met_by(record, {}).empty();
+  };
+  if (std::ranges::any_of(facts.parts().records(), names_parts)) return;
+  for (const PartRecord& record : facts.parts().records()) {
+    if (record.kind != "fabric") continue;
+    for (const auto& [finding, alike] :
+         by_finding(facts.view.catalog.grounds, conditions.met_by(record, {}))) {
+      Suspicion suspicion =
+          suspicion_of(facts, alike, {.part = "the fabric", .host = {}, .gpu = {}});
+      suspicion.sure.add(Ground::no_part_named);
       found.push_back(std::move(suspicion));
     }
   }
@@ -421,12 +442,17 @@ void suspect_links_that_stand_out(const PartFacts& facts, const GpuPart& gpu, Su
 
 }  // namespace
 
+std::vector<ConditionHit> conditions_met(const PartFacts& facts, const PartRecord& record) {
+  return Conditions(facts).met_by(record, {});
+}
+
 Suspicions suspect_conditions(const PartFacts& facts) {
   const Conditions conditions(facts);
   Suspicions found;
   suspect_gpus(facts, conditions, found);
   suspect_ports(facts, conditions, found);
   suspect_hosts(facts, conditions, found);
+  suspect_fabric(facts, conditions, found);
   return found;
 }
 

@@ -29,11 +29,39 @@ Suspicions suspect_counters(const PartFacts& facts);     // what ports count
 Suspicions suspect_port_states(const PartFacts& facts);  // ports that are down or slow
 Suspicions suspect_mtu(const PartFacts& facts);
 Suspicions suspect_conditions(const PartFacts& facts);  // GPUs, and what tools say in a word
+Suspicions suspect_scheduler(const PartFacts& facts);   // jobs and nodes, as a scheduler tells
 Suspicions suspect_nvlinks(const PartFacts& facts);
 Suspicions suspect_bandwidth(const PartFacts& facts);
 Suspicions suspect_loss(const PartFacts& facts);      // pings and segments that do not arrive
 Suspicions suspect_topology(const PartFacts& facts);  // how far GPUs and NICs are from each other
 Suspicions suspect_gids(const PartFacts& facts);      // addresses of RoCE ports
+
+// One condition of conditions.yaml that one value of one report meets.
+struct ConditionHit {
+  const PartCondition* condition = nullptr;
+  const PartRecord* record = nullptr;
+  const PartSeries* series = nullptr;
+  std::string field;
+  std::string value;
+  std::string max;
+  Sureness sure;
+  bool before_job = false;     // its latest sample is
+  bool so_before_job = false;  // an earlier sample said the same before the job
+};
+
+// What a title calls the part.
+struct PartNames {
+  std::string part;
+  std::string host;
+  std::string gpu;
+};
+
+std::vector<ConditionHit> conditions_met(const PartFacts& facts, const PartRecord& record);
+
+// The finding of hits of one class, without its subject; the first is the one that it is named
+// after.
+Suspicion suspicion_of(const PartFacts& facts, const std::vector<ConditionHit>& hits,
+                       const PartNames& names);
 
 // Subject, ownership and confidence of a finding about these ports; the first is the one that is
 // named first.
