@@ -14,8 +14,9 @@ FormatsByFirst formats_by_first() {
   FormatsByFirst formats;
   for (const DocumentFormat& format : all_documents())
     for (std::size_t first = 0; first < formats.size(); ++first)
-      if (format.first_characters.empty() ||
-          format.first_characters.find(static_cast<char>(first)) != std::string_view::npos)
+      if (!format.beside &&
+          (format.first_characters.empty() ||
+           format.first_characters.find(static_cast<char>(first)) != std::string_view::npos))
         formats[first].push_back(&format);
   return formats;
 }
@@ -29,6 +30,12 @@ const DocumentFormat* format_beginning_with(std::string_view text) {
   return nullptr;
 }
 
+const DocumentFormat& format_beside() {
+  static const DocumentFormat& kBeside =
+      *std::ranges::find(all_documents(), true, &DocumentFormat::beside);
+  return kBeside;
+}
+
 // Measuring takes as long as what it remembers. When it is done depends on the line alone, so that
 // a body may be cut anywhere.
 bool is_to_be_measured(const DocumentLine& line) {
@@ -40,10 +47,21 @@ bool is_to_be_measured(const DocumentLine& line) {
 }  // namespace
 
 bool Documents::wants(std::string_view text) const {
-  return open_ != nullptr || format_beginning_with(text) != nullptr;
+  return open_ != nullptr || format_beside().begins(text) || format_beginning_with(text) != nullptr;
+}
+
+bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings) {
+  if (!beside_) {
+    if (!format_beside().begins(line.text)) return false;
+    beside_ = format_beside().create();
+  }
+  if (beside_->feed(line, readings) != Document::Line::part) return false;
+  dialect_ = beside_->dialect();
+  return true;
 }
 
 bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& readings) {
+  if (read_beside(line, readings)) return true;
   if (open_ && feed(line, readings)) return true;
   const DocumentFormat* format = format_beginning_with(line.text);
   if (format == nullptr) return false;
@@ -71,26 +89,44 @@ void Documents::finish(std::vector<DocumentReading>& readings) {
   open_ = nullptr;
 }
 
+void Documents::close(std::vector<DocumentReading>& readings) {
+  finish(readings);
+  if (beside_) beside_->finish(readings);
+  beside_ = nullptr;
+}
+
 std::string Documents::save() const {
-  if (!open_) return {};
   SavedBytesWriter saved;
-  saved.text(format_->name);
-  open_->save(saved);
+  if (open_) {
+    saved.text(format_->name);
+    open_->save(saved);
+  }
+  if (beside_) {
+    saved.text(format_beside().name);
+    beside_->save(saved);
+  }
   return saved.take();
 }
 
 void Documents::restore(std::string_view bytes) {
   open_ = nullptr;
-  if (bytes.empty()) return;
+  beside_ = nullptr;
   SavedBytesReader saved(bytes);
+  while (!saved.at_end())
+    if (!restore_one(saved)) return;
+}
+
+bool Documents::restore_one(SavedBytesReader& saved) {
   const std::string_view name = saved.text();
   const auto formats = all_documents();
   const auto format = std::ranges::find(formats, name, &DocumentFormat::name);
-  if (format == formats.end()) return;
-  format_ = &*format;
-  open_ = format->create();
-  open_->restore(saved);
-  if (!saved.ok() || !saved.at_end()) open_ = nullptr;  // not ours
+  if (format == formats.end()) return false;
+  std::unique_ptr<Document> document = format->create();
+  document->restore(saved);
+  if (!saved.ok()) return false;  // not ours
+  if (!format->beside) format_ = &*format;
+  (format->beside ? beside_ : open_) = std::move(document);
+  return true;
 }
 
 }  // namespace faultline

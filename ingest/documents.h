@@ -1,5 +1,5 @@
-// The document that a source is in the middle of, if it is in one: parsers/document.h tells what
-// that is.
+// The document that a source is in the middle of, if it is in one, and the one whose lines stand
+// among all others: parsers/document.h tells what that is.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ class Documents {
   bool read(const DocumentLine& line, std::vector<DocumentReading>& readings);
 
   // Nothing follows.
-  void finish(std::vector<DocumentReading>& readings);
+  void close(std::vector<DocumentReading>& readings);
 
   // Of the line that was read last; empty: it is not known yet.
   std::string_view dialect() const { return dialect_; }
@@ -40,10 +40,14 @@ class Documents {
   void restore(std::string_view saved);
 
  private:
+  bool read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings);
   bool feed(const DocumentLine& line, std::vector<DocumentReading>& readings);
+  void finish(std::vector<DocumentReading>& readings);
+  bool restore_one(SavedBytesReader& saved);
 
   const DocumentFormat* format_ = nullptr;
   std::unique_ptr<Document> open_;
+  std::unique_ptr<Document> beside_;
   std::string_view dialect_;
   std::uint64_t given_up_ = 0;
 };

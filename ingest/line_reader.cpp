@@ -180,7 +180,7 @@ void LineReader::close(LinePlace last) {
     read_message(message, last);
   }
   document_readings_.clear();
-  documents_.finish(document_readings_);
+  documents_.close(document_readings_);
   keep_document_readings({}, last);
   last_warning_ = {};
 }
@@ -260,7 +260,7 @@ bool LineReader::read_document(const Message& message, const LinePlace& place) {
   // No tool's report begins with a line of the kernel's own; there may be very many of them.
   if (message.from_kernel && !documents_.is_open()) return false;
   // Documents wait for the whole line: one that was cut off may say something else.
-  if (line_end_ == LineEnd::missing && documents_.wants(message.text)) return true;
+  if (line_end_ == LineEnd::missing) return documents_.wants(message.text);
   document_readings_.clear();
   const bool mine =
       documents_.read({message.text, place.text, place.number, place.offset, message.host,

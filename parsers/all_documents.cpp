@@ -33,6 +33,7 @@
 #include "parsers/torch/horovod.h"
 #include "parsers/torch/python_traceback.h"
 #include "parsers/torch/stack_dump.h"
+#include "parsers/training/training_steps.h"
 
 namespace faultline {
 namespace {
@@ -74,6 +75,10 @@ constexpr DocumentFormat kFormats[] = {
     {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIWTUjx"},
     {"stack-dump", begins_stack_dump, make_stack_dump, "TCP=#"},
     {"tools", begins_tool_transcript, make_tool_transcript},
+    {.name = "training",
+     .begins = begins_training_steps,
+     .create = make_training_steps,
+     .beside = true},
 };
 
 }  // namespace

@@ -85,6 +85,9 @@ struct DocumentFormat {
   // With which a beginning may begin, after blanks; empty: with any. Spares most lines the
   // question.
   std::string_view first_characters = {};
+  // Its lines stand among those of any other, so that it ends none and none ends it; it is fed
+  // every line, and asked first. There is one.
+  bool beside = false;
 };
 
 // In the order they are tried.
