@@ -73,6 +73,13 @@ std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& sa
   return match;
 }
 
+// Whose it is by its own words, where the line says that; -1: it does not.
+int rank_by_words(const Told& told) {
+  if (!told.match || told.match->signature->blames != Blames::process) return -1;
+  const auto rank = told.match->fields.find("rank");
+  return rank == told.match->fields.end() ? -1 : number_in_digits(rank->second);
+}
+
 bool names_a_peer(const Told& told) { return told.match && told.match->fields.contains("rank_a"); }
 
 // Of one rank: the first that can be a cause, and the first that follows from something; another
@@ -100,7 +107,8 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     if (!crew.in_attempt(saying.line)) continue;
     if (saying.exception && speakers.went_on(rank.rank, saying.line)) continue;
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
-    told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
+    told.whose = rank_by_words(told);
+    if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;
