@@ -7,6 +7,7 @@
 
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/pasteable.h"
+#include "rules/answer/training_progress.h"
 #include "rules/detect/performance/measured.h"
 
 namespace faultline {
@@ -115,6 +116,18 @@ void check_profiles(const View& view, const std::vector<Suspicion>& found,
   checks.push_back(std::move(check));
 }
 
+void check_training(const View& view, const std::vector<Suspicion>& found,
+                    std::vector<Check>& checks) {
+  if (!has_training(view)) return;
+  Check check{.check = "progress of training", .status = CheckStatus::unknown};
+  if (!found.empty())
+    check.status = CheckStatus::fail;
+  else if (training_ended(view))
+    check.status = CheckStatus::pass;
+  check.detail = training_in_words(view);
+  checks.push_back(std::move(check));
+}
+
 std::string trace_of(int rank) { return fmt::format("trace_rank{}.json", rank); }
 
 std::vector<Suspicion> suspicions_of_performance(const View& view) {
@@ -132,6 +145,7 @@ std::vector<Check> checks_of_performance(const View& view) {
   check_bandwidth(view, found, checks);
   check_results(view, found, checks);
   check_profiles(view, found, checks);
+  check_training(view, suspect_training(view), checks);
   return checks;
 }
 

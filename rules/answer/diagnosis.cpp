@@ -19,6 +19,7 @@
 #include "rules/answer/incident.h"
 #include "rules/answer/pasteable.h"
 #include "rules/answer/summary.h"
+#include "rules/answer/training_progress.h"
 #include "rules/detect/detector.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/limits.h"
@@ -103,6 +104,8 @@ bool enough_to_call_healthy(const View& view) {
   if (!view.roll.all_heard()) return false;
   if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
+  if (view.members.empty() && view.job.torch().empty() && has_training(view))
+    return training_ended(view);
   if (view.members.empty())
     return (view.roll.seen > 0 && view.job.torch().exits().empty()) ||
            is_as_fast_as_it_should_be(view);

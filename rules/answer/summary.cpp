@@ -6,6 +6,7 @@
 
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/measurements.h"
+#include "rules/answer/training_progress.h"
 #include "rules/answer/what_was_read.h"
 
 namespace faultline {
@@ -62,12 +63,16 @@ std::string summary_of_nothing(const View& view, const Diagnosis& diagnosis) {
 }  // namespace
 
 std::string summary_of(const View& view, const Diagnosis& diagnosis) {
+  const std::string training = training_in_words(view);
+  const std::string and_training = training.empty() ? std::string() : " " + training;
   if (diagnosis.root_causes.empty() && diagnosis.judged_in)
-    return summary_before_the_end(diagnosis);
+    return summary_before_the_end(diagnosis) + and_training;
   if (diagnosis.root_causes.empty()) {
     std::string rests_on = measured_in_words(view);
-    if (rests_on.empty() && diagnosis.verdict != Verdict::healthy) rests_on = what_was_read(view);
-    return summary_of_nothing(view, diagnosis) + (rests_on.empty() ? "" : " ") + rests_on;
+    if (rests_on.empty() && training.empty() && diagnosis.verdict != Verdict::healthy)
+      rests_on = what_was_read(view);
+    return summary_of_nothing(view, diagnosis) + and_training + (rests_on.empty() ? "" : " ") +
+           rests_on;
   }
   const Finding& cause = diagnosis.root_causes.front();
   std::string summary = cause.title + ".";
@@ -75,7 +80,7 @@ std::string summary_of(const View& view, const Diagnosis& diagnosis) {
     if (std::ranges::find(cause.explains, symptom.id) != cause.explains.end() &&
         is_of(symptom.cause, Family::collective))
       summary += " " + symptom.title + ".";
-  return summary;
+  return summary + and_training;
 }
 
 }  // namespace faultline

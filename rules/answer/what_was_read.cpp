@@ -21,6 +21,7 @@ std::string whose(const std::string& dialect) {
   if (dialect == "kernel") return "the kernel's";
   if (dialect == "torch") return "PyTorch's";
   if (dialect == "python") return "Python's";
+  if (dialect == "training") return "the training's steps";
   return dialect;
 }
 

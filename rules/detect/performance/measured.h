@@ -15,6 +15,7 @@ std::vector<Suspicion> suspect_profiles(const View& view);         // torch.prof
 std::vector<Suspicion> suspect_barrier_times(const View& view);    // home-made reports
 std::vector<Suspicion> suspect_idle_gpus(const View& view);        // samples of GPUs at work
 std::vector<Suspicion> suspect_dead_processes(const View& view);   // ps
+std::vector<Suspicion> suspect_training(const View& view);         // lines of its steps
 std::vector<Suspicion> suspect_late_calls(const View& view);       // NCCL's calls, where dated
 
 // The number that a text begins with.
