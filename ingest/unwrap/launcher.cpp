@@ -188,7 +188,9 @@ bool peel_kubectl_prefix(Peeled& line) {
   std::string_view rest = line.text;
   if (!take(rest, "[pod/")) return false;
   const std::string_view pod = take_while(rest, is_name);
-  if (pod.empty() || !take(rest, '/') || take_while(rest, is_name).empty() || !take(rest, ']'))
+  // Viewers of logs leave the container out.
+  const bool alone = pod.empty() || !take(rest, '/');
+  if (pod.empty() || (!alone && take_while(rest, is_name).empty()) || !take(rest, ']'))
     return false;
   take(rest, ' ');
   line.named_by_label(pod);
