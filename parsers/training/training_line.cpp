@@ -77,7 +77,7 @@ constexpr EventForm kEvents[] = {
     {"torchtitan", "Finished saving the checkpoint", {}, What::save_ends, {}},
     {"torchtitan", "validate step: ", {}, What::evaluated, "step: "},
     {"MaxText", "Completed eval after train step ", {}, What::evaluated, "step "},
-    {"Lightning", "`Trainer.fit` stopped: ", {}, What::ended, {}},
+    {{}, "`Trainer.fit` stopped: ", {}, What::ended, {}},  // NeMo's, too
     {{}, "Training completed", {}, What::ended, {}},
 };
 

@@ -248,6 +248,42 @@ TEST(TrainingProgress, LinesMinutesApartAreNoStallAfterMinutes) {
               ElementsAre("collective.stalled"));
 }
 
+TEST(TrainingProgress, WhatStoppedTheJobByItsOwnWordsIsToldInsteadOfTheStandstill) {
+  const std::string text = watched(frameworks()[0], 80);
+  const std::string later = other_line(frameworks()[0], 80 * kEach + 20 * 60);
+  const auto raised = [](double second) {
+    std::string lines;
+    for (const char* line :
+         {"Traceback (most recent call last):", "  File \"train.py\", line 7, in step",
+          "    loss.backward()", "ValueError: bad sample 17"})
+      lines += log_line(second, fmt::format("[rank3]: {}\n", line));
+    return lines;
+  };
+  const Diagnosis failed = Posted().post(text + raised(340) + later).diagnosis();
+  EXPECT_EQ(failed.verdict, Verdict::failed);
+  EXPECT_THAT(causes(failed), ElementsAre("software.rank_crashed"));
+  EXPECT_THAT(failed.summary, Not(HasSubstr("No step")));
+  EXPECT_THAT(failed.summary, HasSubstr("step 80 of 500"));
+  const Diagnosis timed_out =
+      Posted()
+          .post(text +
+                log_line(
+                    940,
+                    "[rank3]:[E305 02:15:40.000000000 ProcessGroupNCCL.cpp:616] [Rank 3] Watchdog "
+                    "caught collective operation timeout: WorkNCCL(SeqNum=1712, OpType=ALLREDUCE, "
+                    "NumelIn=1024, NumelOut=1024, Timeout(ms)=600000) ran for 600029 "
+                    "milliseconds before timing out.\n") +
+                later)
+          .diagnosis();
+  EXPECT_THAT(causes(timed_out), ElementsAre("collective.timeout"));
+  // At the last step there is none to wait for.
+  EXPECT_THAT(causes(Posted()
+                         .post(watched(frameworks()[0], 500) +
+                               other_line(frameworks()[0], 500 * kEach + 20 * 60))
+                         .diagnosis()),
+              IsEmpty());
+}
+
 TEST(TrainingProgress, OfALogThatIsWatchedSilenceIsToldAsWell) {
   for (const Framework& framework : frameworks()) {
     SCOPED_TRACE(framework.name);

@@ -86,8 +86,8 @@ const Case kCases[] = {
      What::evaluated, "MaxText", 1500, 0, 0, ""},
     {"the end", "{'train_runtime': 812.4, 'train_loss': 1.99, 'epoch': 3.0}", What::ended,
      "HF Trainer", -1, 0, 0, ""},
-    {"Lightning's end", "`Trainer.fit` stopped: `max_steps=500` reached.", What::ended, "Lightning",
-     -1, 0, 0, ""},
+    {"Lightning's end", "`Trainer.fit` stopped: `max_steps=500` reached.", What::ended, "", -1, 0,
+     0, ""},
 };
 
 TEST(TrainingLine, EachFrameworksLineSaysItsStepItsTimeAndItsLoss) {

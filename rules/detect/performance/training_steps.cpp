@@ -26,6 +26,29 @@ bool calls_are_logged(const View& view) {
                              [](const Alignment& alignment) { return alignment.furthest > 0; });
 }
 
+// What ranks say of errors, time-outs and ends after the last step tells more of what stopped.
+bool is_told_otherwise(const View& view, const Training& training) {
+  const auto follows = [&](const LineRef& line) {
+    return training.line == nullptr ||
+           order_of(line.time, training.line->time, false) != Order::before;
+  };
+  const Torch& torch = view.job.torch();
+  return std::ranges::any_of(torch.exits(), [&](const auto& exit) { return follows(exit.line); }) ||
+         std::ranges::any_of(torch.ranks(), [&](const TorchRank* rank) {
+           return std::ranges::any_of(rank->timeouts,
+                                      [&](const TorchTimeout& one) { return follows(one.line); }) ||
+                  std::ranges::any_of(rank->said,
+                                      [&](const TorchSaying& one) { return follows(one.line); });
+         });
+}
+
+// The last step of all, or of an epoch: what comes then may take its time.
+bool is_at_its_end(const Training& training) {
+  const auto step = leading_number(training.step);
+  const auto of = leading_number(training.of);
+  return step && of && *step >= *of;
+}
+
 double patience(const Training& training) {
   double seconds = std::max(kStoodFor, kGaps * training.between_lines);
   if (training.phase == Training::Phase::saving)
@@ -74,9 +97,10 @@ Suspicion stand(const View& view, const Training& training, double quiet, Claim 
 }
 
 void suspect_standstill(const View& view, const Training& training, std::vector<Suspicion>& found) {
-  const bool tells = training.phase == Training::Phase::saving ||
-                     (training.phase == Training::Phase::steps && training.usual > 0);
-  if (!tells || calls_are_logged(view)) return;
+  const bool tells =
+      training.phase == Training::Phase::saving ||
+      (training.phase == Training::Phase::steps && training.usual > 0 && !is_at_its_end(training));
+  if (!tells || calls_are_logged(view) || is_told_otherwise(view, training)) return;
   const double least = patience(training);
   if (training.quiet() >= least)
     found.push_back(stand(view, training, training.quiet(), Claim::steps_stopped));
