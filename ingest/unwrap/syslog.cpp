@@ -194,7 +194,8 @@ bool peel_bracketed_stamp(Peeled& line) {
   const auto stamp = take_iso_stamp(rest);
   if (!stamp || !take(rest, "] ") || rest.empty()) return false;
   if (starts_like_nccl(rest)) return false;  // it is NCCL's own
-  line.stamped(stamp->time);
+  // One in front of it is on every line, and may know its zone.
+  if (!line.time.known()) line.stamped(stamp->time);
   line.text = rest;
   return true;
 }

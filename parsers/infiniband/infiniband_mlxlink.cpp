@@ -30,7 +30,7 @@ bool begins_mlxlink(std::string_view text) {
     case 'P':
       return text == "Physical Counters and BER Info";
     case '-':
-      return text.starts_with("-E- ");
+      return text.starts_with("-E- ") && !begins_ibdiagnet(text);
     default:
       return false;
   }

@@ -9,7 +9,8 @@ namespace {
 
 constexpr std::string_view kDevices = "mrbieqh";  // as tool_words knows them
 
-// In the order they are tried.
+// In the order they are tried. A new one stands last: what is remembered of a source names them by
+// their places.
 constexpr ToolFormat kFormats[] = {
     {"perfquery", "#PCS", begins_dotted, feed_dotted},
     {"ibqueryerrors", "EDG#", begins_ibqueryerrors, feed_ibqueryerrors},
@@ -22,13 +23,13 @@ constexpr ToolFormat kFormats[] = {
     {"rdma", "lF0123456789", begins_rdma, feed_rdma},
     {"sysfs", "/=gctmrbieqh", begins_sysfs, feed_sysfs},
     {"ethtool", "NSInC", begins_ethtool, feed_ethtool},
-    {"ibdiagnet", "-\\", begins_ibdiagnet, feed_ibdiagnet},
     {"mlxlink", "OP-", begins_mlxlink, feed_mlxlink},
     {"show_gids", "D", begins_show_gids, feed_show_gids},
     {"ibdev2netdev", kDevices, begins_ibdev2netdev, feed_ibdev2netdev},
     {"ibping", "P-", begins_ibping, feed_ibping},
     {"perftest", "RSACUDFE#", begins_perftest, feed_perftest},
     {"sysfs", "Vvabcdefhilmnopqrstu", begins_sysfs_loop, feed_sysfs_loop, true},
+    {"ibdiagnet", "-\\", begins_ibdiagnet, feed_ibdiagnet},
 };
 
 // For each character, the formats that a line with it in front may begin.
