@@ -132,7 +132,8 @@ void LiveJobs::reconcile_open() {
     }
   }
   for (const std::string& job : to_rest) rest(job);
-  // Pages of jobs that are forgotten stay with the threads that read them, unless they are asked for.
+  // Pages of jobs that are forgotten stay with the threads that read them, unless they are asked
+  // for.
   if (!to_rest.empty() && steady_now() - trimmed_at_ >= kBetweenTrims) {
     malloc_trim(0);
     trimmed_at_ = steady_now();

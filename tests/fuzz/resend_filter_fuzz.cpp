@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "oracle.h"
 #include "held_blocks.h"
+#include "oracle.h"
 
 namespace {
 
