@@ -76,15 +76,6 @@ bool read_job(std::string_view text, std::vector<PartReport>& told) {
   return true;
 }
 
-// [2026-03-05T02:47:10.123] of the daemon's own file; the zone is not told.
-std::optional<Timestamp> take_stamp(std::string_view& text) {
-  static const Pattern kStamp(R"(^\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)\] )");
-  std::string_view stamp;
-  if (!kStamp.find(text, &stamp)) return std::nullopt;
-  text.remove_prefix(stamp.size() + 3);
-  return parse_rfc3339(std::string(stamp) + "Z");
-}
-
 // "slurmctld: ", "error: ", "_job_complete: "
 void take_labels(std::string_view& text) {
   constexpr int kMost = 4;
@@ -98,12 +89,10 @@ void take_labels(std::string_view& text) {
 bool parse_slurmctld(std::string_view text, std::vector<Reading>& readings) {
   text = trimmed(text);
   const std::size_t whole = text.size();
-  const std::optional<Timestamp> time = take_stamp(text);
   take_labels(text);
   std::vector<PartReport> told;
   if (!read_nodes(text, text.size() < whole, told) && !read_job(text, told)) return false;
-  for (PartReport& report : told)
-    readings.push_back({.fact = std::move(report), .host = {}, .time = time});
+  for (PartReport& report : told) readings.push_back({.fact = std::move(report)});
   return true;
 }
 

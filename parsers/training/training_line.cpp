@@ -78,8 +78,10 @@ constexpr EventForm kEvents[] = {
     {"torchtitan", "validate step: ", {}, What::evaluated, "step: "},
     {"MaxText", "Completed eval after train step ", {}, What::evaluated, "step "},
     {{}, "`Trainer.fit` stopped: ", {}, What::ended, {}},  // NeMo's, too
-    {{}, "Training completed", {}, What::ended, {}},
 };
+
+// torchtitan's last words, alone on their line: scripts say them of an epoch, or with what failed.
+constexpr std::string_view kCompleted = "Training completed";
 
 // Bars of tqdm, by what stands in front of their share.
 struct BarForm {
@@ -212,6 +214,9 @@ std::optional<TrainingLine> read_event(const Text& text) {
     if (const auto step = count_in(text.word(form.step))) line.step = *step;
     return line;
   }
+  if (text.all.starts_with(kCompleted) && !text.cut &&
+      text.all.find_first_not_of(".! ", kCompleted.size()) == std::string_view::npos)
+    return TrainingLine{.what = What::ended};
   return std::nullopt;
 }
 

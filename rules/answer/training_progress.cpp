@@ -66,7 +66,8 @@ bool has_training(const View& view) { return training_of(view).has_value(); }
 
 bool training_ended(const View& view) {
   const std::optional<Training> training = training_of(view);
-  return training && training->phase == Training::Phase::ended;
+  return training && training->phase == Training::Phase::ended &&
+         training->made_all_steps().value_or(true);
 }
 
 }  // namespace faultline

@@ -389,7 +389,6 @@ TEST(TrainingProgress, AnEvaluationAndTheEndExplainThatNoStepComes) {
           .post(text + log_line(337, "[after training is done] datetime: 2026-03-05\n") + later)
           .diagnosis();
   EXPECT_THAT(causes(ended), IsEmpty());
-  EXPECT_EQ(ended.verdict, Verdict::healthy);
   EXPECT_THAT(ended.summary, HasSubstr("it came to its end"));
   // Steps alone are no health, by whatever name.
   EXPECT_EQ(Posted().post(text, "rank_0.log").diagnosis().verdict, Verdict::unknown);
@@ -491,6 +490,26 @@ TEST(TrainingProgress, TheRankThatFoundWhatIsNoNumberIsNamed) {
     EXPECT_LT(diagnosis.root_causes[0].confidence, 0.8);
     EXPECT_THAT(diagnosis.summary, HasSubstr("step 80 of 500"));
   }
+}
+
+TEST(TrainingProgress, WordsOfAnEndAreNoHealthWhileStepsLack) {
+  const auto verdict = [](int steps, const std::string& words) {
+    std::string text;
+    for (int step = 1; step <= steps; ++step)
+      text += fmt::format(
+          " iteration {:8}/      20 | elapsed time per iteration (ms): 4200.0 | lm loss: 2.31 |\n",
+          step);
+    return Posted().post(text + words).diagnosis().verdict;
+  };
+  EXPECT_EQ(verdict(20, "[after training is done] datetime: 2026-03-05 02:47:10\n"),
+            Verdict::healthy);
+  EXPECT_EQ(verdict(20, "Training completed.\n"), Verdict::healthy);
+  for (const char* words :
+       {"Training completed epoch 1 of 10\n", "Training completed with 3 failures\n"})
+    EXPECT_EQ(verdict(20, words), Verdict::unknown) << words;
+  for (const char* words :
+       {"[after training is done] datetime: 2026-03-05 02:47:10\n", "Training completed\n"})
+    EXPECT_EQ(verdict(12, words), Verdict::unknown) << words;
 }
 
 }  // namespace

@@ -102,6 +102,12 @@ std::optional<Training> training_of(const View& view) {
   return latest;
 }
 
+std::optional<bool> Training::made_all_steps() const {
+  const auto made = leading_number(step);
+  const auto all = leading_number(of);
+  return made && all ? std::optional(*made >= *all) : std::nullopt;
+}
+
 std::string step_in_words(const Training& training) {
   if (training.step.empty())
     return training.epochs.empty() ? std::string() : "epoch " + training.epochs;

@@ -34,6 +34,8 @@ struct Training {
   // Seconds for which its log went on without a step, or within what it was in.
   double quiet() const;
   bool is_slower() const;
+  // Nothing: how many steps it has no line tells.
+  std::optional<bool> made_all_steps() const;
 };
 
 // Nothing: no line tells of a step. Of what several ranks and frameworks print, the latest.

@@ -42,13 +42,6 @@ bool is_told_otherwise(const View& view, const Training& training) {
          });
 }
 
-// The last step of all, or of an epoch: what comes then may take its time.
-bool is_at_its_end(const Training& training) {
-  const auto step = leading_number(training.step);
-  const auto of = leading_number(training.of);
-  return step && of && *step >= *of;
-}
-
 double patience(const Training& training) {
   double seconds = std::max(kStoodFor, kGaps * training.between_lines);
   if (training.phase == Training::Phase::saving)
@@ -97,9 +90,9 @@ Suspicion stand(const View& view, const Training& training, double quiet, Claim 
 }
 
 void suspect_standstill(const View& view, const Training& training, std::vector<Suspicion>& found) {
-  const bool tells =
-      training.phase == Training::Phase::saving ||
-      (training.phase == Training::Phase::steps && training.usual > 0 && !is_at_its_end(training));
+  const bool tells = training.phase == Training::Phase::saving ||
+                     (training.phase == Training::Phase::steps && training.usual > 0 &&
+                      !training.made_all_steps().value_or(false));
   if (!tells || calls_are_logged(view) || is_told_otherwise(view, training)) return;
   const double least = patience(training);
   if (training.quiet() >= least)
