@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "service/live_job.h"
+#include "service/packed_hosts.h"
 
 namespace faultline {
 namespace {
@@ -134,9 +135,11 @@ void LiveJobs::reconcile_open() {
   for (const std::string& job : to_rest) rest(job);
   // Pages of jobs that are forgotten stay with the threads that read them, unless they are asked
   // for.
-  if (!to_rest.empty() && steady_now() - trimmed_at_ >= kBetweenTrims) {
+  has_to_trim_ = has_to_trim_ || !to_rest.empty();
+  if (has_to_trim_ && steady_now() - trimmed_at_ >= kBetweenTrims) {
     malloc_trim(0);
     trimmed_at_ = steady_now();
+    has_to_trim_ = false;
   }
 }
 
@@ -164,7 +167,7 @@ bool LiveJobs::may_rest(Job& job) const {
 std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
   auto sketch = std::make_shared<Sketch>();
   sketch->catalog = catalog_.version();
-  sketch->hosts = hosts_of_job(job).hosts;
+  sketch->hosts = packed(*hosts_of_job(job).hosts);
   const std::lock_guard reconcile_lock(job.reconcile_mutex);
   const std::lock_guard cache_lock(job.cache_mutex);
   if (!job.reconciled || !job.cached || job.cached_catalog != sketch->catalog) return nullptr;

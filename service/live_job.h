@@ -26,7 +26,7 @@ constexpr std::chrono::seconds kFresh{1};
 // What is kept of a job that nobody asks for: enough for the lists.
 struct LiveJobs::Sketch {
   JobOverview overview;
-  std::shared_ptr<const HostViews> hosts;
+  std::string hosts;                   // packed
   std::uint64_t version = 0;           // of the state
   std::uint64_t catalog = 0;           // its version
   std::optional<SteadyTime> judge_at;  // though nothing came

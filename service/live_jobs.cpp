@@ -9,6 +9,7 @@
 
 #include "service/clock.h"
 #include "service/live_job.h"
+#include "service/packed_hosts.h"
 
 namespace faultline {
 namespace {
@@ -385,7 +386,8 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnosis(std::string_view name, int 
 
 LiveJobs::JobOnHosts LiveJobs::hosts_of_job(Job& job) {
   if (const std::shared_ptr<const Sketch> sketch = sketch_of(job))
-    return {job.name, sketch->overview.last_activity, sketch->hosts};
+    return {job.name, sketch->overview.last_activity,
+            std::make_shared<const HostViews>(unpacked_hosts(sketch->hosts))};
   wake(job);
   const std::lock_guard lock(job.hosts_mutex);
   const FoldedJob::Reading state = job.read();

@@ -167,7 +167,8 @@ class LiveJobs {
   std::atomic<bool> ready_{false};
   const std::atomic<bool>* stop_ = nullptr;
   std::atomic<std::chrono::seconds> patience_;  // until a job rests
-  SteadyTime trimmed_at_;                       // by who reconciles
+  SteadyTime trimmed_at_;                       // by who reconciles; so the next
+  bool has_to_trim_ = false;                    // jobs came to rest since
   // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};
 
