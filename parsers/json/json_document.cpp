@@ -48,6 +48,7 @@ class JsonDocument : public Document, private JsonSink {
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     const std::size_t before = readings.size();
     line_ = line;
+    longest_ = std::max(longest_, line.whole.size());
     readings_ = &readings;
     aim();
     const JsonWalker::State state = walker_.read(line.text, *this);
@@ -57,6 +58,8 @@ class JsonDocument : public Document, private JsonSink {
     if (state == JsonWalker::State::complete && mine()) return Line::last;
     const bool refused = keyed_ && candidates_.empty();
     if (state == JsonWalker::State::inside && !refused) return Line::part;
+    if (state == JsonWalker::State::inside_string && !candidates_.empty() && may_be_a_row())
+      return Line::part;
     readings.resize(before);
     return Line::after;
   }
@@ -79,6 +82,7 @@ class JsonDocument : public Document, private JsonSink {
       saved.number(candidate.dialect - kDialects);
       candidate.report->save(saved);
     }
+    saved.number(static_cast<std::int64_t>(longest_));
   }
 
   void restore(SavedBytesReader& saved) override {
@@ -91,6 +95,7 @@ class JsonDocument : public Document, private JsonSink {
       candidates_.push_back({&kDialects[dialect], kDialects[dialect].create()});
       candidates_.back().report->restore(saved);
     }
+    longest_ = static_cast<std::size_t>(saved.number());
   }
 
  private:
@@ -99,6 +104,12 @@ class JsonDocument : public Document, private JsonSink {
     const JsonDialect* dialect;
     std::unique_ptr<JsonReport> report;
   };
+
+  // A terminal breaks no line that is shorter than another; a report that is cut off is.
+  bool may_be_a_row() const {
+    constexpr std::size_t kNarrowest = 40;
+    return line_.whole.size() >= std::max(longest_, kNarrowest);
+  }
 
   void key(std::string_view path) override {
     if (!keyed_) {
@@ -146,7 +157,8 @@ class JsonDocument : public Document, private JsonSink {
   }
 
   JsonWalker walker_;
-  bool keyed_ = false;  // the first key was seen
+  std::size_t longest_ = 0;  // of its lines
+  bool keyed_ = false;       // the first key was seen
   std::vector<Candidate> candidates_;
   DocumentLine line_;
   std::vector<DocumentReading>* readings_ = nullptr;

@@ -7,6 +7,10 @@ namespace {
 
 constexpr std::size_t kMaxDepth = 64;
 constexpr std::size_t kMaxPath = 4096;
+constexpr std::size_t kMaxBrokenString = 4096;
+
+// Of save(): the document stands within a string.
+constexpr std::int64_t kInString = 16;
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
@@ -47,6 +51,17 @@ std::optional<std::uint64_t> JsonValue::count() const {
 }
 
 JsonWalker::State JsonWalker::read(std::string_view text, JsonSink& sink) {
+  if (!in_string_) return read_on(text, sink);
+  in_string_ = false;
+  while (text.ends_with('\r')) text.remove_suffix(1);
+  joined_ = '"';
+  joined_ += string_;
+  joined_ += text;
+  string_.clear();
+  return read_on(joined_, sink);
+}
+
+JsonWalker::State JsonWalker::read_on(std::string_view text, JsonSink& sink) {
   rest_ = {};
   while (true) {
     while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
@@ -81,7 +96,12 @@ JsonWalker::State JsonWalker::read(std::string_view text, JsonSink& sink) {
       case '"': {
         text.remove_prefix(1);
         const std::size_t length = string_length(text);
-        if (length == std::string_view::npos) return State::broken;
+        if (length == std::string_view::npos) {
+          if (text.size() > kMaxBrokenString) return State::broken;
+          in_string_ = true;
+          string_ = text;
+          return State::inside_string;
+        }
         const std::string_view string = text.substr(0, length);
         text.remove_prefix(length + 1);
         if (expect_ == Expect::key || expect_ == Expect::key_or_end) {
@@ -143,16 +163,19 @@ void JsonWalker::value_ends() {
 }
 
 void JsonWalker::save(SavedBytesWriter& saved) const {
-  saved.number(static_cast<std::int64_t>(expect_));
+  saved.number(static_cast<std::int64_t>(expect_) + (in_string_ ? kInString : 0));
   saved.text(path_);
   saved.number(static_cast<std::int64_t>(frames_.size()));
   for (const Frame& frame : frames_)
     saved.number(static_cast<std::int64_t>(frame.path * 2 + (frame.array ? 1 : 0)));
+  if (in_string_) saved.text(string_);
 }
 
 void JsonWalker::restore(SavedBytesReader& saved) {
   *this = {};
-  const std::int64_t expect = saved.number();
+  std::int64_t expect = saved.number();
+  const bool in_string = expect >= kInString;
+  if (in_string) expect -= kInString;
   const std::string_view path = saved.text();
   const std::int64_t depth = saved.number();
   std::vector<Frame> frames;
@@ -164,7 +187,10 @@ void JsonWalker::restore(SavedBytesReader& saved) {
     good = frame >= 0 && length <= path.size();
     frames.push_back({frame % 2 != 0, length});
   }
-  if (!good || !saved.ok()) return;
+  const std::string_view string = in_string ? saved.text() : std::string_view();
+  if (!good || !saved.ok() || string.size() > kMaxBrokenString) return;
+  in_string_ = in_string;
+  string_ = string;
   expect_ = static_cast<Expect>(expect);
   path_ = path;
   frames_ = std::move(frames);

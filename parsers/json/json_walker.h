@@ -34,15 +34,16 @@ class JsonSink {
 
 class JsonWalker {
  public:
-  enum class State { inside, complete, broken };
+  enum class State { inside, inside_string, complete, broken };
 
-  // Reads on through a line, as far as the document goes. A string does not go over several lines.
+  // Reads on through a line, as far as the document goes. A string goes over several lines only if
+  // somebody else broke them.
   State read(std::string_view text, JsonSink& sink);
 
   // What followed the document's end on its last line.
   std::string_view rest() const { return rest_; }
 
-  std::size_t size() const { return path_.size() + frames_.size(); }
+  std::size_t size() const { return path_.size() + frames_.size() + string_.size(); }
   void save(SavedBytesWriter& saved) const;
   void restore(SavedBytesReader& saved);
 
@@ -53,6 +54,7 @@ class JsonWalker {
     std::size_t path = 0;  // length of the path that leads to it
   };
 
+  State read_on(std::string_view text, JsonSink& sink);
   bool open(bool array);
   bool close(bool array, JsonSink& sink);
   bool take_key(std::string_view key, JsonSink& sink);
@@ -61,6 +63,9 @@ class JsonWalker {
   Expect expect_ = Expect::value;
   std::string path_;
   std::vector<Frame> frames_;
+  bool in_string_ = false;
+  std::string string_;  // as far as it has come
+  std::string joined_;  // it, and the line that went on with it
   std::string_view rest_;
 };
 
