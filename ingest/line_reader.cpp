@@ -80,7 +80,7 @@ void LineReader::set_boot_time(Timestamp boot_time) {
 
 // Asked between batches: of one that is being filled, nothing was promised.
 LineReader::Memory LineReader::save() const {
-  Memory memory{unwrapper_.save(), documents_.save(), {}};
+  Memory memory{rows_.save(), unwrapper_.save(), documents_.save(), {}};
   if (last_warning_.line != 0) {
     HeldEvents held;
     for (std::size_t i = last_warning_.event; i < batch_.events.size(); ++i) {
@@ -92,12 +92,17 @@ LineReader::Memory LineReader::save() const {
   return memory;
 }
 
-void LineReader::restore(std::string_view wrapping, std::string_view document,
-                         std::string_view warning) {
-  unwrapper_.restore(wrapping);
-  documents_.restore(document);
+void LineReader::restore(const Memory& memory) {
+  rows_.restore(memory.rows);
+  unwrapper_.restore(memory.wrapping);
+  documents_.restore(memory.document);
   last_warning_ = {};
-  keep_held(restored_warning(warning, last_warning_));
+  keep_held(restored_warning(memory.warning, last_warning_));
+}
+
+void LineReader::begin_file() {
+  restore({});
+  rows_ = {};
 }
 
 void LineReader::keep_held(HeldEvents&& held) {
@@ -139,6 +144,46 @@ Batch LineReader::take() {
 }
 
 LineReader::Read LineReader::read(const LinePlace& place, LineEnd end, bool counted) {
+  return rows_.is_watching() ? read_row(place, end, counted) : read_line(place, end, counted);
+}
+
+LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool counted) {
+  if (rows_.is_open()) {
+    if (rows_.goes_on_with(place.text)) {
+      const bool was_last = rows_.add(place.text);
+      return was_last || end != LineEnd::there ? read_joined(place, end) : Read{};
+    }
+    read_joined(place, LineEnd::there);
+    if (last_warning_.line == place.number) --last_warning_.line;  // the row stands behind it
+  }
+  if (rows_.is_joining()) {
+    if (end == LineEnd::there && rows_.begin(place.text, place.number)) return {};
+    return read_line(place, end, counted);
+  }
+  const Read read = read_line(place, end, counted);
+  using Learned = WrappedRows::Learned;
+  const bool inside = documents_.is_open() || unwrapper_.in_document();
+  const Learned learned = rows_.learn(
+      place.text, place.number, {.told = read.told, .counted = read.counted, .inside = inside});
+  if (end != LineEnd::there) rows_.forget_row();
+  if (learned == Learned::line_ends || (learned == Learned::line_goes_on && end != LineEnd::there))
+    return read_joined(place, end);
+  return read;
+}
+
+// It stands where the last of its rows does, or the one that showed that there are no more.
+LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
+  const WrappedRows::Line line = rows_.take();
+  if (last_warning_.line != 0 && last_warning_.line + 1 == line.first_row)
+    last_warning_.line = place.number - 1;
+  place.text = line.text;
+  const Read read = read_line(place, end, line.counted);
+  calls_.keep_texts(batch_);
+  if (read.told) rows_.told_more();
+  return read;
+}
+
+LineReader::Read LineReader::read_line(const LinePlace& place, LineEnd end, bool counted) {
   line_end_ = end;
   counted_ = counted;
   const std::uint64_t facts_before = facts_;
@@ -173,6 +218,7 @@ void LineReader::count(std::string_view dialect) {
 }
 
 void LineReader::close(LinePlace last) {
+  if (rows_.is_open()) read_joined(last, LineEnd::there);
   line_end_ = LineEnd::there;
   counted_ = false;
   for (const Message& message : unwrapper_.finish()) {

@@ -18,6 +18,7 @@
 #include "ingest/repeat_filter.h"
 #include "ingest/unwrap.h"
 #include "ingest/wanted_remarks.h"
+#include "ingest/wrapped_rows.h"
 #include "model/batch.h"
 #include "parsers/nccl/nccl_form.h"
 #include "parsers/nccl/nccl_line.h"
@@ -34,6 +35,9 @@ class LineReader {
 
   void set_boot_time(Timestamp boot_time);
 
+  // What comes next does not go on with what came before.
+  void begin_file();
+
   struct Read {
     bool told = false;     // a fact or a call came of it
     bool counted = false;  // among the recognized lines, or those skipped
@@ -44,7 +48,8 @@ class LineReader {
 
   // Blank lines need not be read: nothing that would know of them is underway.
   bool ignores_blank_lines() const {
-    return !documents_.is_open() && last_warning_.line == 0 && unwrapper_.passes_blank_lines();
+    return !documents_.is_open() && last_warning_.line == 0 && !rows_.waits() &&
+           unwrapper_.passes_blank_lines();
   }
 
   // What a dump or a trace tells, and no line of text.
@@ -67,16 +72,22 @@ class LineReader {
 
   // What it was in the midst of, between two lines. Opaque; usually empty.
   struct Memory {
+    std::string rows;
     std::string wrapping;
     std::string document;
     std::string warning;
 
-    bool empty() const { return wrapping.empty() && document.empty() && warning.empty(); }
+    bool empty() const {
+      return rows.empty() && wrapping.empty() && document.empty() && warning.empty();
+    }
   };
   Memory save() const;
-  void restore(std::string_view wrapping, std::string_view document, std::string_view warning);
+  void restore(const Memory& memory);
 
  private:
+  Read read_row(const LinePlace& place, LineEnd end, bool counted);
+  Read read_joined(LinePlace place, LineEnd end);
+  Read read_line(const LinePlace& place, LineEnd end, bool counted);
   void begin_batch();
   void keep_held(HeldEvents&& held);
   bool count_line();
@@ -103,6 +114,7 @@ class LineReader {
   bool keep_unclaimed(const Message& message, const LinePlace& place);
 
   WantedRemarks wanted_;
+  WrappedRows rows_;
   Unwrapper unwrapper_;
   Documents documents_;
   CallCollector calls_;

@@ -24,6 +24,8 @@ constexpr unsigned char kPassingOver = 32;
 constexpr unsigned char kTailRecognized = 64;
 constexpr unsigned char kInWarning = 128;
 constexpr unsigned char kInTrace = kInDump | kInDocument;
+// Alone in front of the carry: with its length, what is known of rows that lines were broken into.
+constexpr unsigned char kRows = kInDump | kPassingOver;
 
 // Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
@@ -122,7 +124,7 @@ class Reader::Impl {
     leave_tail();
     dump_counted_ = dump_read_ = finished_ = false;
     at_beginning_ = true;
-    line_reader_.restore({}, {}, {});
+    line_reader_.begin_file();
   }
 
   void settle() { line_reader_.settle(); }
@@ -162,7 +164,8 @@ class Reader::Impl {
     if (of_tail > 0 && tail_recognized_) flags |= kTailRecognized;
     if (!memory.document.empty()) flags |= kInDocument;
     if (!memory.warning.empty()) flags |= kInWarning;
-    cursor.carry = carried(flags, std::string_view(tail_).substr(0, of_tail));
+    if (!memory.rows.empty()) cursor.carry = carried(kRows, memory.rows);
+    cursor.carry += carried(flags, std::string_view(tail_).substr(0, of_tail));
     if (!memory.warning.empty()) append_length(cursor.carry, memory.warning.size());
     cursor.carry += memory.warning;
     if (!memory.document.empty()) append_length(cursor.carry, memory.wrapping.size());
@@ -219,12 +222,20 @@ class Reader::Impl {
     if (discarding_) return false;
     LineReader other(received_, noteworthy_);
     const LineReader::Memory memory = line_reader_.save();
-    other.restore(memory.wrapping, memory.document, memory.warning);
+    other.restore(memory);
     return other.read({lines_ + 1, line_start_, tail_}, LineEnd::missing, false).told;
   }
 
   void restore(std::string_view carry) {
-    if (carry.size() < 9) return;
+    LineReader::Memory memory;
+    if (carry.size() >= 9 && static_cast<unsigned char>(carry[0]) == kRows) {
+      memory.rows = carry.substr(9, read_length(carry.substr(1)));
+      carry.remove_prefix(9 + memory.rows.size());
+    }
+    if (carry.size() < 9) {
+      if (line_start_ > 0) line_reader_.restore(memory);
+      return;
+    }
     auto flags = static_cast<unsigned char>(carry[0]);
     std::uint64_t length = read_length(carry.substr(1));
     carry.remove_prefix(9);
@@ -243,11 +254,10 @@ class Reader::Impl {
     tail_read_ = flags & kTailRead;
     tail_recognized_ = flags & kTailRecognized;
     carry.remove_prefix(length);
-    std::string_view warning;
     if ((flags & kInWarning) != 0) {
       if (carry.size() < 8 || read_length(carry) > carry.size() - 8) return;
-      warning = carry.substr(8, read_length(carry));
-      carry.remove_prefix(8 + warning.size());
+      memory.warning = carry.substr(8, read_length(carry));
+      carry.remove_prefix(8 + memory.warning.size());
     }
     std::uint64_t wrapping = carry.size();
     if ((flags & kInDocument) != 0) {
@@ -255,7 +265,9 @@ class Reader::Impl {
       carry.remove_prefix(std::min<std::size_t>(8, carry.size()));
     }
     wrapping = std::min<std::uint64_t>(wrapping, carry.size());
-    line_reader_.restore(carry.substr(0, wrapping), carry.substr(wrapping), warning);
+    memory.wrapping = carry.substr(0, wrapping);
+    memory.document = carry.substr(wrapping);
+    line_reader_.restore(memory);
     // Of a line too long to keep, only that it had begun is remembered.
     if (discarding_) discarded_ = 1;
     line_start_ -= std::min<std::uint64_t>(tail_.size() + discarded_, line_start_);

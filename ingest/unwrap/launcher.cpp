@@ -44,7 +44,7 @@ bool take_open_mpi_tag(std::string_view& rest, std::int64_t& rank) {
 
 // Whether text is what stands behind a label, rather than a sentence that began with a word and a
 // colon ("nvidia-nvswitch2: SXid ...").
-bool begins_a_line(std::string_view text) {
+bool stands_behind_a_label(std::string_view text) {
   Peeled trial;
   trial.text = text;
   std::string_view rest = text;
@@ -160,7 +160,7 @@ bool peel_handmade(Peeled& line) {
     return true;
   }
   if (!take(rest, "Node ") || !take_number(rest, number, kMaxRankDigits) || !take(rest, ": ") ||
-      !begins_a_line(rest))
+      !stands_behind_a_label(rest))
     return false;
   line.text = rest;
   return true;
@@ -172,12 +172,14 @@ bool peel_host_label(Peeled& line) {
   // "DistBackendError: NCCL error in: ..." names no host.
   if (name.empty() || name.ends_with("Error")) return false;
   if (take(rest, ": ")) {
-    // NCCL begins a warning with a line break, so a label may stand alone.
-    if (rest.empty() ? !has_digit(name) : !begins_a_line(rest)) return false;
+    // NCCL begins a warning with a line break, so a label may stand alone. A mere word may be the
+    // end of one that a line was broken in.
+    if (!has_digit(name) && (rest.empty() || rest.front() == '[')) return false;
+    if (!rest.empty() && !stands_behind_a_label(rest)) return false;
   } else {
     if (take_blanks(rest) == 0 || !take(rest, '|')) return false;
     if (!rest.empty() && !take(rest, ' ')) return false;
-    if (!has_digit(name) && !begins_a_line(rest)) return false;
+    if (!has_digit(name) && !stands_behind_a_label(rest)) return false;
   }
   line.named_by_label(name);
   line.text = rest;

@@ -105,7 +105,7 @@ void damage(const std::filesystem::path& data) {
   const std::string file = (data / "faultline.db").string();
   output_of(
       "f='" + file +
-          "'; at=$(grep -abo 'GPU has fallen off the bus' \"$f\" | head -1 | cut -d: -f1); "
+          "'; at=$(grep -abo 'GPU has fallen off the bus' \"$f\" | tail -1 | cut -d: -f1); "
           "[ -n \"$at\" ] && printf Z | dd of=\"$f\" bs=1 seek=\"$at\" conv=notrunc 2>/dev/null",
       &exit);
   ASSERT_EQ(exit, 0) << "nothing to damage was found";

@@ -1,0 +1,227 @@
+// Logs whose lines a terminal broke at some column.
+#include "ingest/wrapped_rows.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ingest/reader.h"
+#include "model/json.h"
+#include "told_by_source.h"
+
+namespace faultline {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+std::string wrapped(std::string_view text, std::size_t columns) {
+  std::string rows;
+  std::size_t column = 0;
+  for (const char c : text) {
+    if (c != '\n' && column == columns) {
+      rows += '\n';
+      column = 0;
+    }
+    rows += c;
+    column = c == '\n' ? 0 : column + 1;
+  }
+  return rows;
+}
+
+std::vector<std::string> facts_of(std::string_view log) {
+  Reader reader(Cursor{}, Timestamp{});
+  reader.feed(log);
+  reader.close();
+  std::vector<std::string> facts;
+  const Batch batch = reader.take();
+  for (const Event& event : batch.events)
+    facts.push_back(fmt::format("{} {} {}", batch.speakers[event.speaker].host, kind_of(event.fact),
+                                event.text));
+  for (const CallRun& run : batch.runs)
+    facts.push_back(fmt::format("{} calls on {}", run.calls.size(), run.communicator));
+  return facts;
+}
+
+std::string kernel_log() {
+  std::string log;
+  for (int gpu = 1; gpu <= 6; ++gpu)
+    log += fmt::format(
+        "Mar  5 02:47:{:02} gpu-node-1{} kernel: NVRM: Xid (PCI:0000:{}b:00): 79, pid={}, "
+        "name=python3, GPU has fallen off the bus.\n",
+        gpu, gpu, gpu, 40000 + gpu * 1111);
+  return log;
+}
+
+std::string nccl_log() {
+  std::string log;
+  for (int rank = 0; rank < 8; ++rank)
+    log += fmt::format(
+        "gpu-node-{}:{}:{} [{}] NCCL INFO ncclCommInitRank comm 0x55d0a1b2c3d4 rank {} nranks 8 "
+        "cudaDev {} nvmlDev {} busId {}b000 commId 0xfa12cd34ab56ef78 - Init COMPLETE\n",
+        rank / 4, 4100 + rank * 7, 4900 + rank * 13, rank % 4, rank, rank % 4, rank % 4, rank + 1);
+  return log;
+}
+
+std::string torch_log() {
+  std::string log;
+  for (int rank = 0; rank < 8; ++rank)
+    log += fmt::format(
+        "[rank{0}]:[E305 02:47:1{0}.123456789 ProcessGroupNCCL.cpp:616] [Rank {0}] Watchdog caught "
+        "collective operation timeout: WorkNCCL(SeqNum={2}, OpType=ALLREDUCE, NumelIn={1}, "
+        "NumelOut={1}, Timeout(ms)=600000) ran for 600{0}4{0} milliseconds before timing out.\n",
+        rank, rank % 2 == 0 ? 4096 : 67108864, rank * rank * rank * 71);
+  return log;
+}
+
+TEST(WrappedRows, BecomeTheLinesThatWereBroken) {
+  for (const std::string& log : {kernel_log() + torch_log(), torch_log() + nccl_log(),
+                                 nccl_log() + kernel_log() + torch_log()}) {
+    const std::vector<std::string> whole = facts_of(log);
+    for (std::size_t columns = 60; columns <= 160; ++columns) {
+      SCOPED_TRACE(fmt::format("{} columns of\n{}", columns, wrapped(log, columns)));
+      const std::vector<std::string> joined = facts_of(wrapped(log, columns));
+      // Lines of one form are broken at one place: until others come, what they tell may be cut.
+      EXPECT_GE(joined.size() + 3, whole.size());
+      EXPECT_LE(joined.size(), whole.size() + 1);
+      if (columns % 20 == 0) {
+        EXPECT_EQ(joined.back(), whole.back());
+      }
+    }
+  }
+}
+
+TEST(WrappedRows, OneLineIsJoinedWhereItsFirstRowToldNothing) {
+  const std::string line = torch_log().substr(0, torch_log().find('\n') + 1);
+  EXPECT_THAT(facts_of(line), SizeIs(1));
+  for (const std::size_t columns : {80, 100, 120, 132})
+    EXPECT_EQ(facts_of(wrapped(line, columns)), facts_of(line)) << columns;
+}
+
+TEST(WrappedRows, OfAReportInJsonAreJoinedWithinItsStrings) {
+  const std::string report = R"({
+    "/sys/bus/pci/devices/0000:4b:00.0/infiniband/mlx5_2/node_desc": "node2183 HCA-5\n",
+    "/sys/bus/pci/devices/0000:4b:00.0/infiniband/mlx5_2/ports/1/state": "1: DOWN\n",
+    "/sys/bus/pci/devices/0000:4b:00.0/infiniband/mlx5_2/ports/1/phys_state": "3: Disabled\n"
+}
+)";
+  const auto reported = [](std::string_view log) {
+    Reader reader(Cursor{}, Timestamp{});
+    reader.feed(log);
+    reader.close();
+    std::string facts;
+    for (const Event& event : reader.take().events) facts += fact_to_json(event.fact) + "\n";
+    return facts;
+  };
+  for (std::size_t columns = 72; columns <= 200; ++columns) {
+    const std::string told = reported(wrapped(report, columns));
+    EXPECT_THAT(told, HasSubstr("DOWN")) << columns;
+    EXPECT_THAT(told, HasSubstr("node2183 HCA-5")) << columns;
+  }
+}
+
+TEST(WrappedRows, AreTheSameHoweverTheLogIsCut) {
+  const std::string log = wrapped(kernel_log() + nccl_log(), 80);
+  const auto read = [](std::string_view text, std::size_t cut, bool restarts) {
+    ToldBySource told;
+    Reader reader(Cursor{}, Timestamp{});
+    reader.feed(text.substr(0, cut));
+    reader.finish();
+    told.add(reader.take());
+    if (restarts) reader = Reader(reader.cursor(), Timestamp{});
+    reader.feed(text.substr(cut));
+    reader.close();
+    told.add(reader.take());
+    return told;
+  };
+  const ToldBySource whole = read(log, log.size(), false);
+  for (std::size_t cut = 0; cut < log.size(); ++cut)
+    for (const bool restarts : {false, true}) {
+      const ToldBySource pieces = read(log, cut, restarts);
+      ASSERT_TRUE(pieces == whole) << cut << "\n" << pieces.text() << "\n" << whole.text();
+    }
+}
+
+// Two logs as scripts print them: what goes on below a line of NCCL's is their own.
+TEST(WrappedRows, LinesAsTheyWerePrintedAreLeftAlone) {
+  std::string log;
+  for (int rank = 0; rank < 8; ++rank) {
+    log += fmt::format(
+        "gpu-node-0:4100:4900 [{}] NCCL INFO comm 0x55d0a1b2c3d4 rank {} nranks 8 cudaDev {} busId "
+        "1b000 commId 0xfa12cd34ab56ef78 - Init COMPLETE\n",
+        rank, rank, rank);
+    log += "throughput of the last step\n";
+  }
+  std::string alone;
+  for (std::size_t at = 0, end = 0; at < log.size(); at = end + 1) {
+    end = log.find('\n', at);
+    if (log.compare(at, 3, "gpu") == 0) alone += log.substr(at, end + 1 - at);
+  }
+  EXPECT_EQ(facts_of(log), facts_of(alone));
+}
+
+TEST(WrappedRows, LearnsFromRowsThatGoOnWithinAWord) {
+  using Learned = WrappedRows::Learned;
+  const std::string row(80, 'a');
+  const RowRead line{.counted = true};
+  WrappedRows rows;
+  EXPECT_EQ(rows.learn(row, 7, line), Learned::nothing);
+  EXPECT_EQ(rows.learn("Traceback", 8, {}), Learned::line_ends);
+  EXPECT_EQ(rows.take().text, row + "Traceback");
+  EXPECT_EQ(rows.learn(row, 9, line), Learned::nothing);
+  EXPECT_EQ(rows.learn("and so on", 10, {}), Learned::line_ends);
+  EXPECT_EQ(rows.take().text, row + "and so on");
+  EXPECT_FALSE(rows.is_joining());
+  EXPECT_EQ(rows.learn(row, 11, line), Learned::nothing);
+  EXPECT_EQ(rows.learn(row, 12, {}), Learned::line_goes_on);
+  EXPECT_TRUE(rows.is_joining());
+  EXPECT_TRUE(rows.goes_on_with("b"));
+  EXPECT_TRUE(rows.add("b"));
+  const WrappedRows::Line joined = rows.take();
+  EXPECT_EQ(joined.text, row + row + "b");
+  EXPECT_EQ(joined.first_row, 11U);
+}
+
+TEST(WrappedRows, ALineThatTellsMoreThanItsRowsWasOne) {
+  WrappedRows rows;
+  rows.learn(std::string(80, 'a'), 1, {});
+  ASSERT_EQ(rows.learn("Bus", 2, {}), WrappedRows::Learned::line_ends);
+  rows.take();
+  EXPECT_FALSE(rows.is_joining());
+  rows.told_more();
+  EXPECT_TRUE(rows.is_joining());
+}
+
+TEST(WrappedRows, StopsWhereARowIsLonger) {
+  const std::string row(80, 'a');
+  WrappedRows rows;
+  rows.learn(row, 7, {.counted = true});
+  rows.learn(row, 7, {});
+  ASSERT_TRUE(rows.is_joining());
+  rows.take();
+  EXPECT_TRUE(rows.begin(row, 7));
+  EXPECT_FALSE(rows.goes_on_with("[    1.234567] a line"));
+  rows.take();
+  EXPECT_FALSE(rows.begin(row + "a", 8));
+  EXPECT_FALSE(rows.is_watching());
+  EXPECT_THAT(rows.save(), IsEmpty());
+}
+
+TEST(WrappedRows, CountsColumnsAndNotBytes) {
+  std::string row;
+  for (int i = 0; i < 80; ++i) row += i % 2 == 0 ? "\xc3\xa4" : "\x1b[31ma\x1b[0m";
+  WrappedRows rows;
+  rows.learn(row, 7, {.counted = true});
+  rows.learn(std::string(80, 'b'), 7, {});
+  EXPECT_TRUE(rows.is_joining());
+  EXPECT_FALSE(rows.add(std::string(80, 'c')));
+  EXPECT_TRUE(rows.add(std::string(79, 'c')));
+}
+
+}  // namespace
+}  // namespace faultline
