@@ -1,4 +1,5 @@
 #include "parsers/document.h"
+#include "parsers/gpu/dcgm_exporter.h"
 #include "parsers/gpu/dcgmi_diag.h"
 #include "parsers/gpu/dcgmi_dmon.h"
 #include "parsers/gpu/dcgmi_health.h"
@@ -13,6 +14,7 @@
 #include "parsers/gpu/nvidia_smi_xml.h"
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
+#include "parsers/kubernetes/kubectl.h"
 #include "parsers/launcher/launcher_table.h"
 #include "parsers/launcher/mpirun_table.h"
 #include "parsers/nccl/ncclras_text.h"
@@ -42,7 +44,7 @@ constexpr DocumentFormat kFormats[] = {
     {"ncclras", begins_ncclras_text, make_ncclras_text, "JC#"},
     {"json", begins_json_document, make_json_document, "{["},
     {"nvidia-smi", begins_nvidia_smi_table, make_nvidia_smi_table, "|FMSTW"},
-    {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=G"},
+    {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=GCER"},
     {"nvidia-smi-xml", begins_nvidia_smi_xml, make_nvidia_smi_xml, "<"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
@@ -54,6 +56,7 @@ constexpr DocumentFormat kFormats[] = {
     {"dcgmi-health", begins_dcgmi_health, make_dcgmi_health, "|E"},
     {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink, "|"},
     {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon, "#"},
+    {"dcgm-exporter", begins_dcgm_exporter, make_dcgm_exporter, "#D"},
     {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi["},
     {"ping", begins_ping, make_ping, "Pp-0123456789"},
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
@@ -68,6 +71,7 @@ constexpr DocumentFormat kFormats[] = {
     {"sacct", begins_sacct, make_sacct, "|ACDEFGJLMNPQRSTUVW"},
     {"sinfo", begins_sinfo, make_sinfo, "|ACFGHMNPRSTUW"},
     {"scontrol", begins_scontrol, make_scontrol, "JN"},
+    {"kubectl", begins_kubectl, make_kubectl, "NLSTW<0123456789"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},

@@ -1,3 +1,4 @@
+#include "parsers/infiniband/infiniband_managers.h"
 #include "parsers/jax/coordination.h"
 #include "parsers/kernel/kernel_host.h"
 #include "parsers/kernel/kernel_sxid.h"
@@ -74,6 +75,11 @@ constexpr Parser kParsers[] = {
     {"slurmctld", " set to", parse_slurmctld, true},
     {"slurmctld", "failed node", parse_slurmctld, true},
     {"slurmctld", "JobId=", parse_slurmctld, true},
+    {"ufm", "] CRITICAL [", parse_ufm, true},
+    {"ufm", "] WARNING [", parse_ufm, true},
+    {"ufm", "] MINOR [", parse_ufm, true},
+    {"ufm", "] INFO [", parse_ufm, true},
+    {"opensm", " port with GUID:", parse_opensm, true},
     {"straggler_report", "avg barrier time ", parse_barrier_time, true},
     {"straggler_report", "traggler ranks detected: ", parse_straggler_ranks},
     {"straggler_report", "STRAGGLER DETECTION WARNING", parse_slow_gpus},

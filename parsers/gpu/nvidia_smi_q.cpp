@@ -49,6 +49,13 @@ std::optional<std::string> heading(std::string_view text) {
   return normal_pci(text);
 }
 
+// With which an excerpt may begin, of a GPU that is not named. Nothing else has lines like these.
+bool is_section_alone(std::string_view text) {
+  constexpr std::string_view kSections[] = {"ECC Errors", "Remapped Rows", "Retired Pages",
+                                            "Clocks Event Reasons", "Clocks Throttle Reasons"};
+  return std::ranges::find(kSections, text) != std::end(kSections);
+}
+
 bool is_log_head(std::string_view text) {
   return text.starts_with("==") && text.find("NVSMI LOG") != std::string_view::npos;
 }
@@ -109,6 +116,15 @@ class Query : public PartDocument {
     }
     const auto line = key_line(body);
     if (!line) return Line::foreign;
+    if (is_section_alone(body) && (stage_ != kGpu || indent <= indent_of(words_.front()))) {
+      give_all();
+      stage_ = kGpu;
+      words_.clear();
+      push(std::max(indent, 1) - 1, {});  // as if its GPU stood above
+      push(indent, body);
+      open("gpu");
+      return Line::part;
+    }
     if (stage_ == kHead) return read_head(*line);
     if (stage_ != kGpu || indent <= indent_of(words_.front()) || last() == nullptr)
       return Line::foreign;
@@ -161,9 +177,16 @@ class Query : public PartDocument {
 
 bool begins_nvidia_smi_q(std::string_view text) {
   text.remove_prefix(indentation(text));
-  if (text.empty() || (text.front() != '=' && text.front() != 'G')) return false;
+  if (text.empty()) return false;
   text = trimmed(text);
-  return is_log_head(text) || heading(text).has_value();
+  switch (text.front()) {
+    case '=':
+      return is_log_head(text);
+    case 'G':
+      return heading(text).has_value();
+    default:
+      return is_section_alone(text);
+  }
 }
 
 std::unique_ptr<Document> make_nvidia_smi_q() { return std::make_unique<Query>(); }

@@ -121,8 +121,12 @@ OpenPart& PartDocument::open(std::string_view kind) {
   OpenPart& part = open_.emplace_back();
   part.report.tool = tool_;
   part.report.kind = kind;
-  if (line_ != nullptr) part.line.keep(*line_);
+  rest_on_line(part);
   return part;
+}
+
+void PartDocument::rest_on_line(OpenPart& part) const {
+  if (line_ != nullptr) part.line.keep(*line_);
 }
 
 OpenPart* PartDocument::find(std::string_view kind, std::string_view name, std::string_view value) {

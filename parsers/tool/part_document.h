@@ -53,6 +53,8 @@ class PartDocument : public Document {
 
   // The line in hand begins a part. Where too many are open, those are given first.
   OpenPart& open(std::string_view kind);
+  // The part rests on the line in hand, which tells more of it than the one that began it.
+  void rest_on_line(OpenPart& part) const;
   // The open part with that name, or null.
   OpenPart* find(std::string_view kind, std::string_view name, std::string_view value);
   template <class Predicate>

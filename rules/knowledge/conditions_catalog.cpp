@@ -76,8 +76,8 @@ YamlField words(const YamlFile& file, const char* name, std::vector<std::string>
 PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
   PartCondition condition;
   const auto read_kind = [&](const YAML::Node& node) {
-    constexpr std::string_view kKinds[] = {"gpu",  "nvlink", "port", "netdev", "link",
-                                           "host", "path",   "job",  "nodes",  "fabric"};
+    constexpr std::string_view kKinds[] = {"gpu",  "nvlink", "port",  "netdev", "link", "host",
+                                           "path", "job",    "nodes", "fabric", "pod"};
     condition.kind = file.text(node, "kind");
     require_word(file.place(node), "kind", condition.kind, kKinds);
   };

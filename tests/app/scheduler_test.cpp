@@ -7,77 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "simulated_diagnosis.h"
-#include "workshop.h"
+#include "pasted.h"
 
 namespace faultline {
 namespace {
 
-using testing::AnyOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
-
-Diagnosis pasted(const std::string& text) {
-  Workshop workshop;
-  workshop.write("job/pasted.txt", text);
-  return diagnosis_of(workshop.folder() / "job");
-}
-
-std::string cause_of(const Diagnosis& diagnosis) {
-  return diagnosis.root_causes.empty() ? std::string()
-                                       : std::string(name_of(diagnosis.root_causes.front().cause));
-}
-
-double confidence_of(const Diagnosis& diagnosis) {
-  return diagnosis.root_causes.empty() ? 0 : diagnosis.root_causes.front().confidence;
-}
-
-std::string title_of(const Diagnosis& diagnosis) {
-  return diagnosis.root_causes.empty() ? std::string() : diagnosis.root_causes.front().title;
-}
-
-std::vector<std::string> hosts_of(const Diagnosis& diagnosis) {
-  return diagnosis.root_causes.empty() ? std::vector<std::string>()
-                                       : diagnosis.root_causes.front().subject.hosts;
-}
-
-std::string with_prefix(const std::string& text, const std::string& prefix) {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    out += prefix + text.substr(at, end - at) + "\n";
-    at = end + 1;
-  }
-  return out;
-}
-
-// The same with what a viewer of logs puts in front, and cut at both ends: no other answer, and no
-// surer one.
-void expect_the_same_of_mutations(const std::string& text) {
-  const Diagnosis whole = pasted(text);
-  const std::vector<std::string> hosts = hosts_of(whole);
-  for (const char* prefix : {"2026-03-05T02:47:10Z ", "[pod/trainer-0/main] ", "[pod/x] ", "  "}) {
-    SCOPED_TRACE(prefix);
-    const Diagnosis viewed = pasted(with_prefix(text, prefix));
-    EXPECT_EQ(cause_of(viewed), cause_of(whole));
-    EXPECT_EQ(hosts_of(viewed), hosts);
-    EXPECT_LE(confidence_of(viewed), confidence_of(whole) + 0.01);
-  }
-  for (std::size_t cut = 0; cut < text.size(); cut += 7) {
-    const Diagnosis torn = pasted(text.substr(0, cut));
-    EXPECT_THAT(cause_of(torn), AnyOf("", cause_of(whole), "process.aborted")) << cut;
-    EXPECT_NE(torn.verdict, Verdict::healthy) << cut;
-  }
-  for (std::size_t cut = 1; cut < text.size(); cut += 13) {
-    const Diagnosis late = pasted(text.substr(cut));
-    EXPECT_THAT(cause_of(late), AnyOf("", cause_of(whole), "process.aborted")) << cut;
-    EXPECT_LE(confidence_of(late), confidence_of(whole) + 0.01) << cut;
-  }
-}
 
 // --- sacct
 // --------------------------------------------------------------------------------------

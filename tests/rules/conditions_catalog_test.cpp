@@ -65,7 +65,7 @@ TEST(Conditions, AWrongEntryIsRefusedWithItsMend) {
   EXPECT_EQ(complaint_about("  - {id: a, kind: gpu, fields: [x], above: 0, " + rest), "none");
   EXPECT_EQ(complaint_about("  - {id: a, kind: cpu, fields: [x], above: 0, " + rest),
             "conditions.yaml:15: kind \"cpu\" is unknown; use gpu, nvlink, port, netdev, link, "
-            "host, path, job, nodes or fabric");
+            "host, path, job, nodes, fabric or pod");
   EXPECT_EQ(complaint_about("  - {id: a, kind: gpu, fields: [x], " + rest),
             "conditions.yaml:15: an entry needs one of is, is_not, contains, above, below, bits, "
             "below_max and grows_per_hour");

@@ -209,6 +209,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 std::string title_of_hit(const Hit& hit, const About& about) {
   std::string text = hit.condition->title;
   const std::string host = about.host.empty() ? "a host that no line names" : about.host;
+  if (about.gpu.empty()) replace_all(text, "GPU {gpu}", "A GPU");
   const std::pair<std::string_view, std::string_view> words[] = {
       {"{part}", about.part},
       {"{host}", host},
@@ -276,7 +277,8 @@ void lay_on_gpu(const PartFacts& facts, const GpuPart& gpu, Suspicion& suspicion
   Finding& finding = suspicion.finding;
   const Ownership ownership = owner_of_gpu(facts.view, gpu.host, gpu.pci);
   add_owner(facts.view, ownership, gpu.host, finding.subject);
-  finding.subject.gpus = {gpu_name(gpu.host, name_of(gpu))};
+  if (const std::string name = name_of(gpu); !name.empty())
+    finding.subject.gpus = {gpu_name(gpu.host, name)};
   suspicion.sure.add(ownership.doubt);
   if (!ownership.part_of_job()) finding.part_of_job = false;
   if (ownership.owner == Owner::ranks)

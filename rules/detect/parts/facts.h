@@ -30,6 +30,7 @@ Suspicions suspect_port_states(const PartFacts& facts);  // ports that are down 
 Suspicions suspect_mtu(const PartFacts& facts);
 Suspicions suspect_conditions(const PartFacts& facts);  // GPUs, and what tools say in a word
 Suspicions suspect_scheduler(const PartFacts& facts);   // jobs and nodes, as a scheduler tells
+Suspicions suspect_pods(const PartFacts& facts);        // as Kubernetes tells
 Suspicions suspect_nvlinks(const PartFacts& facts);
 Suspicions suspect_bandwidth(const PartFacts& facts);
 Suspicions suspect_loss(const PartFacts& facts);      // pings and segments that do not arrive
@@ -79,6 +80,8 @@ struct FastPort {
 std::vector<FastPort> fast_ports_up(const View& view);
 
 void add_line(const View& view, const LineRef* line, Finding& finding);
+
+void begin_with_a_capital(std::string& title);
 
 // Actions of the catalog, at this host.
 void add_actions(const std::vector<Action>& actions, const std::string& host, Finding& finding);

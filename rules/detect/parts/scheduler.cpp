@@ -38,11 +38,6 @@ std::string listed(const std::vector<std::string>& hosts) {
                      hosts.size() - kMostNamed);
 }
 
-void begin_with_a_capital(std::string& title) {
-  if (!title.empty())
-    title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
-}
-
 // --- Nodes
 // --------------------------------------------------------------------------------------
 

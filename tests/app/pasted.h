@@ -1,0 +1,96 @@
+// What operators paste, diagnosed alone, and what may become of it on the way: prefixes of log
+// viewers, rows that a terminal broke, ends that are missing.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "simulated_diagnosis.h"
+#include "workshop.h"
+
+namespace faultline {
+
+inline Diagnosis pasted(const std::string& text) {
+  Workshop workshop;
+  workshop.write("job/pasted.txt", text);
+  return diagnosis_of(workshop.folder() / "job");
+}
+
+inline std::string cause_of(const Diagnosis& diagnosis) {
+  return diagnosis.root_causes.empty() ? std::string()
+                                       : std::string(name_of(diagnosis.root_causes.front().cause));
+}
+
+inline double confidence_of(const Diagnosis& diagnosis) {
+  return diagnosis.root_causes.empty() ? 0 : diagnosis.root_causes.front().confidence;
+}
+
+inline std::string title_of(const Diagnosis& diagnosis) {
+  return diagnosis.root_causes.empty() ? std::string() : diagnosis.root_causes.front().title;
+}
+
+inline std::vector<std::string> hosts_of(const Diagnosis& diagnosis) {
+  return diagnosis.root_causes.empty() ? std::vector<std::string>()
+                                       : diagnosis.root_causes.front().subject.hosts;
+}
+
+inline std::string with_prefix(const std::string& text, const std::string& prefix) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    out += prefix + text.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
+// As a terminal of that width shows it.
+inline std::string broken_at(const std::string& text, std::size_t width) {
+  std::string out;
+  std::size_t column = 0;
+  for (const char c : text) {
+    if (c != '\n' && column == width) {
+      out += '\n';
+      column = 0;
+    }
+    out += c;
+    column = c == '\n' ? 0 : column + 1;
+  }
+  return out;
+}
+
+// The same with what a viewer of logs puts in front, broken into rows, and cut at both ends: no
+// other answer, and no surer one.
+inline void expect_the_same_of_mutations(const std::string& text) {
+  const Diagnosis whole = pasted(text);
+  const std::vector<std::string> hosts = hosts_of(whole);
+  for (const char* prefix : {"2026-03-05T02:47:10Z ", "[pod/trainer-0/main] ", "[pod/x] ", "  "}) {
+    SCOPED_TRACE(prefix);
+    const Diagnosis viewed = pasted(with_prefix(text, prefix));
+    EXPECT_EQ(cause_of(viewed), cause_of(whole));
+    EXPECT_EQ(hosts_of(viewed), hosts);
+    EXPECT_LE(confidence_of(viewed), confidence_of(whole) + 0.01);
+  }
+  for (const std::size_t width : {80U, 120U}) {
+    SCOPED_TRACE(width);
+    const Diagnosis broken = pasted(broken_at(text, width));
+    EXPECT_THAT(cause_of(broken), testing::AnyOf("", cause_of(whole), "process.aborted"));
+    EXPECT_LE(confidence_of(broken), confidence_of(whole) + 0.01);
+    EXPECT_NE(broken.verdict, Verdict::healthy);
+  }
+  for (std::size_t cut = 0; cut < text.size(); cut += 7) {
+    const Diagnosis torn = pasted(text.substr(0, cut));
+    EXPECT_THAT(cause_of(torn), testing::AnyOf("", cause_of(whole), "process.aborted")) << cut;
+    EXPECT_NE(torn.verdict, Verdict::healthy) << cut;
+  }
+  for (std::size_t cut = 1; cut < text.size(); cut += 13) {
+    const Diagnosis late = pasted(text.substr(cut));
+    EXPECT_THAT(cause_of(late), testing::AnyOf("", cause_of(whole), "process.aborted")) << cut;
+    EXPECT_LE(confidence_of(late), confidence_of(whole) + 0.01) << cut;
+  }
+}
+
+}  // namespace faultline
