@@ -81,6 +81,7 @@ BOOST_DESCRIBE_STRUCT(CommunicatorShape, (),
 //   gdr          mlx5_0                   enabled, disabled; by NIC
 //   gdr_pair     GPU 1b000 / HCA 0        enabled, disabled; as the line names the pair
 //   dmabuf       0                        available; by CUDA device
+//   graph        rings                    24.0; GB/s between hosts that NCCL expects of its rings
 //   channels     collective, collnet,     8
 //                nvls, p2p, p2p_per_peer
 //   p2p          isAllDirectP2p, …        0; as NCCL names them; chunk_size: 131072

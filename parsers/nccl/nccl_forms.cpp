@@ -192,7 +192,7 @@ constexpr NcclForm kForms[] = {
     {"graph_node", "2.14.3+", S::graph, "", is_indented, ""},
     {"graph_link", "2.14.3+", S::graph, "+ ", nullptr, ""},
     {"graph_gpu_paths", "2.14.3+", S::graph, "GPU/", nullptr, ""},
-    {"graph_pattern", "2.14.3+", S::graph, "Pattern ", nullptr, ""},
+    {"graph_pattern", "2.14.3+", S::graph, "Pattern ", read_graph, "setting"},
     {"graph_pattern_row", "2.14.3+", S::graph, "", is_pattern_row, ""},
     {"topology", "2.5.6+", S::graph, "Topology detection", nullptr, ""},
     {"nvls", "2.17.1+", S::nvls, "NVLS ", nullptr, ""},

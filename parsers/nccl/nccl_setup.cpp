@@ -1,6 +1,9 @@
 #include "parsers/nccl/nccl_setup.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +15,8 @@ namespace faultline {
 namespace {
 
 constexpr auto kNowhere = std::string_view::npos;
+
+constexpr double kMostBandwidth = 1e6;  // GB/s
 
 // What a value that NCCL's buffer was too short for ends with: it is not to be compared as a whole.
 constexpr std::string_view kCut = " ...";
@@ -359,6 +364,31 @@ bool read_dmabuf(const NcclMessage& message, std::vector<Fact>& facts) {
   auto device = after(message, "DMA-BUF is available on GPU device ");
   if (!device || !is_integer(*device)) return false;
   add(facts, message, "dmabuf", *device, "available");
+  return true;
+}
+
+// "Pattern 4, crossNic 0, nChannels 2, bw 24.000000/12.000000, type NVL/PIX, sameChannels 1": the
+// rings, with GB/s within a host and between hosts. The latter bounds what a test can reach.
+bool read_graph(const NcclMessage& message, std::vector<Fact>& facts) {
+  constexpr std::string_view kChannels = "nChannels ";
+  Scan scan(message.text);
+  if (!scan.skip("Pattern ")) return false;
+  if (!scan.skip("4, ")) return true;
+  const std::size_t at = message.text.find(kChannels);
+  if (at == kNowhere) return false;
+  scan = Scan(message.text.substr(at + kChannels.size()));
+  int channels = 0;
+  std::string_view within;
+  std::string_view between;
+  if (!scan.decimal(channels) || !scan.skip(", bw ") || !scan.until('/', within) ||
+      !scan.until(',', between))
+    return false;
+  double each = 0;
+  const auto read = std::from_chars(between.data(), between.data() + between.size(), each);
+  if (read.ec != std::errc() || read.ptr != between.data() + between.size()) return false;
+  const double all = channels * each;
+  if (all > 0 && all < kMostBandwidth)
+    add(facts, message, "graph", "rings", fmt::format("{:.1f}", all));
   return true;
 }
 

@@ -61,6 +61,7 @@ PerformanceCatalog read_performance(std::string_view name, std::string_view text
     auto& bandwidth = catalog.bandwidth;
     file.read_fields(entry, "bandwidth",
                      {number(file, "falls_short", bandwidth.falls_short),
+                      number(file, "far_below", bandwidth.far_below),
                       number(file, "from_size", bandwidth.from_size),
                       each("references", [&](const YAML::Node& one) {
                         bandwidth.references.push_back(reference_of(file, one));

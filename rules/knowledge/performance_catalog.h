@@ -24,6 +24,7 @@ struct BandwidthReference {
 struct PerformanceCatalog {
   struct Bandwidth {
     double falls_short = 0;
+    double far_below = 0;
     double from_size = 0;
     std::vector<BandwidthReference> references;
   } bandwidth;

@@ -1,5 +1,5 @@
 // nccl-tests: results that were checked wrong, and bandwidths that hardware of this kind exceeds,
-// or that the same hosts reached before, or others reach.
+// or that the same hosts reached before, or others reach, or NCCL expects.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,12 +7,16 @@
 #include <set>
 #include <tuple>
 
+#include "rules/detect/configuration/crew.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
 namespace {
+
+constexpr std::string_view kRings = "graph rings";
+constexpr std::string_view kGdrPair = "gdr_pair ";
 
 std::vector<std::string> hosts_measured(const View& view, const PartRecord& record) {
   std::vector<std::string> hosts;
@@ -154,6 +158,71 @@ void suspect_cliff(const View& view, const PartRecord& record, double busbw, dou
       Claim::test_cliff));
 }
 
+// The processes of the test's hosts that told what NCCL expects of its rings.
+std::vector<const ProcessSetup*> who_told_rings(const View& view,
+                                                const std::vector<std::string>& hosts) {
+  std::vector<const ProcessSetup*> told;
+  for (const ProcessSetup& process : view.job.setup().processes())
+    if (std::ranges::find(hosts, short_host(process.host)) != hosts.end() &&
+        view.job.setup().answer(process, kRings) != nullptr && view.in_attempt(process.process))
+      told.push_back(&process);
+  return told;
+}
+
+// All pairs of a GPU and a NIC that these processes speak of. The first of them.
+std::optional<std::string> pair_without_gdr(const Setup& setup,
+                                            const std::vector<const ProcessSetup*>& processes) {
+  std::optional<std::string> pair;
+  for (const ProcessSetup* process : processes)
+    for (const AnswerGiven& answer : process->answers) {
+      const std::string& question = setup.text(answer.question);
+      if (!question.starts_with(kGdrPair)) continue;
+      if (answer.later || setup.text(answer.value) != "disabled") return std::nullopt;
+      if (!pair) pair = question.substr(kGdrPair.size());
+    }
+  return pair;
+}
+
+// Between hosts, beside what NCCL itself expects of the hardware that it found.
+void suspect_by_estimate(const View& view, const PartRecord& record, double busbw,
+                         std::vector<Suspicion>& found) {
+  const Setup& setup = view.job.setup();
+  const std::vector<std::string> hosts = hosts_measured(view, record);
+  const std::vector<const ProcessSetup*> processes = who_told_rings(view, hosts);
+  if (hosts.size() < 2 || processes.empty()) return;
+  const auto expected_by = [&](const ProcessSetup* process) {
+    return leading_number(*setup.answer(*process, kRings)).value_or(0);
+  };
+  const ProcessSetup* least = std::ranges::min(processes, {}, expected_by);
+  const double expected = expected_by(least);
+  if (busbw >= view.catalog.performance.bandwidth.far_below * expected) return;
+  const auto pair = pair_without_gdr(setup, processes);
+  Suspicion suspicion = low_bandwidth(
+      view, record, hosts,
+      fmt::format("reached {:.1f} GB/s of bus bandwidth, of {:.0f} that NCCL expects of the "
+                  "hardware it found{}",
+                  busbw, expected, pair ? ", and GPUDirect RDMA is off" : ""),
+      Claim::test_below_estimate);
+  add_setting_line(view, setup.line_of_answer(least->host, kRings, *setup.answer(*least, kRings)),
+                   suspicion);
+  if (pair) {
+    for (const ProcessSetup* process : processes)
+      add_setting_line(
+          view, setup.line_of_answer(process->host, std::string(kGdrPair) + *pair, "disabled"),
+          suspicion);
+    auto& actions = suspicion.finding.actions;
+    actions.insert(
+        actions.begin(),
+        {.what = fmt::format("See how far apart {} are: behind different root ports NCCL "
+                             "sends through the host's memory. Use a NIC nearer to the "
+                             "GPU, or try NCCL_NET_GDR_LEVEL=PHB (SYS between sockets).",
+                             *pair),
+         .where = "",
+         .command = "nvidia-smi topo -m"});
+  }
+  found.push_back(std::move(suspicion));
+}
+
 // "12.3 FAILED": the least that it should reach was told to the test, and it was less.
 void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   const std::string average = text_in(view, record, "average busbw");
@@ -255,6 +324,8 @@ void suspect_table(const View& view, const PartRecord& record, std::vector<Suspi
     suspect_by_reference(view, record, *busbw, *size, found);
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
       suspect_fall(view, record, "busbw", found);
+    if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
+      suspect_by_estimate(view, record, *busbw, found);
     if (found.size() == before) suspect_cliff(view, record, *busbw, *size, found);
   }
   if (found.size() == before) suspect_by_limit(view, record, found);

@@ -23,9 +23,20 @@ bool is_symmetric(const std::string& operation) {
          operation == "_REDUCE_SCATTER_BASE" || operation == "BROADCAST" || operation == "REDUCE";
 }
 
-// Of whom a line that was cut says that they wait, and not in what.
+// As a watchdog ends its process whose call timed out.
+bool is_abort(const ProcessExit& exit) {
+  constexpr int kAbort = 6;
+  constexpr int kOfShell = 128;
+  return exit.signal == kAbort || exit.exit_code == kOfShell + kAbort;
+}
+
+// Of whom a line that was cut says that they wait, and not in what; or whose own lines are missing,
+// and their end tells it.
 std::set<int> waiting_somewhere(const View& view, const TorchCrew& crew) {
   std::set<int> ranks;
+  for (const TorchLine<ProcessExit>& exit : view.job.torch().exits())
+    if (is_abort(exit.fact) && crew.in_attempt(exit.line))
+      ranks.insert(exit.fact.ranks.begin(), exit.fact.ranks.end());
   for (const TorchRank* rank : crew.ranks())
     for (const TorchSaying& saying : rank->said) {
       if (rank->rank < 0 || saying.exception) continue;

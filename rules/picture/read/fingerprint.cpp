@@ -12,8 +12,9 @@ constexpr std::array<std::string_view, 8> kLeftOut = {
     "interface ", "affinity ", "gdr_pair ", "dmabuf ", "cc ", "mnnvl ", "script ", "launch "};
 
 bool depends_on_size(std::string_view question) {
-  return question.starts_with("channels ") || question == "rings" ||
-         question.starts_with("transport ") || question == "network connected";
+  return question.starts_with("channels ") || question.starts_with("graph ") ||
+         question == "rings" || question.starts_with("transport ") ||
+         question == "network connected";
 }
 
 // Which connections there are is known once they are all made.

@@ -83,6 +83,11 @@ void ask_launchers(const Setup& setup, Expected& expected) {
   }
 }
 
+// The largest communicator that ncclras lists is that of all ranks.
+void ask_ras(const Reports& reports, Expected& expected) {
+  if (const JobReport* report = reports.latest()) expected.tell(report->largest, nullptr);
+}
+
 void hear_torch(const JobState& job, std::set<int>& heard) {
   for (const TorchRank* rank : job.torch().ranks())
     if (rank->rank >= 0 && !rank->guessed) heard.insert(rank->rank);
@@ -137,6 +142,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
     ask_dumps(job.flight(), expected);
     ask_watchdogs(job.torch(), expected);
     ask_launchers(job.setup(), expected);
+    ask_ras(job.reports(), expected);
     hear_torch(job, roll.heard);
     for (const auto& [rank, dump] : job.flight().latest()) {
       if (rank >= 0)
