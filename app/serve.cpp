@@ -1,5 +1,6 @@
 // faultline serve: wires the service together, lowest first.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -218,7 +219,15 @@ void provide_descriptors(std::size_t connections) {
         connections, connections + kOthers, limit.rlim_cur));
 }
 
+// glibc takes larger and larger blocks from its heaps, where they leave holes around what stays: a
+// few kilobytes of each job that rests. Large blocks go back to the system.
+void keep_large_blocks_off_the_heaps() {
+  constexpr int kLarge = 128 * 1024;
+  mallopt(M_MMAP_THRESHOLD, kLarge);
+}
+
 void serve(const ServeOptions& options) {
+  keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
   if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure)
     throw std::runtime_error(fmt::format(

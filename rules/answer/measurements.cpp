@@ -93,6 +93,19 @@ std::string in_words(const View& view, const PartRecord& record) {
   return {};
 }
 
+// A report without a complaint tells that the processes live, and not that they get anywhere.
+std::string ras_in_words(const View& view) {
+  const JobReport* report = view.job.reports().latest();
+  if (report == nullptr || report->largest == 0 || report->seen < report->largest) return {};
+  for (const auto& [id, communicator] : report->communicators)
+    if (communicator.missing > 0 || (communicator.errors != "OK" && !communicator.errors.empty()))
+      return {};
+  return fmt::format(
+      "ncclras: all {} ranks answered and none was behind; a second report a minute later tells "
+      "whether they move.",
+      report->largest);
+}
+
 }  // namespace
 
 std::string measured_in_words(const View& view) {
@@ -106,9 +119,11 @@ std::string measured_in_words(const View& view) {
     else
       ++more;
   }
-  if (told.empty()) return {};
-  return fmt::format("Measured: {}{}.", fmt::join(told, "; "),
-                     more == 0 ? "" : fmt::format("; and {} more", more));
+  const std::string ras = ras_in_words(view);
+  if (told.empty()) return ras;
+  return fmt::format("Measured: {}{}.{}{}", fmt::join(told, "; "),
+                     more == 0 ? "" : fmt::format("; and {} more", more), ras.empty() ? "" : " ",
+                     ras);
 }
 
 }  // namespace faultline

@@ -139,7 +139,8 @@ Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckG
   }
   if (stuck.whole_job)
     for (const int rank : crew.world())
-      if (!heard.contains(rank) && !stuck.waiting.contains(rank) && crew.would_be_heard(rank))
+      if (!heard.contains(rank) && !stuck.waiting.contains(rank) && !somewhere.contains(rank) &&
+          crew.would_be_heard(rank))
         late.silent.insert(rank);
   return late;
 }

@@ -142,7 +142,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
     ask_dumps(job.flight(), expected);
     ask_watchdogs(job.torch(), expected);
     ask_launchers(job.setup(), expected);
-    ask_ras(job.reports(), expected);
+    if (!job.torch().empty()) ask_ras(job.reports(), expected);
     hear_torch(job, roll.heard);
     for (const auto& [rank, dump] : job.flight().latest()) {
       if (rank >= 0)

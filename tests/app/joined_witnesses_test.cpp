@@ -1,0 +1,105 @@
+// What one witness means beside another.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "pasted.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string ras(int ranks) {
+  return fmt::format(
+      "NCCL version 2.27.3 compiled with CUDA 12.8\n"
+      "CUDA runtime version 12080, driver version 12080\n\n"
+      "Job summary\n===========\n\n"
+      "  Nodes  Processes         GPUs  Processes     GPUs\n"
+      "(total)   per node  per process    (total)  (total)\n"
+      "      2  {:9}            1  {:9} {:8}\n\n"
+      "Communicators... (0.01s)\n=============\n\n"
+      "Group     Comms     Nodes     Ranks     Ranks     Ranks    Status  Errors\n"
+      "    #  in group  per comm  per node  per comm  in group\n"
+      "    0         1         2  {:8}  {:8}  {:8}   RUNNING      OK\n\n",
+      ranks / 2, ranks, ranks, ranks / 2, ranks, ranks);
+}
+
+std::string timed_out(int rank) {
+  return fmt::format(
+      "[rank{0}]:[E305 02:47:10.123456789 ProcessGroupNCCL.cpp:629] [Rank {0}] Watchdog caught "
+      "collective operation timeout: WorkNCCL(SeqNum=771, OpType=ALLREDUCE, NumelIn=2048, "
+      "NumelOut=2048, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n",
+      rank);
+}
+
+TEST(RasBesideWatchdogs, AllWhoLiveAndTimedOutEnteredTheCallAndNobodyIsBehind) {
+  std::string text = ras(6);
+  for (int rank = 0; rank < 6; ++rank) text += timed_out(rank);
+  const Diagnosis diagnosis = pasted(text);
+  EXPECT_EQ(cause_of(diagnosis), "collective.stalled");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("All 6 ranks entered ALLREDUCE 771"));
+}
+
+TEST(RasAlone, WithoutAComplaintIsNoHealthAndSaysWhatItTells) {
+  const Diagnosis diagnosis = pasted(ras(6));
+  EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+  EXPECT_THAT(diagnosis.summary, HasSubstr("all 6 ranks answered"));
+}
+
+TEST(RankThatAborted, WaitedAsItsPeersDidThoughItsLinesAreMissing) {
+  const Diagnosis diagnosis = pasted(timed_out(1) + timed_out(2) + timed_out(3) +
+                                     "node-4.cluster: rank 0 exited with code 134\n");
+  for (const Finding& cause : diagnosis.root_causes)
+    EXPECT_THAT(std::string(name_of(cause.cause)), Not(HasSubstr("behind"))) << cause.title;
+}
+
+// nccl-tests on two hosts, beside NCCL's own search for rings.
+std::string measured(double busbw, const std::string& gdr) {
+  std::string text =
+      "# nThread 1 nGpus 1 minBytes 1073741824 maxBytes 1073741824\n"
+      "#  Rank  0 Group  0 Pid  501 on  a100-1 device  0 [0x81] NVIDIA A100-PCIE-40GB\n"
+      "#  Rank  1 Group  0 Pid  502 on  a100-2 device  0 [0x81] NVIDIA A100-PCIE-40GB\n";
+  for (int i = 1; i <= 2; ++i)
+    text += fmt::format(
+        "a100-{0}:50{0}:61{0} [0] NCCL INFO GPU Direct RDMA {1} for GPU 81000 / HCA 0 (distance "
+        "{2})\n"
+        "a100-{0}:50{0}:61{0} [0] NCCL INFO Pattern 4, crossNic 0, nChannels 2, bw "
+        "12.000000/12.000000, "
+        "type LOC/PHB, sameChannels 1\n",
+        i, gdr, gdr == "Disabled" ? "6 > 4" : "3 <= 4");
+  return text + fmt::format(
+                    "#       size         count      type   redop    root     time   algbw   busbw "
+                    "#wrong     "
+                    "time   algbw   busbw #wrong\n"
+                    "  1073741824     268435456     float     sum      -1   139000  {0:6.2f}  "
+                    "{0:6.2f}      0   "
+                    "139000  {0:6.2f}  {0:6.2f}      0\n"
+                    "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : {0:.4f}\n",
+                    busbw);
+}
+
+TEST(BandwidthTest, FarBelowWhatNcclExpectsOfItsHardwareIsSlow) {
+  const Diagnosis diagnosis = pasted(measured(7.5, "Disabled"));
+  EXPECT_EQ(diagnosis.verdict, Verdict::slow);
+  EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("of 24 that NCCL expects"));
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("GPUDirect RDMA is off"));
+  EXPECT_LT(confidence_of(diagnosis), 0.8);
+}
+
+TEST(BandwidthTest, GpuDirectThatIsOnIsNotCalledOff) {
+  EXPECT_THAT(title_of(pasted(measured(7.5, "Enabled"))), Not(HasSubstr("GPUDirect")));
+}
+
+TEST(BandwidthTest, NearWhatNcclExpectsIsNoFault) {
+  EXPECT_THAT(pasted(measured(17.5, "Disabled")).root_causes, IsEmpty());
+}
+
+}  // namespace
+}  // namespace faultline
