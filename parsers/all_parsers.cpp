@@ -1,3 +1,4 @@
+#include "parsers/gpu/xid_quoted.h"
 #include "parsers/infiniband/infiniband_managers.h"
 #include "parsers/jax/coordination.h"
 #include "parsers/kernel/kernel_host.h"
@@ -75,6 +76,8 @@ constexpr Parser kParsers[] = {
     {"slurmctld", " set to", parse_slurmctld, true},
     {"slurmctld", "failed node", parse_slurmctld, true},
     {"slurmctld", "JobId=", parse_slurmctld, true},
+    {"gpu_agent", " detected on ", parse_quoted_xid, true},
+    {"gpu_agent", " on Device=", parse_quoted_xid, true},
     {"ufm", "] CRITICAL [", parse_ufm, true},
     {"ufm", "] WARNING [", parse_ufm, true},
     {"ufm", "] MINOR [", parse_ufm, true},

@@ -259,9 +259,12 @@ class Kubectl : public PartDocument {
     name.remove_prefix(std::min(slash + 1, name.size()));
     const bool is_described = kind.empty();
     if (is_described) name = words_[kName];
+    const std::string_view told_node = node_with_status(event.message);
     const bool of_node = kind == "node" || kind == "Node" ||
                          (is_described && words_[kKind] == kNode) ||
-                         (kind.empty() && event.message.find(" status is now") != name.npos);
+                         (is_described && !told_node.empty());
+    if (of_node && name.empty()) name = told_node;
+    if (of_node && name.empty()) return;
     const std::string_view host = topic->reason == "Scheduled" ? last_word(event.message)
                                   : is_described && !of_node   ? words_[kHost]
                                                                : std::string_view();
@@ -271,6 +274,15 @@ class Kubectl : public PartDocument {
     keep_latest(part, name, topic->topic, said, event.age, host);
     // What started was scheduled.
     if (topic->reason == "Started") keep_latest(part, name, "scheduling", kOver, event.age, host);
+  }
+
+  // "Node gpu-node-7 status is now: NodeNotReady"; empty: it tells of no status.
+  static std::string_view node_with_status(std::string_view message) {
+    if (!take_front(message, "Node ")) return {};
+    std::string_view node;
+    return take_until(message, " status is now", node) && is_name_of_object(node)
+               ? node
+               : std::string_view();
   }
 
   static std::string_view last_word(std::string_view text) {

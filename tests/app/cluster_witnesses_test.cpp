@@ -222,6 +222,37 @@ TEST(DcgmExporter, AnswersStayWhateverBecameOfTheText) {
   expect_the_same_of_mutations(exported(0, 1).substr(0, 4000) + exported(0, 1).substr(4000));
 }
 
+// --- Agents of health that quote an Xid
+
+TEST(HealthAgent, XidNamesItsGpuByAddressOrUuid) {
+  const struct {
+    const char* line;
+    const char* cause;
+    const char* gpu;
+  } cases[] = {
+      {"XID 79(GPU has fallen off the bus) detected on PCI:0000:9a:00", "gpu.off_bus",
+       "0000:9a:00.0"},
+      {"XID 149.4 (err status 0x00000001) NVLINK_NETIR_ERROR NVLINK: NETIR Error detected on GPU "
+       "PCI:0009:01:00",
+       "gpu.nvlink_error", "0009:01:00.0"},
+      {"I0304 01:47:10.103482       1 health.go:159] XidCriticalError: Xid=48 on "
+       "Device=GPU-9b1f00d5-11aa-22bb-33cc-44dd55ee66f5; marking device as unhealthy.",
+       "gpu.ecc_uncorrectable", "GPU-9b1f00d5"},
+  };
+  for (const auto& c : cases) {
+    SCOPED_TRACE(c.line);
+    const Diagnosis diagnosis = pasted(std::string(c.line) + "\n");
+    EXPECT_EQ(cause_of(diagnosis), c.cause);
+    EXPECT_LT(confidence_of(diagnosis), 0.8);
+    ASSERT_FALSE(diagnosis.root_causes.empty());
+    EXPECT_THAT(diagnosis.root_causes.front().subject.gpus, ElementsAre(HasSubstr(c.gpu)));
+  }
+}
+
+TEST(HealthAgent, XidOfAProgramAccusesNoGpu) {
+  EXPECT_THAT(pasted("XID 31 (MMU fault) detected on PCI:0000:9a:00\n").root_causes, IsEmpty());
+}
+
 // --- nvidia-smi -q, a section of it
 
 std::string remapped(const std::string& pending) {

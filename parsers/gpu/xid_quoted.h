@@ -1,0 +1,17 @@
+// Xids as agents of health report them, which saw them by NVML or in the kernel's log: gpud,
+// Kubernetes' device plug-in.
+//
+//   XID 79(GPU has fallen off the bus) detected on PCI:0000:ae:00
+//   XidCriticalError: Xid=79 on Device=GPU-604ac76c-…; marking device as unhealthy.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "parsers/parser.h"
+
+namespace faultline {
+
+bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings);
+
+}  // namespace faultline
