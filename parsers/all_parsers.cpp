@@ -78,6 +78,8 @@ constexpr Parser kParsers[] = {
     {"slurmctld", "JobId=", parse_slurmctld, true},
     {"gpu_agent", " detected on ", parse_quoted_xid, true},
     {"gpu_agent", " on Device=", parse_quoted_xid, true},
+    {"gpu_agent", "\"entitiesImpacted\"", parse_nvsentinel, true},
+    {"gpu_agent", "\"entities_impacted\"", parse_nvsentinel, true},
     {"ufm", "] CRITICAL [", parse_ufm, true},
     {"ufm", "] WARNING [", parse_ufm, true},
     {"ufm", "] MINOR [", parse_ufm, true},

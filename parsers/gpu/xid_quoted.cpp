@@ -7,6 +7,19 @@
 #include "parsers/tool/tool_words.h"
 
 namespace faultline {
+namespace {
+
+PartReport report_of(std::string_view gpu, std::string_view code) {
+  PartReport report{.tool = "gpu-agent", .kind = "gpu", .names = {}, .values = {}};
+  if (const auto pci = normal_pci(gpu))
+    set_name(report.names, "pci", *pci);
+  else
+    set_name(report.names, gpu.starts_with("GPU-") ? "uuid" : "index", gpu);
+  set_value(report.values, "xid", code);
+  return report;
+}
+
+}  // namespace
 
 bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kXid(
@@ -14,13 +27,25 @@ bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings) {
   std::string_view code;
   std::string_view gpu;
   if (!kXid.find(text, &code, &gpu)) return false;
-  PartReport report{.tool = "gpu-agent", .kind = "gpu", .names = {}, .values = {}};
-  if (const auto pci = normal_pci(gpu))
-    set_name(report.names, "pci", *pci);
-  else
-    set_name(report.names, "uuid", gpu);
-  set_value(report.values, "xid", code);
-  readings.push_back({.fact = std::move(report)});
+  readings.push_back({.fact = report_of(gpu, code)});
+  return true;
+}
+
+// An event on one line. What is healthy again is no fault.
+bool parse_nvsentinel(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kHealthy(R"("is_?[hH]ealthy": ?true)");
+  static const Pattern kCode(R"re("error_?[cC]odes?": ?\[ ?"?(\d{1,3})\b)re");
+  static const Pattern kGpu(
+      R"re("entity_?[tT]ype": ?"(?:GPU|PCI|GPU_UUID|UUID)", ?"entity_?[vV]alue": ?"([0-9a-zA-Z:.-]{1,40})")re");
+  static const Pattern kNode(R"re("node_?[nN]ame": ?"([\w.-]{1,253})")re");
+  static const Pattern kXid(R"re("check_?[nN]ame": ?"[^"]*(?i:xid))re");
+  if (!kXid.find(text)) return false;
+  std::string_view code;
+  std::string_view gpu;
+  std::string_view node;
+  if (kHealthy.find(text) || !kCode.find(text, &code) || !kGpu.find(text, &gpu)) return true;
+  kNode.find(text, &node);
+  readings.push_back({.fact = report_of(gpu, code), .host = std::string(node)});
   return true;
 }
 

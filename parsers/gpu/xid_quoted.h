@@ -1,8 +1,9 @@
 // Xids as agents of health report them, which saw them by NVML or in the kernel's log: gpud,
-// Kubernetes' device plug-in.
+// Kubernetes' device plug-in, NVSentinel.
 //
 //   XID 79(GPU has fallen off the bus) detected on PCI:0000:ae:00
 //   XidCriticalError: Xid=79 on Device=GPU-604ac76c-…; marking device as unhealthy.
+//   {"checkName":"GpuXidError","isHealthy":false,"errorCode":["79"],"entitiesImpacted":[…],…}
 #pragma once
 
 #include <string_view>
@@ -13,5 +14,6 @@
 namespace faultline {
 
 bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings);
+bool parse_nvsentinel(std::string_view text, std::vector<Reading>& readings);
 
 }  // namespace faultline

@@ -249,6 +249,22 @@ TEST(HealthAgent, XidNamesItsGpuByAddressOrUuid) {
   }
 }
 
+TEST(HealthAgent, EventOnOneLineNamesItsNodeAndIsNoFaultOnceItIsHealthy) {
+  const auto event = [](bool healthy) {
+    return fmt::format(
+        "{{\"version\":1,\"agent\":\"syslog-health-monitor\",\"componentClass\":\"GPU\","
+        "\"checkName\":"
+        "\"SysLogsXIDError\",\"isFatal\":true,\"isHealthy\":{},\"message\":\"XID 119\","
+        "\"errorCode\":[\"119\"],\"entitiesImpacted\":[{{\"entityType\":\"PCI\",\"entityValue\":"
+        "\"0000:9a:00\"}}],\"nodeName\":\"h100-12\"}}\n",
+        healthy);
+  };
+  const Diagnosis diagnosis = pasted(event(false));
+  EXPECT_EQ(cause_of(diagnosis), "gpu.gsp_timeout");
+  EXPECT_THAT(hosts_of(diagnosis), ElementsAre("h100-12"));
+  EXPECT_THAT(pasted(event(true)).root_causes, IsEmpty());
+}
+
 TEST(HealthAgent, XidOfAProgramAccusesNoGpu) {
   EXPECT_THAT(pasted("XID 31 (MMU fault) detected on PCI:0000:9a:00\n").root_causes, IsEmpty());
 }
