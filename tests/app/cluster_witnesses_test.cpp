@@ -64,6 +64,12 @@ TEST(Kubernetes, PodThatEndedWellIsNoFault) {
   EXPECT_THAT(pasted(described_pod("Completed", 0)).root_causes, IsEmpty());
 }
 
+TEST(Kubernetes, PodThatWasKilledForAReasonThatIsNotToldDidNotCrash) {
+  EXPECT_EQ(cause_of(pasted(described_pod("Error", 137))), "process.aborted");
+  EXPECT_EQ(cause_of(pasted(described_pod("Error", 143))), "process.aborted");
+  EXPECT_EQ(cause_of(pasted(described_pod("Error", 1))), "software.rank_crashed");
+}
+
 TEST(Kubernetes, AnswersStayWhateverBecameOfTheText) {
   expect_the_same_of_mutations(described_pod("OOMKilled", 137));
 }
@@ -147,6 +153,21 @@ TEST(Kubernetes, NodeWhoseKubeletFellSilentMayBeDown) {
   EXPECT_EQ(cause_of(diagnosis), "host.down");
   EXPECT_THAT(hosts_of(diagnosis), ElementsAre("h100-12"));
   EXPECT_LT(confidence_of(diagnosis), 0.8);
+}
+
+TEST(Kubernetes, NodeThatWentAwayUnderAPodIsSurerThanAnyOther) {
+  const std::string head = "LAST SEEN   TYPE     REASON         OBJECT             MESSAGE\n";
+  const std::string gone =
+      "4m10s       Normal   NodeNotReady   node/h100-12       Node h100-12 status is now: "
+      "NodeNotReady\n";
+  const std::string ran =
+      "95m         Normal   Scheduled      pod/moe-worker-5   Successfully assigned "
+      "research/moe-worker-5 to h100-12\n";
+  const Diagnosis alone = pasted(head + gone);
+  const Diagnosis beneath = pasted(head + ran + gone);
+  EXPECT_EQ(cause_of(alone), "host.down");
+  EXPECT_EQ(cause_of(beneath), "host.down");
+  EXPECT_GT(confidence_of(beneath), confidence_of(alone));
 }
 
 TEST(Kubernetes, NodeThatIsReadyIsNoFault) {

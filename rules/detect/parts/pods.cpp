@@ -66,6 +66,7 @@ Suspicions suspect_pods(const PartFacts& facts) {
         suspicion_of(facts, alike.hits, {.part = in_words(alike.pods), .host = host, .gpu = {}});
     Finding& finding = suspicion.finding;
     begin_with_a_capital(finding.title);
+    suspicion.stops_job = is(finding.cause, Trait::symptom);
     bool of_job = alike.hosts.empty();
     for (const std::string& each : alike.hosts) {
       const Ownership ownership = owner_of_host(facts.view, each);

@@ -299,14 +299,29 @@ void suspect_reboots(const PartFacts& facts, const Nodes& nodes, const std::vect
   }
 }
 
+// Of a scheduler's nodes, where the job runs as far as is known.
+struct Places {
+  std::set<std::string> of_ranks;
+  std::set<std::string> of_pods;  // whose pods Kubernetes was asked for, they are the job's
+};
+
+std::set<std::string> hosts_of_pods(const PartFacts& facts) {
+  std::set<std::string> hosts;
+  for (const PartRecord& record : facts.parts().records())
+    if (record.kind == "pod" && !record.spoken_host.empty())
+      hosts.insert(short_host(record.spoken_host));
+  return hosts;
+}
+
 // How a node stands to the job that is asked about.
 enum class Standing { of_the_job, elsewhere, unknown };
 
-Standing standing_of(const PartFacts& facts, const std::string& host,
-                     const std::set<std::string>& of_ranks, const std::vector<Job>& jobs) {
-  if (!of_ranks.empty())
+Standing standing_of(const PartFacts& facts, const std::string& host, const Places& places,
+                     const std::vector<Job>& jobs) {
+  if (!places.of_ranks.empty())
     return owner_of_host(facts.view, host).owner == Owner::host ? Standing::of_the_job
                                                                 : Standing::elsewhere;
+  if (places.of_pods.contains(host)) return Standing::of_the_job;
   bool known = false;
   for (const Job& job : jobs) {
     if (job.ending && job.hosts.contains(host)) return Standing::of_the_job;
@@ -340,8 +355,7 @@ Suspicion describe_nodes(const PartFacts& facts, const std::vector<std::string>&
 }
 
 void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const std::vector<Job>& jobs,
-                   const std::set<std::string>& of_ranks, const std::set<std::string>& told,
-                   Suspicions& found) {
+                   const Places& places, const std::set<std::string>& told, Suspicions& found) {
   struct Alike {
     std::vector<std::string> hosts;
     Hits hits;
@@ -350,13 +364,13 @@ void suspect_nodes(const PartFacts& facts, const Nodes& nodes, const std::vector
   for (const auto& [host, node] : nodes) {
     if (node.hits.empty() || told.contains(host)) continue;
     const ConditionHit& hit = node.hits.front();
-    Alike& group = alike[{hit.condition, standing_of(facts, host, of_ranks, jobs), hit.value}];
+    Alike& group = alike[{hit.condition, standing_of(facts, host, places, jobs), hit.value}];
     group.hosts.push_back(host);
     if (group.hits.empty()) group.hits.push_back(hit);
   }
   for (const auto& [key, group] : alike)
     found.push_back(
-        describe_nodes(facts, group.hosts, group.hits, std::get<Standing>(key), of_ranks));
+        describe_nodes(facts, group.hosts, group.hits, std::get<Standing>(key), places.of_ranks));
 }
 
 }  // namespace
@@ -380,7 +394,7 @@ Suspicions suspect_scheduler(const PartFacts& facts) {
     if (failed > 1) found.back().sure.add(Ground::one_of_several_jobs);
   }
   suspect_reboots(facts, nodes, jobs, told, found);
-  suspect_nodes(facts, nodes, jobs, of_ranks, told, found);
+  suspect_nodes(facts, nodes, jobs, {of_ranks, hosts_of_pods(facts)}, told, found);
   return found;
 }
 
