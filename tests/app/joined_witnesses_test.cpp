@@ -101,5 +101,40 @@ TEST(BandwidthTest, NearWhatNcclExpectsIsNoFault) {
   EXPECT_THAT(pasted(measured(17.5, "Disabled")).root_causes, IsEmpty());
 }
 
+std::string joined(const char* host, int pid, int rank) {
+  return fmt::format(
+      "{}:{}:{} [1] NCCL INFO comm 0x55aa0 rank {} nranks 8 cudaDev 1 nvmlDev 1 busId 1000 commId "
+      "0x77ab01 - Init COMPLETE\n",
+      host, pid, pid, rank);
+}
+
+std::string torchrun_saw_a_segfault(int pid) {
+  return fmt::format(
+      "[2026-03-05 02:47:52] torch.distributed.elastic.multiprocessing.api: [ERROR] failed "
+      "(exitcode: -11) local_rank: 1 (pid: {}) of binary: /usr/bin/python3\n",
+      pid);
+}
+
+TEST(PidOfALauncher, IsTheRankThatNcclsLinesHaveUnderIt) {
+  const Diagnosis diagnosis =
+      pasted(joined("node-7", 40122, 5) + torchrun_saw_a_segfault(40122));
+  EXPECT_EQ(title_of(diagnosis), "Rank 5 on node-7 died of a segmentation fault");
+}
+
+TEST(PidOfALauncher, ThatTwoContainersHaveNamesNeitherRank) {
+  const Diagnosis diagnosis =
+      pasted(joined("pod-a", 122, 5) + joined("pod-b", 122, 6) + torchrun_saw_a_segfault(122));
+  EXPECT_EQ(title_of(diagnosis), "Local rank 1 (process 122) died of a segmentation fault");
+}
+
+TEST(PidOfALauncher, TiesItsDeathToWhatItsProcessWarnedOf) {
+  const Diagnosis diagnosis = pasted(
+      "node-7:40122:40122 [1] graph/rings.cc:51 NCCL WARN Error : ring 1 does not contain rank 0\n" +
+      torchrun_saw_a_segfault(40122));
+  EXPECT_EQ(title_of(diagnosis), "NCCL worked out a ring on node-7 that does not close");
+  ASSERT_EQ(diagnosis.symptoms.size(), 1U);
+  EXPECT_THAT(diagnosis.symptoms.front().title, HasSubstr("process 40122 on node-7"));
+}
+
 }  // namespace
 }  // namespace faultline

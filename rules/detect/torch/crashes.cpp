@@ -4,7 +4,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
@@ -348,6 +353,7 @@ void order_crashes(const std::vector<CrashGroup>& groups, std::vector<Suspicion>
 struct Ended {
   const TorchLine<ProcessExit>* line = nullptr;
   int rank = -1;
+  std::string host;  // empty: no line tells it
 
   const ProcessExit& exit() const { return line->fact; }
   bool for_memory() const {
@@ -373,6 +379,37 @@ std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
   return ends;
 }
 
+// Whom a launcher means that names a process by its pid alone: NCCL's lines of the same source have
+// the pid beside the host, and tell the rank.
+class NamedByNccl {
+ public:
+  explicit NamedByNccl(const View& view) {
+    std::map<ProcessKey, int> ranks;
+    for (const Worker& worker : view.workers.all) ranks.emplace(worker.process, worker.rank);
+    for (const ProcessSeen& seen : view.job.processes().all()) {
+      const auto rank = ranks.find(seen.process);
+      const Person person{.rank = rank == ranks.end() ? -1 : rank->second, .host = seen.host};
+      const auto [known, is_new] = by_pid_.try_emplace({seen.source, seen.process.pid}, person);
+      if (!is_new && known->second != person) known->second = {};  // two containers count alike
+    }
+  }
+
+  void name(Ended& end) const {
+    const auto known = by_pid_.find({end.line->line.source, end.exit().pid});
+    if (end.exit().pid == 0 || known == by_pid_.end()) return;
+    end.rank = known->second.rank;
+    if (end.host.empty()) end.host = known->second.host;
+  }
+
+ private:
+  struct Person {
+    int rank = -1;
+    std::string host;
+    bool operator==(const Person&) const = default;
+  };
+  std::map<std::pair<std::uint32_t, std::int64_t>, Person> by_pid_;  // by source and pid
+};
+
 // Lines that tell of several tasks at once tell how they were ended after the first.
 std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
   std::vector<Ended> ends;
@@ -386,12 +423,13 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
     if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.add(pid_of(line));
   }
   const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
+  std::optional<NamedByNccl> named_by_nccl;
   bool killed_one = false;
   for (const auto& line : view.job.torch().exits()) {
     const ProcessExit& exit = line.fact;
     if (exit.told_to || told_to_end.contains(pid_of(line)) || !crew.in_attempt(line.line)) continue;
     if (exit.exit_code == 0 && !exit.signal) continue;
-    Ended end{.line = &line};
+    Ended end{.line = &line, .host = exit.host};
     if (end.is_consequence()) continue;
     if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // which tells more
     if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
@@ -403,7 +441,11 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
     if (sweep) continue;
     killed_one = true;
     if (exit.ranks.size() > 1 && exit.teller == "srun" && exit.signal == 9) continue;
-    if (exit.ranks.empty()) ends.push_back(end);
+    if (exit.ranks.empty()) {
+      if (!named_by_nccl) named_by_nccl.emplace(view);
+      named_by_nccl->name(end);
+      ends.push_back(end);
+    }
     for (const int rank : exit.ranks) {
       end.rank = rank;
       ends.push_back(end);
@@ -469,9 +511,11 @@ std::string name_of(const ProcessExit& exit) {
 }
 
 // Of whom no line tells the rank.
-std::string process_of(const ProcessExit& exit) {
+std::string process_of(const Ended& end) {
+  const ProcessExit& exit = end.exit();
   if (exit.local_rank < 0) return "A process";
-  return fmt::format("Local rank {} (process {})", exit.local_rank, exit.pid);
+  return fmt::format("Local rank {} (process {}{})", exit.local_rank, exit.pid,
+                     end.host.empty() ? "" : " on " + end.host);
 }
 
 Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
@@ -485,14 +529,13 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   Finding& finding = suspicion.finding;
   finding.cause = first.for_memory() ? Cause::host_oom_killed : Cause::software_rank_crashed;
   finding.subject = crew.subject_of(ranks);
-  if (finding.subject.hosts.empty() && !first.exit().host.empty())
-    finding.subject.hosts = {first.exit().host};
+  if (finding.subject.hosts.empty() && !first.host.empty()) finding.subject.hosts = {first.host};
   // Whoever it was may be a rank that others tell of, or none.
   if (ranks.empty() && !first.for_memory()) {
     finding.cause = Cause::process_aborted;
     suspicion.stops_job = true;
   }
-  const std::string who = ranks.empty() ? process_of(first.exit()) : crew.people(ranks);
+  const std::string who = ranks.empty() ? process_of(first) : crew.people(ranks);
   finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
                                                    first.exit().teller)
                                      : fmt::format("{} {}", who, name_of(first.exit()));
