@@ -26,6 +26,8 @@ bool ranks_are_distinct(const Progress& progress, const Indices& members) {
   return true;
 }
 
+bool is_split(const Member& member) { return member.init && member.init->parent; }
+
 class Grouping {
  public:
   explicit Grouping(const Progress& progress) : progress_(progress) {}
@@ -179,12 +181,14 @@ class Grouping {
   }
 
   // Where hosts run different versions of NCCL, some print the id and some do not: together they
-  // are all ranks of one communicator.
+  // are all ranks of one communicator. All ranks make it by the same call.
   bool completes_another(const Indices& members) {
     const int nranks = progress_.members()[members.front()].nranks;
     for (Communicator& other : found_) {
       if (other.nranks != nranks ||
-          other.members.size() + members.size() != static_cast<std::size_t>(nranks))
+          other.members.size() + members.size() != static_cast<std::size_t>(nranks) ||
+          is_split(progress_.members()[other.members.front()]) !=
+              is_split(progress_.members()[members.front()]))
         continue;
       Indices all = other.members;
       all.insert(all.end(), members.begin(), members.end());

@@ -116,8 +116,7 @@ std::string torchrun_saw_a_segfault(int pid) {
 }
 
 TEST(PidOfALauncher, IsTheRankThatNcclsLinesHaveUnderIt) {
-  const Diagnosis diagnosis =
-      pasted(joined("node-7", 40122, 5) + torchrun_saw_a_segfault(40122));
+  const Diagnosis diagnosis = pasted(joined("node-7", 40122, 5) + torchrun_saw_a_segfault(40122));
   EXPECT_EQ(title_of(diagnosis), "Rank 5 on node-7 died of a segmentation fault");
 }
 
@@ -129,11 +128,47 @@ TEST(PidOfALauncher, ThatTwoContainersHaveNamesNeitherRank) {
 
 TEST(PidOfALauncher, TiesItsDeathToWhatItsProcessWarnedOf) {
   const Diagnosis diagnosis = pasted(
-      "node-7:40122:40122 [1] graph/rings.cc:51 NCCL WARN Error : ring 1 does not contain rank 0\n" +
+      "node-7:40122:40122 [1] graph/rings.cc:51 NCCL WARN Error : ring 1 does not contain rank "
+      "0\n" +
       torchrun_saw_a_segfault(40122));
   EXPECT_EQ(title_of(diagnosis), "NCCL worked out a ring on node-7 that does not close");
   ASSERT_EQ(diagnosis.symptoms.size(), 1U);
   EXPECT_THAT(diagnosis.symptoms.front().title, HasSubstr("process 40122 on node-7"));
+}
+
+// A rank of 16 with a communicator of four more, of which it calls `call`.
+std::string rank_of_a_quartet(int rank, int rank_in_it, bool split, const char* call) {
+  const std::string prefix = fmt::format("node-{0}:{1}:{1} [0] NCCL INFO ", rank, 5000 + rank);
+  const auto init = [&](const char* how, const char* pointer, int of, int nranks,
+                        const std::string& rest) {
+    std::string text;
+    for (const char* moment : {"START", "COMPLETE"})
+      text += fmt::format(
+          "{}{} comm {} rank {} nranks {} cudaDev 0 nvmlDev 0 busId 19000 {} - Init {}\n", prefix,
+          how, pointer, of, nranks, rest, moment);
+    return text;
+  };
+  std::string text =
+      init("ncclCommInitRankConfig", "0xa000", rank, 16, "commId 0x3c0d147cc538d37b");
+  text +=
+      split ? init("ncclCommSplit", "0xb000", rank_in_it, 4,
+                   fmt::format("parent 0xa000 splitCount 1 color 0 key {}", rank))
+            : init("ncclCommInitRankConfig", "0xb000", rank_in_it, 4, "commId 0x6e1d04ef65d7b6e6");
+  for (int i = 0; i < 6; ++i)
+    text += fmt::format(
+        "{}{}: opCount {:x} sendbuff 0x7f01 recvbuff 0x7f02 count 4096 datatype 9 op 0 root 0 comm "
+        "0xb000 [nranks=4] stream 0x55\n",
+        prefix, call, i);
+  return text;
+}
+
+TEST(HalfOfASplit, IsNotTheOtherHalfOfACommunicatorThatWasMadeAlone) {
+  const Diagnosis diagnosis = pasted(rank_of_a_quartet(5, 1, false, "AllReduce") +
+                                     rank_of_a_quartet(7, 3, false, "AllReduce") +
+                                     rank_of_a_quartet(0, 0, true, "ReduceScatter") +
+                                     rank_of_a_quartet(8, 2, true, "ReduceScatter"));
+  for (const Finding& cause : diagnosis.root_causes)
+    EXPECT_THAT(std::string(name_of(cause.cause)), Not(HasSubstr("mismatch"))) << cause.title;
 }
 
 }  // namespace

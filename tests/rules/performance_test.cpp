@@ -530,8 +530,8 @@ std::string complaint_about(const std::string& references, const std::string& fa
       "idle_gpu: {idle: 1, busy: 90, seconds: 120, least_memory_mib: 1024}\n";
   try {
     read_performance("performance.yaml", "bandwidth:\n  falls_short: " + falls_short +
-                                             "\n  far_below: 0.4\n  from_size: 1\n  references:\n" + references +
-                                             rest);
+                                             "\n  far_below: 0.4\n  from_size: 1\n  references:\n" +
+                                             references + rest);
   } catch (const std::runtime_error& error) {
     return error.what();
   }
