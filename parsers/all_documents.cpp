@@ -76,7 +76,7 @@ constexpr DocumentFormat kFormats[] = {
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},
     {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},
-    {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIWTUjx"},
+    {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIOTUWXjx"},
     {"stack-dump", begins_stack_dump, make_stack_dump, "TCP=#"},
     {"tools", begins_tool_transcript, make_tool_transcript},
     {.name = "training",

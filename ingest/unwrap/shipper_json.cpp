@@ -86,7 +86,8 @@ constexpr ShippedField kShippedFields[] = {
 constexpr std::size_t kSlots = 5;
 
 // Of events that tell by their fields, and whose message is no line: NVSentinel's.
-constexpr std::array<std::string_view, 2> kOfEvents{"entitiesImpacted", "entities_impacted"};
+constexpr std::array<std::string_view, 3> kOfEvents{"entitiesImpacted", "entities_impacted",
+                                                    "HealthEvent"};
 
 constexpr std::size_t kLongestPath = 64;
 constexpr int kDeepest = 4;
@@ -181,7 +182,7 @@ bool read_shipped(simdjson::ondemand::object object, std::string& path, int dept
     json_type type{};
     if (field.unescaped_key().get(key) || field.value().get(value) || value.type().get(type))
       return false;
-    if (depth == 1 && std::ranges::find(kOfEvents, key) != kOfEvents.end()) return false;
+    if (std::ranges::find(kOfEvents, key) != kOfEvents.end()) return false;
     if (length + key.size() >= kLongestPath) continue;
     path.resize(length);
     if (length > 0) path += '.';

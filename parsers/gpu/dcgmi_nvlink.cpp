@@ -78,6 +78,14 @@ class Links : public PartDocument {
                  ? Line::part
                  : Line::foreign;
     if (!all || words_.empty()) return Line::foreign;
+    const bool all_down = std::ranges::all_of(letters, [](auto word) { return word == "D"; });
+    if (letters.size() > 1 && all_down) {  // one thing to tell, not eighteen
+      OpenPart& gpu = open("gpu");
+      gpu.name("index", words_[0]);
+      gpu.value("error", "all links are inactive");
+      words_.clear();
+      return Line::part;
+    }
     for (std::size_t link = 0; link < letters.size(); ++link)
       open_link(std::to_string(link)).value("Status", letters[link]);
     words_.clear();

@@ -35,6 +35,7 @@ bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings) {
 bool parse_nvsentinel(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kHealthy(R"("is_?[hH]ealthy": ?true)");
   static const Pattern kCode(R"re("error_?[cC]odes?": ?\[ ?"?(\d{1,3})\b)re");
+  static const Pattern kMessage(R"re("message": ?"[^"]{0,400}\bX(?i:id):? ?(\d{1,3})\b)re");
   static const Pattern kGpu(
       R"re("entity_?[tT]ype": ?"(?:GPU|PCI|GPU_UUID|UUID)", ?"entity_?[vV]alue": ?"([0-9a-zA-Z:.-]{1,40})")re");
   static const Pattern kNode(R"re("node_?[nN]ame": ?"([\w.-]{1,253})")re");
@@ -43,7 +44,9 @@ bool parse_nvsentinel(std::string_view text, std::vector<Reading>& readings) {
   std::string_view code;
   std::string_view gpu;
   std::string_view node;
-  if (kHealthy.find(text) || !kCode.find(text, &code) || !kGpu.find(text, &gpu)) return true;
+  if (kHealthy.find(text) || !kGpu.find(text, &gpu)) return true;
+  // Its code may be DCGM's word.
+  if (!kCode.find(text, &code) && !kMessage.find(text, &code)) return true;
   kNode.find(text, &node);
   readings.push_back({.fact = report_of(gpu, code), .host = std::string(node)});
   return true;

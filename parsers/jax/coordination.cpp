@@ -11,9 +11,11 @@
 namespace faultline {
 namespace {
 
-constexpr std::string_view kBarrier = "Barrier timed out. Id: ";
+// Until version 0.4.24 the word was Barrier_id, and all names were listed.
+constexpr std::string_view kBarriers[] = {"Barrier timed out. Id: ",
+                                          "Barrier timed out. Barrier_id: "};
 constexpr std::string_view kReached = "# of tasks that reached the barrier: ";
-constexpr std::string_view kNames = "Some timed out task names:";
+constexpr std::string_view kNames = "imed out task names:";  // Timed …, Some timed …
 constexpr std::string_view kSilent =
     "The following tasks are unhealthy (stopped sending heartbeats):";
 constexpr std::string_view kEnd = "The tasks have crashed.";  // after those that are silent
@@ -24,6 +26,12 @@ constexpr int kMostForeign = 8;
 std::string_view behind(std::string_view text, std::string_view words) {
   const std::size_t at = text.find(words);
   return at == std::string_view::npos ? std::string_view() : text.substr(at + words.size());
+}
+
+std::string_view behind_barrier(std::string_view text) {
+  for (const std::string_view words : kBarriers)
+    if (const std::string_view id = behind(text, words); !id.empty()) return id;
+  return {};
 }
 
 // "multihost_barrier::3. This usually happens because …"
@@ -37,7 +45,7 @@ class JaxTasks : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     const std::string_view text = line.text;
-    if (const std::string_view id = behind(text, kBarrier); !id.empty()) {
+    if (const std::string_view id = behind_barrier(text); !id.empty()) {
       give(readings);
       begin(line, "not_at_barrier");
       list_.entry.operation = barrier_name(id);
@@ -87,8 +95,7 @@ class JaxTasks : public Document {
 
  private:
   static bool is_part(std::string_view text) {
-    return text.find(kBarrier) != std::string_view::npos ||
-           text.find(kReached) != std::string_view::npos ||
+    return !behind_barrier(text).empty() || text.find(kReached) != std::string_view::npos ||
            text.find(kNames) != std::string_view::npos ||
            text.find(kSilent) != std::string_view::npos || tool_text::trimmed(text).empty();
   }
@@ -139,7 +146,7 @@ class JaxTasks : public Document {
 }  // namespace
 
 bool begins_jax_tasks(std::string_view text) {
-  return text.find(kBarrier) != std::string_view::npos || text.starts_with(kReached) ||
+  return !behind_barrier(text).empty() || text.starts_with(kReached) ||
          text.find(kSilent) != std::string_view::npos;
 }
 

@@ -42,7 +42,8 @@ bool is_head_of_pods(const Cells& head) {
   return begins_with(head, {"NAME", "READY", "STATUS", "RESTARTS", "AGE"});
 }
 bool is_head_of_nodes(const Cells& head) {
-  return begins_with(head, {"NAME", "STATUS", "ROLES", "AGE", "VERSION"});
+  return begins_with(head, {"NAME", "STATUS", "ROLES", "AGE", "VERSION"}) ||
+         begins_with(head, {"NAME", "STATUS", "AGE", "VERSION"});  // until 1.7
 }
 bool is_head_of_list(const Cells& head) {
   return begins_with(head, {"LAST", "SEEN", "TYPE", "REASON", "OBJECT"});
@@ -172,7 +173,7 @@ class Kubectl : public PartDocument {
   // "gpu-node-7   NotReady,SchedulingDisabled   worker   45d   v1.29.3"
   Line read_node(std::string_view text) {
     const Cells row = words_of(text, 32);
-    if (row.size() < 5 || (!row[1].starts_with("Ready") && !row[1].starts_with("NotReady")))
+    if (row.size() < 4 || (!row[1].starts_with("Ready") && !row[1].starts_with("NotReady")))
       return Line::after;
     OpenPart& node = open(kNode);
     node.name("nodes", row[0]);

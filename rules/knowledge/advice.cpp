@@ -15,8 +15,9 @@ namespace {
 // nvidia-smi prints, and on some versions only accepts, a domain of eight digits in upper case.
 std::string smi_address(std::string_view gpu) {
   std::string address(gpu);
-  const std::size_t domain = std::min(address.find(':'), address.size());
-  if (domain < 8 && !address.empty()) address.insert(0, 8 - domain, '0');
+  const std::size_t domain = address.find(':');
+  if (domain == std::string::npos) return address;  // an index or a UUID, which it takes as well
+  if (domain < 8) address.insert(0, 8 - domain, '0');
   return upper(address);
 }
 

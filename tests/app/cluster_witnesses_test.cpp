@@ -170,6 +170,15 @@ TEST(Kubernetes, NodeThatWentAwayUnderAPodIsSurerThanAnyOther) {
   EXPECT_GT(confidence_of(beneath), confidence_of(alone));
 }
 
+TEST(Kubernetes, NodesAreReadWithoutTheirRoles) {
+  const Diagnosis diagnosis = pasted(
+      "NAME        STATUS     AGE       VERSION\n"
+      "h100-12     NotReady   10d       v1.7.2\n"
+      "h100-13     Ready      10d       v1.7.2\n");
+  EXPECT_EQ(cause_of(diagnosis), "host.down");
+  EXPECT_THAT(hosts_of(diagnosis), ElementsAre("h100-12"));
+}
+
 TEST(Kubernetes, NodeThatIsReadyIsNoFault) {
   EXPECT_THAT(
       pasted(described_node("True", "KubeletReady", "kubelet is posting ready status")).root_causes,
@@ -286,8 +295,65 @@ TEST(HealthAgent, EventOnOneLineNamesItsNodeAndIsNoFaultOnceItIsHealthy) {
   EXPECT_THAT(pasted(event(true)).root_causes, IsEmpty());
 }
 
-TEST(HealthAgent, XidOfAProgramAccusesNoGpu) {
-  EXPECT_THAT(pasted("XID 31 (MMU fault) detected on PCI:0000:9a:00\n").root_causes, IsEmpty());
+TEST(HealthAgent, EventThatAnotherProgramLogsIsReadAndItsXidMayStandInItsMessage) {
+  const Diagnosis diagnosis = pasted(
+      R"({"time":"2026-03-06T09:34:56.504Z","level":"INFO","msg":"Handling event","event":)"
+      R"({"CreatedAt":"2026-03-06T09:34:56.45Z","HealthEvent":{"agent":"gpu-health-monitor",)"
+      R"("checkName":"GpuXidError","isFatal":true,"message":"GPU has fallen off the bus (XID 79).",)"
+      R"("errorCode":["DCGM_FR_FALLEN_OFF_BUS"],"entitiesImpacted":[{"entityType":"GPU",)"
+      R"("entityValue":"3"}],"nodeName":"h100-12"}}})"
+      "\n");
+  EXPECT_EQ(cause_of(diagnosis), "gpu.off_bus");
+  EXPECT_THAT(hosts_of(diagnosis), ElementsAre("h100-12"));
+}
+
+TEST(HealthAgent, XidOfAProgramIsSaidOfTheProgramAndIsNotSure) {
+  const Diagnosis diagnosis = pasted("XID 31 (MMU fault) detected on PCI:0000:9a:00\n");
+  EXPECT_EQ(cause_of(diagnosis), "software.gpu_memory_fault");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("A program did something invalid"));
+  EXPECT_LT(confidence_of(diagnosis), 0.5);
+}
+
+// --- dcgmi
+
+TEST(DcgmiNvlink, GpuWithoutAnyLinkIsOneFindingAndGivesNvidiaSmiItsIndex) {
+  const auto links = [](const std::string& third) {
+    return "+----------------------+\n|  NvLink Link Status  |\n+----------------------+\nGPUs:\n"
+           "    gpuId 3:\n        " +
+           third + "\n    gpuId 4:\n        U U U U U U\nNvSwitches:\n    No NvSwitches found.\n";
+  };
+  const Diagnosis diagnosis = pasted(links("D D D D D D"));
+  EXPECT_EQ(cause_of(diagnosis), "gpu.nvlink_error");
+  EXPECT_EQ(diagnosis.root_causes.size(), 1U);
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("All NVLinks of GPU 3"));
+  EXPECT_THAT(diagnosis.root_causes.front().actions.front().command, HasSubstr("-i 3"));
+  EXPECT_THAT(pasted(links("U U U U U U")).root_causes, IsEmpty());
+  EXPECT_THAT(pasted(links("_ _ _ _ _ _")).root_causes, IsEmpty());
+}
+
+// --- JAX, as it spoke before
+
+TEST(Jax, TasksThatDidNotComeAreReadInTheOldWordsToo) {
+  const Diagnosis diagnosis = pasted(
+      "XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: sync_hosts4. Timed out "
+      "task names:\n/job:jax_worker/replica:0/task:6\n/job:jax_worker/replica:0/task:1\n\n"
+      "Additional GRPC error information from remote target unknown:\n");
+  EXPECT_EQ(cause_of(diagnosis), "collective.rank_behind");
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(1, 6));
+}
+
+// --- UCX
+
+TEST(Ucx, ConnectionThatGetsNoAnswerAccusesNeitherEnd) {
+  const Diagnosis diagnosis = pasted(
+      "[h100-12:71220:0:71220] ib_mlx5_log.c:177  Transport retry count exceeded on mlx5_3:1/IB "
+      "(synd 0x15 vend 0x81 hw_synd 0/0)\n[h100-12:71220:0:71220] ib_mlx5_log.c:177  DCI QP 0xd16 "
+      "wqe[6168]: SEND s-e [rqpn 0x17de rlid 41] [va 0x7f9f745cea80 len 5770 lkey 0x15de4]\n");
+  EXPECT_EQ(cause_of(diagnosis), "network.transport_error");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("UCX on h100-12"));
+  EXPECT_THAT(hosts_of(diagnosis), IsEmpty());
+  EXPECT_LT(confidence_of(diagnosis), 0.8);
 }
 
 // --- nvidia-smi -q, a section of it

@@ -227,7 +227,12 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     const MessageSignature& signature = *first.match->signature;
     Fields fields = first.match->fields;
     const int rank = *ranks.begin();
-    const std::string host = rank >= 0 ? crew.host_of(rank) : first.rank->host;
+    std::string host = rank >= 0 ? crew.host_of(rank) : first.rank->host;
+    if (host.empty() && fields.contains("host")) {  // the line itself names it
+      host = fields["host"];
+      // Of a pair it is the end that was heard, which need not be the one at fault.
+      if (signature.blames != Blames::pair) finding.subject.hosts = {host};
+    }
     fields["host"] = host.empty() ? "its host" : host;
     std::string title = signature.title;
     constexpr std::string_view kSomeRank = "A rank on {host}";
