@@ -171,5 +171,29 @@ TEST(HalfOfASplit, IsNotTheOtherHalfOfACommunicatorThatWasMadeAlone) {
     EXPECT_THAT(std::string(name_of(cause.cause)), Not(HasSubstr("mismatch"))) << cause.title;
 }
 
+// --- What a host has and the job need not use
+
+TEST(PartOfAHost, LoginThatMayStartNoMoreProcessesStandsBelowAKillForMemory) {
+  const Diagnosis diagnosis = pasted(
+      "[ 9000.100000] cgroup: fork rejected by pids controller in "
+      "/user.slice/user-1001.slice/session-4.scope\n"
+      "[ 9020.200000] Out of memory: Killed process 20877 (python3) total-vm:98000000kB, "
+      "anon-rss:60000000kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1000kB oom_score_adj:0\n");
+  EXPECT_EQ(cause_of(diagnosis), "host.oom_killed");
+  ASSERT_EQ(diagnosis.root_causes.size(), 2U);
+  EXPECT_LT(diagnosis.root_causes.back().confidence, 0.5);
+}
+
+TEST(PartOfAHost, ArrayThatGoesOnWithoutADiskIsNoCauseAndOneThatFailedMayBe) {
+  const auto array = [](const char* level) {
+    return fmt::format("[ 9000.100000] md/{}:md6: Disk failure on sdb1, disabling device.\n",
+                       level);
+  };
+  EXPECT_THAT(pasted(array("raid10")).root_causes, testing::IsEmpty());
+  const Diagnosis failed = pasted(array("raid0"));
+  EXPECT_EQ(cause_of(failed), "host.storage_stall");
+  EXPECT_LT(confidence_of(failed), 0.5);
+}
+
 }  // namespace
 }  // namespace faultline

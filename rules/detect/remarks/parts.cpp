@@ -43,6 +43,7 @@ std::string key_of(const View& view, const Sighting& sighting) {
         return fmt::format("{} nic {}", cause, nic);
       [[fallthrough]];
     case Blames::host:
+    case Blames::part:
       if (!sighting.host.empty()) return fmt::format("{} host {}", cause, sighting.host);
       break;
     default:

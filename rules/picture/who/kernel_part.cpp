@@ -295,6 +295,12 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
       const bool named = !nic.device.empty() || !nic.netdev.empty() || !nic.pci.empty();
       return named ? nic_part(view, devices, sighting, nic) : host_part(view, sighting.host);
     }
+    case Blames::part: {
+      KernelPart part = host_part(view, sighting.host);
+      if (part.standing == Standing::of_the_job) part.standing = Standing::perhaps;
+      part.doubts.push_back(Ground::use_unknown);
+      return part;
+    }
     default:
       if (sighting.signature->cause == Cause::host_down) return whole_host(view, sighting.host);
       return process_part(view, sighting);
