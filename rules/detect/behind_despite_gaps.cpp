@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "rules/detect/lost_lines.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
 #include "rules/picture/calls/program_order.h"
@@ -18,6 +19,8 @@ namespace {
 // further on are lost. So two stories are weighed against each other: one rank stopped and all
 // others went on from there, or all stopped at the same call and chance took different lines.
 constexpr double kHealthyJobs = 20;  // for one in which a rank stopped and says nothing
+// Below this the other story fits as well.
+constexpr double kSureStory = 19.0 / 20;
 constexpr std::size_t kMostLinesOfWitness = 2;
 constexpr int kRounds = 4;             // of learning where ranks usually stopped
 constexpr double kUnusual = 1.0 / 20;  // that it was somewhere else
@@ -137,16 +140,8 @@ bool program_is_over(const View& view) {
 
 Sureness sureness_of_suspect(const ProgramOrder& program, const Suspect& suspect) {
   Sureness sure = Claim::rank_behind_despite_gaps;
-  if (program.loss > 1.0 / 3)
-    sure.add(Ground::most_lines_lost);
-  else if (program.loss > 1.0 / 5)
-    sure.add(Ground::many_lines_lost);
-  else if (program.loss > 1.0 / 20)
-    sure.add(Ground::lines_lost);
-  if (suspect.probability < 17.0 / 20)
-    sure.add(Ground::other_story_likely);
-  else if (suspect.probability < 19.0 / 20)
-    sure.add(Ground::other_story);
+  doubt_lost_lines(program.loss, sure);
+  if (suspect.probability < kSureStory) sure.add(Ground::other_story);
   return sure;
 }
 
@@ -167,7 +162,9 @@ Suspicion describe_suspect(const View& view, const ProgramOrder& program, const 
 
   Suspicion suspicion;
   suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
+  suspicion.sure = sureness_of_suspect(program, suspect);
+  // Where the lines fit a job in which nobody stopped, they do not tell that it did.
+  suspicion.verdict = suspicion.sure.has(Ground::other_story) ? Verdict::unknown : Verdict::hang;
   suspicion.since = view.member(last).last_line.time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_rank_behind;
@@ -180,7 +177,6 @@ Suspicion describe_suspect(const View& view, const ProgramOrder& program, const 
       communicator.empty() ? "" : " of communicator ", communicator,
       std::max(1.0, program.loss * 100));
   finding.severity = Severity::critical;
-  suspicion.sure = sureness_of_suspect(program, suspect);
   finding.subject = subject_of(view, {last});
   finding.subject.communicators.clear();
   if (!communicator.empty()) finding.subject.communicators = {communicator};

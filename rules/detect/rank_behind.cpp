@@ -365,6 +365,15 @@ bool stopped_together(const View& view, const std::vector<std::size_t>& workers)
              workers, [&](std::size_t worker) { return view.workers.all[worker].host == host; });
 }
 
+// Logs that were cut end here and there. A rank that stopped is late in all it does, and a host
+// that stopped with all its ranks.
+bool is_late_by_a_cut(const View& view, const WorkerSet& workers) {
+  const std::vector<std::size_t> all(workers.begin(), workers.end());
+  return !stopped_together(view, all) || std::ranges::all_of(all, [&](std::size_t worker) {
+    return in_step_elsewhere(view, worker);
+  });
+}
+
 }  // namespace
 
 std::vector<Suspicion> find_ranks_behind(const View& view) {
@@ -436,11 +445,17 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
       suspicion.sure.add(Ground::late_here_and_there);
     else if (relation.in_p2p)
       suspicion.sure.add(Ground::beside_p2p_waits);
-  if (by_culprits.size() > 1 && std::ranges::all_of(by_culprits, [&](const auto& entry) {
-        return std::ranges::all_of(entry.second,
-                                   [&](const Alignment* it) { return is_of_excerpts(view, *it); });
-      }))
+  const bool of_excerpts = std::ranges::all_of(by_culprits, [&](const auto& entry) {
+    return std::ranges::all_of(entry.second,
+                               [&](const Alignment* it) { return is_of_excerpts(view, *it); });
+  });
+  if (of_excerpts && by_culprits.size() > 1)
     for (Suspicion& suspicion : found) leave_open_whether_it_stopped(suspicion);
+  if (of_excerpts && by_culprits.size() == 1 && is_late_by_a_cut(view, by_culprits.begin()->first))
+    for (Suspicion& suspicion : found) {
+      leave_open_whether_it_stopped(suspicion);
+      suspicion.sure.add(Ground::may_be_cut_there);
+    }
   return found;
 }
 

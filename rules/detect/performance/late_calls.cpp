@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "rules/detect/lost_lines.h"
 #include "rules/detect/performance/measured.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/waits_for_late.h"
@@ -52,6 +53,9 @@ std::vector<Suspicion> suspect_late_calls(const View& view) {
       100 * static_cast<double>(latest->paused_ms) / static_cast<double>(latest->span_ms));
   finding.severity = Severity::warning;
   suspicion.sure = Claim::straggler_by_calls;
+  if (!view.communicators[latest->communicator].matched)
+    suspicion.sure.add(Ground::members_guessed);
+  doubt_lost_lines(view.loss, suspicion.sure);
   finding.subject = subject_of(view, {latest->member});
   finding.subject.gpus.clear();
   finding.count = latest->pauses;
