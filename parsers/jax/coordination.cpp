@@ -1,6 +1,7 @@
 #include "parsers/jax/coordination.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "parsers/pattern.h"
@@ -11,11 +12,11 @@
 namespace faultline {
 namespace {
 
-// Until version 0.4.24 the word was Barrier_id, and all names were listed.
 constexpr std::string_view kBarriers[] = {"Barrier timed out. Id: ",
-                                          "Barrier timed out. Barrier_id: "};
+                                          "Barrier timed out. Barrier_id: "};  // older versions
 constexpr std::string_view kReached = "# of tasks that reached the barrier: ";
-constexpr std::string_view kNames = "imed out task names:";  // Timed …, Some timed …
+constexpr std::string_view kNames[] = {"Some timed out task names:",
+                                       "Timed out task names:"};  // older versions
 constexpr std::string_view kSilent =
     "The following tasks are unhealthy (stopped sending heartbeats):";
 constexpr std::string_view kEnd = "The tasks have crashed.";  // after those that are silent
@@ -32,6 +33,14 @@ std::string_view behind_barrier(std::string_view text) {
   for (const std::string_view words : kBarriers)
     if (const std::string_view id = behind(text, words); !id.empty()) return id;
   return {};
+}
+
+// What stands behind "… timed out task names:", which may be nothing.
+std::optional<std::string_view> behind_names(std::string_view text) {
+  for (const std::string_view words : kNames)
+    if (const std::size_t at = text.find(words); at != std::string_view::npos)
+      return text.substr(at + words.size());
+  return std::nullopt;
 }
 
 // "multihost_barrier::3. This usually happens because …"
@@ -59,12 +68,9 @@ class JaxTasks : public Document {
       if (list_.entry.what.empty()) begin(line, "not_at_barrier");
       count_missing(counts);
     }
-    std::string_view listed = text;
-    if (const std::size_t at = text.find(kNames); at != std::string_view::npos) {
-      names_ = true;
-      listed = text.substr(at + kNames.size());
-    }
-    if (names_ && add_tasks(listed)) {
+    const auto names = behind_names(text);
+    if (names) names_ = true;
+    if (names_ && add_tasks(names.value_or(text))) {
       list_.foreign = 0;
       return Line::part;
     }
@@ -96,7 +102,7 @@ class JaxTasks : public Document {
  private:
   static bool is_part(std::string_view text) {
     return !behind_barrier(text).empty() || text.find(kReached) != std::string_view::npos ||
-           text.find(kNames) != std::string_view::npos ||
+           behind_names(text) ||
            text.find(kSilent) != std::string_view::npos || tool_text::trimmed(text).empty();
   }
 
