@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace faultline {
@@ -152,6 +153,15 @@ std::string NcclTestsRun::collective() const {
   return largest.algbw[0] > 1 && largest.busbw[0] > kMore * largest.algbw[0] ? "all_reduce" : "";
 }
 
+// An all-reduce of n ranks moves 2 (n - 1) / n of its size over the bus. 0: not known.
+int NcclTestsRun::ranks_by_ratio() const {
+  constexpr double kMostRanks = 64;  // beyond that two digits do not tell them apart
+  if (collective() != "all_reduce" || largest.algbw[0] <= 1) return 0;
+  const double ratio = largest.busbw[0] / largest.algbw[0];
+  const double told = ratio < 2 ? std::round(2 / (2 - ratio)) : 0;
+  return told >= 2 && told <= kMostRanks ? static_cast<int>(told) : 0;
+}
+
 std::vector<NamedValue> NcclTestsRun::names() const {
   std::vector<NamedValue> told;
   auto add_name = [&told](std::string_view name, std::string value) {
@@ -208,6 +218,8 @@ void NcclTestsRun::give(std::vector<DocumentReading>& readings) const {
     value("peak size", std::to_string(peak_size));
     value("smallest size", fmt::format("{:.0f}", smallest));
     value("rows", std::to_string(rows));
+    if (const int told = ranks == 0 ? ranks_by_ratio() : 0; told > 0)
+      value("ranks by ratio", std::to_string(told));
     // Where no column counts, the summary is what tells.
     const bool told = layout.wrong[0] < 0 && out_of_bounds.ends_with("OK");
     value("checked", checked || told ? "yes" : "no");

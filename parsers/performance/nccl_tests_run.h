@@ -55,6 +55,7 @@ struct NcclTestsRun {
   void add_device(std::string_view host, std::string_view gpu_name);
   void add(const NcclTestsRow& row, const DocumentLine& line);
   std::string collective() const;
+  int ranks_by_ratio() const;
   std::vector<NamedValue> names() const;
   void give(std::vector<DocumentReading>& readings) const;
 };

@@ -13,6 +13,7 @@
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_parts.h"
 #include "rules/answer/coverage_performance.h"
+#include "rules/picture/who/kernel_logs.h"
 
 namespace faultline {
 namespace {

@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rules/answer/coverage_hosts.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/knowledge/limits.h"
+#include "rules/picture/who/kernel_logs.h"
 
 namespace faultline {
 namespace {

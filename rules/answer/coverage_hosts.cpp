@@ -127,14 +127,6 @@ std::set<std::string> hosts_heard(const View& view) {
   return hosts;
 }
 
-std::set<std::string> hosts_with_kernel_log(const View& view) {
-  std::set<std::string> hosts;
-  const auto& sources = view.job.sources().all();
-  for (std::uint32_t i = 0; i < sources.size(); ++i)
-    if (sources[i].dialects.contains("kernel")) hosts.insert(view.job.sources().host_of(i));
-  return hosts;
-}
-
 void make_sent(const View& view, std::string_view kind, const Hosts& hosts,
                MissingEvidence& missing) {
   missing.file = kind.substr(0, kind.find(' '));  // "kernel", "port": in front of the host's name

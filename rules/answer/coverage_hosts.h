@@ -12,7 +12,6 @@ namespace faultline {
 
 // Hosts from which a process of the job was heard.
 std::set<std::string> hosts_heard(const View& view);
-std::set<std::string> hosts_with_kernel_log(const View& view);
 
 // What its command prints on these hosts is sent, or called by its kind and its host.
 void make_sent(const View& view, std::string_view kind, const std::vector<std::string>& hosts,

@@ -21,6 +21,7 @@
 #include "rules/answer/summary.h"
 #include "rules/answer/training_progress.h"
 #include "rules/detect/detector.h"
+#include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/limits.h"
 #include "rules/story/fold.h"
@@ -99,6 +100,11 @@ bool comes_first(const Candidate& a, const Candidate& b) {
   return key_a != key_b ? key_a < key_b : named_before(a.finding(), b.finding());
 }
 
+// That a file is named after a rank is no word of it.
+bool a_rank_spoke(const View& view) {
+  return tells_of_a_job(view) || !view.job.flight().dumps().empty();
+}
+
 // Health is said only of ranks that got to work, and of what measured the whole.
 bool enough_to_call_healthy(const View& view) {
   if (!view.roll.all_heard()) return false;
@@ -107,7 +113,7 @@ bool enough_to_call_healthy(const View& view) {
   if (view.members.empty() && view.job.torch().empty() && has_training(view))
     return training_ended(view);
   if (view.members.empty())
-    return (view.roll.seen > 0 && view.job.torch().exits().empty()) ||
+    return (view.roll.seen > 0 && a_rank_spoke(view) && view.job.torch().exits().empty()) ||
            is_as_fast_as_it_should_be(view);
   return std::ranges::none_of(
              view.members,

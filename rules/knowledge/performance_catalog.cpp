@@ -57,12 +57,18 @@ const BandwidthReference* PerformanceCatalog::reference_for(std::string_view gpu
 PerformanceCatalog read_performance(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   PerformanceCatalog catalog;
+  const auto read_many_ranks = [&](const YAML::Node& entry) {
+    auto& many = catalog.bandwidth.many_ranks;
+    file.read_fields(entry, "many_ranks",
+                     {number(file, "from", many.from), number(file, "low", many.low)});
+  };
   const auto read_bandwidth = [&](const YAML::Node& entry) {
     auto& bandwidth = catalog.bandwidth;
     file.read_fields(entry, "bandwidth",
                      {number(file, "falls_short", bandwidth.falls_short),
                       number(file, "far_below", bandwidth.far_below),
                       number(file, "from_size", bandwidth.from_size),
+                      needed("many_ranks", read_many_ranks),
                       each("references", [&](const YAML::Node& one) {
                         bandwidth.references.push_back(reference_of(file, one));
                       })});

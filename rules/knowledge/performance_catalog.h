@@ -26,6 +26,10 @@ struct PerformanceCatalog {
     double falls_short = 0;
     double far_below = 0;
     double from_size = 0;
+    struct ManyRanks {
+      double from = 0;
+      double low = 0;
+    } many_ranks;
     std::vector<BandwidthReference> references;
   } bandwidth;
   struct Profile {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/knowledge/limits.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
@@ -76,6 +77,13 @@ bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Cand
   });
 }
 
+// What is too unsure to be shown makes no job slow, and none healthy.
+Verdict told_by(const Candidate& candidate) {
+  const bool hidden = candidate.finding().confidence < limits::least_shown;
+  return hidden && candidate.suspicion.verdict == Verdict::slow ? Verdict::unknown
+                                                                : candidate.suspicion.verdict;
+}
+
 bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, Place place,
                        Ending ending) {
   if (place == Place::so_far) return false;
@@ -114,7 +122,7 @@ Verdict verdict_of(const std::vector<Candidate>& candidates, const std::vector<P
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& candidate = candidates[c];
     if (tells_what_stands(candidates, c, places[c], ending))
-      all = worse(all, candidate.suspicion.verdict);
+      all = worse(all, told_by(candidate));
     if (places[c] == Place::root_cause &&
         (surest == nullptr || surest->finding().confidence < candidate.finding().confidence))
       surest = &candidate;

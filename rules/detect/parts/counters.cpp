@@ -7,6 +7,7 @@
 
 #include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
+#include "rules/detect/performance/measured.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/ground_names.h"
 
@@ -317,22 +318,41 @@ std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t inde
   return readings;
 }
 
-// One value may be years old: it is mentioned, and accuses nobody. A counter that is full is looked
-// into where nothing else was sent.
+// Whether the tool looked at a fabric, and next to none of its ports counts errors.
+bool is_one_of_many_sound(const PartFacts& facts, const NetworkPort& port) {
+  constexpr double kFewest = 20;
+  constexpr double kMostOfAll = 0.02;
+  return std::ranges::any_of(facts.parts().records(), [&](const PartRecord& fabric) {
+    if (fabric.kind != "fabric") return false;
+    const double checked = number_in(facts.view, fabric, "ports checked").value_or(0);
+    const double bad =
+        number_in(facts.view, fabric, "ports have errors beyond threshold").value_or(0);
+    return checked >= kFewest && bad > 0 && bad <= std::max(1.0, kMostOfAll * checked) &&
+           std::ranges::any_of(port.records, [&](const PartRecord* record) {
+             return record->tool == fabric.tool && record->source == fabric.source;
+           });
+  });
+}
+
+// One value may be years old: it is mentioned, and accuses nobody. Where nothing else was sent, a
+// counter that is full is looked into, and one of the few ports that count at all.
 void mention_single_readings(const PartFacts& facts, Suspicions& found) {
   for (std::size_t i = 0; i < facts.moved.size(); ++i) {
     const std::vector<OneReading> readings = single_readings(facts, i);
     if (readings.empty()) continue;
     const NetworkPort& port = facts.ports.all()[i];
     Suspicion suspicion;
+    const bool full = std::ranges::any_of(readings, &OneReading::full);
     const bool stands_out =
-        !tells_of_a_job(facts.view) && std::ranges::any_of(readings, &OneReading::full);
+        !tells_of_a_job(facts.view) && (full || is_one_of_many_sound(facts, port));
     suspicion.verdict = stands_out ? Verdict::slow : Verdict::healthy;
     suspicion.since = readings.front().line->time;
     Finding& finding = suspicion.finding;
     finding.cause = readings.front().counter->of->finding;
     finding.severity = stands_out ? Severity::warning : Severity::info;
-    suspicion.sure = stands_out ? Claim::reading_full : Claim::reading_once;
+    suspicion.sure = !stands_out ? Claim::reading_once
+                     : full      ? Claim::reading_full
+                                 : Claim::reading_stands_out;
     std::vector<std::string> words;
     for (const OneReading& reading : readings) {
       words.push_back(reading.words);

@@ -223,6 +223,24 @@ void suspect_by_estimate(const View& view, const PartRecord& record, double busb
   found.push_back(std::move(suspicion));
 }
 
+// Of hardware that nobody tells.
+void suspect_among_many(const View& view, const PartRecord& record, double busbw,
+                        std::vector<Suspicion>& found) {
+  const auto& many = view.catalog.performance.bandwidth.many_ranks;
+  auto ranks = leading_number(record.name("ranks"));
+  if (!ranks) ranks = number_in(view, record, "ranks by ratio");
+  if (ranks.value_or(0) < many.from || busbw >= many.low) return;
+  found.push_back(low_bandwidth(view, record, hosts_measured(view, record),
+                                fmt::format("reached {:.1f} GB/s of bus bandwidth among {:.0f} "
+                                            "ranks, less than one port of 50 Gb/s carries",
+                                            busbw, *ranks),
+                                Claim::test_low_for_many));
+  found.back().finding.actions.front() = {
+      .what = "See which network NCCL chose: \"Using network Socket\" where \"IB\" was meant.",
+      .where = "",
+      .command = "NCCL_DEBUG=INFO all_reduce_perf -b 1G -e 1G 2>&1 | grep -E 'Using network|NET/'"};
+}
+
 // "12.3 FAILED": the least that it should reach was told to the test, and it was less.
 void suspect_by_limit(const View& view, const PartRecord& record, std::vector<Suspicion>& found) {
   const std::string average = text_in(view, record, "average busbw");
@@ -327,6 +345,8 @@ void suspect_table(const View& view, const PartRecord& record, std::vector<Suspi
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
       suspect_by_estimate(view, record, *busbw, found);
     if (found.size() == before) suspect_cliff(view, record, *busbw, *size, found);
+    if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
+      suspect_among_many(view, record, *busbw, found);
   }
   if (found.size() == before) suspect_by_limit(view, record, found);
 }

@@ -10,8 +10,7 @@ namespace faultline {
 namespace {
 
 constexpr std::int64_t kSecondUs = 1'000'000;
-// Links come up and drivers find their devices in a host's first minutes.
-// A boot brings links up and down and resets devices. It breaks none.
+// Links come up, file systems are mounted and drivers find their devices in a host's first minutes.
 constexpr std::int64_t kBootPhaseUs = 300 * kSecondUs;
 // A driver that was taken down and not put back by then is not coming back.
 constexpr std::int64_t kMaintenanceUs = 600 * kSecondUs;
@@ -59,10 +58,12 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
   return passed && *passed < kBootPhaseUs;
 }
 
-// What breaks a GPU breaks it in the first minutes, too.
+// What breaks a GPU, memory or a CPU breaks it in the first minutes, too.
 bool is_of_a_boot(const MessageSignature& signature) {
+  const Cause cause = signature.cause;
   return !signature.lasts && signature.severity < Severity::critical &&
-         !is_of(signature.cause, Family::gpu);
+         (is_of(cause, {Family::network, Family::pcie, Family::config}) ||
+          cause == Cause::host_storage_stall || is(cause, Trait::not_understood));
 }
 
 void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance,

@@ -1,0 +1,315 @@
+#include "rules/detect/torch/ends.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "rules/detect/torch/sayings.h"
+#include "rules/knowledge/ground_names.h"
+#include "rules/picture/who/host_pid.h"
+#include "rules/picture/who/kernel_logs.h"
+
+namespace faultline {
+namespace {
+
+struct Ended {
+  const TorchLine<ProcessExit>* line = nullptr;
+  int rank = -1;
+  std::string host;  // empty: no line tells it
+
+  const ProcessExit& exit() const { return line->fact; }
+  bool for_memory() const {
+    return exit().reason.find("Out Of Memory") != std::string::npos ||
+           exit().reason.find("OOM") != std::string::npos;
+  }
+  bool by_fault() const {
+    return exit().signal && (*exit().signal == 11 || *exit().signal == 7 || *exit().signal == 4 ||
+                             *exit().signal == 8);
+  }
+  bool killed() const { return exit().signal == 9; }
+  bool is_consequence() const { return exit().signal == 15 || exit().signal == 6; }
+};
+
+// Where Slurm says that it ends a step: whom it kills after that it kills itself.
+std::vector<LineRef> ends_of_steps(const View& view, const TorchCrew& crew) {
+  std::vector<LineRef> ends;
+  for (const TorchRank* rank : crew.ranks())
+    for (const TorchSaying& saying : rank->said)
+      if (const auto match = meaning_of(view, saying);
+          match && match->signature->id.starts_with("slurm."))
+        ends.push_back(saying.line);
+  return ends;
+}
+
+// Whom a launcher means that names a process by its pid alone: NCCL's lines of the same source have
+// the pid beside the host, and tell the rank.
+class NamedByNccl {
+ public:
+  explicit NamedByNccl(const View& view) {
+    std::map<ProcessKey, int> ranks;
+    for (const Worker& worker : view.workers.all) ranks.emplace(worker.process, worker.rank);
+    for (const ProcessSeen& seen : view.job.processes().all()) {
+      const auto rank = ranks.find(seen.process);
+      const Person person{.rank = rank == ranks.end() ? -1 : rank->second, .host = seen.host};
+      const auto [known, is_new] = by_pid_.try_emplace({seen.source, seen.process.pid}, person);
+      if (!is_new && known->second != person) known->second = {};  // two containers count alike
+    }
+  }
+
+  void name(Ended& end) const {
+    const auto known = by_pid_.find({end.line->line.source, end.exit().pid});
+    if (end.exit().pid == 0 || known == by_pid_.end()) return;
+    end.rank = known->second.rank;
+    if (end.host.empty()) end.host = known->second.host;
+  }
+
+ private:
+  struct Person {
+    int rank = -1;
+    std::string host;
+    bool operator==(const Person&) const = default;
+  };
+  std::map<std::pair<std::uint32_t, std::int64_t>, Person> by_pid_;  // by source and pid
+};
+
+// Lines that tell of several tasks at once tell how they were ended after the first.
+std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
+  std::vector<Ended> ends;
+  NamedPids told_to_end;
+  NamedPids in_table;  // torchrun's, which comes after its own line
+  const auto pid_of = [&](const TorchLine<ProcessExit>& line) {
+    return host_pid(view.job, line.fact.host, line.line.source, line.fact.pid);
+  };
+  for (const auto& line : view.job.torch().exits()) {
+    if (line.fact.told_to) told_to_end.add(pid_of(line));
+    if (!line.fact.ranks.empty() && line.fact.teller == "torchrun") in_table.add(pid_of(line));
+  }
+  const std::vector<LineRef> steps_ended = ends_of_steps(view, crew);
+  std::optional<NamedByNccl> named_by_nccl;
+  bool killed_one = false;
+  for (const auto& line : view.job.torch().exits()) {
+    const ProcessExit& exit = line.fact;
+    if (exit.told_to || told_to_end.contains(pid_of(line)) || !crew.in_attempt(line.line)) continue;
+    if (exit.exit_code == 0 && !exit.signal) continue;
+    Ended end{.line = &line, .host = exit.host};
+    if (end.is_consequence()) continue;
+    if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // which tells more
+    if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
+        std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
+          return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
+        }))
+      continue;
+    const bool sweep = exit.teller == "srun" && exit.signal == 9 && !ends.empty() && killed_one;
+    if (sweep) continue;
+    killed_one = true;
+    if (exit.ranks.size() > 1 && exit.teller == "srun" && exit.signal == 9) continue;
+    if (exit.ranks.empty()) {
+      if (!named_by_nccl) named_by_nccl.emplace(view);
+      named_by_nccl->name(end);
+      ends.push_back(end);
+    }
+    for (const int rank : exit.ranks) {
+      end.rank = rank;
+      ends.push_back(end);
+    }
+  }
+  return ends;
+}
+
+// By their clocks where both have one: a launcher's table stands at the end of its log.
+bool comes_before(const LineRef& a, const LineRef& b) {
+  const Order order = order_of(a.time, b.time, false);
+  return (order == Order::cannot_tell ? said_order(a, b) : order) == Order::before;
+}
+
+// Of a rank that gave up waiting for others: for its peers, the store, the master.
+bool waited_in_vain(const MessageSignature& signature) {
+  return signature.id == "torch.wait_timed_out" || is(signature.cause, Trait::waited_in_vain);
+}
+
+bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineRef& line) {
+  return std::ranges::any_of(crew.ranks(), [&](const TorchRank* rank) {
+    if (std::ranges::any_of(rank->timeouts, [&](const TorchTimeout& timeout) {
+          return crew.in_attempt(timeout.line) && comes_before(timeout.line, line);
+        }))
+      return true;
+    return std::ranges::any_of(rank->said, [&](const TorchSaying& saying) {
+      if (!crew.in_attempt(saying.line) || !comes_before(saying.line, line)) return false;
+      const auto match = meaning_of(view, saying);
+      return match && waited_in_vain(*match->signature);
+    });
+  });
+}
+
+// Who is killed long after another one ended by itself, or after somebody has waited in vain, was
+// swept up: launchers kill who does not end within half a minute, and who is killed is told of
+// within seconds, where one waits for minutes.
+void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
+  constexpr std::int64_t kSweepUs = 10'000'000;
+  std::optional<std::int64_t> first;
+  for (const Ended& end : ends)
+    if (const auto& us = end.line->line.time.wall_us) first = std::min(first.value_or(*us), *us);
+  std::erase_if(ends, [&](const Ended& end) {
+    if (!end.killed()) return false;
+    const auto& us = end.line->line.time.wall_us;
+    return (first && us && *us - *first > kSweepUs) ||
+           somebody_waited_before(view, crew, end.line->line);
+  });
+}
+
+std::string name_of(const ProcessExit& exit) {
+  if (!exit.signal && !exit.exit_code) return "ended with an error";
+  if (!exit.signal) return fmt::format("ended with exit code {}", *exit.exit_code);
+  switch (*exit.signal) {
+    case 9:
+      return "was killed by SIGKILL";
+    case 11:
+      return "died of a segmentation fault";
+    case 7:
+      return "died of a bus error";
+    default:
+      return fmt::format("died of signal {}", *exit.signal);
+  }
+}
+
+// Of whom no line tells the rank.
+std::string process_of(const Ended& end) {
+  const ProcessExit& exit = end.exit();
+  if (exit.local_rank < 0) return "A process";
+  return fmt::format("Local rank {} (process {}{})", exit.local_rank, exit.pid,
+                     end.host.empty() ? "" : " on " + end.host);
+}
+
+std::set<int> ranks_of(const std::vector<Ended>& ends) {
+  std::set<int> ranks;
+  for (const Ended& end : ends)
+    if (end.rank >= 0) ranks.insert(end.rank);
+  return ranks;
+}
+
+std::string people_of(const TorchCrew& crew, const std::vector<Ended>& ends) {
+  const std::set<int> ranks = ranks_of(ends);
+  return ranks.empty() ? process_of(ends.front()) : crew.people(ranks);
+}
+
+Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
+  const std::set<int> ranks = ranks_of(ends);
+  const Ended& first = ends.front();
+  Suspicion suspicion;
+  suspicion.since = first.line->line.time;
+  suspicion.verdict = Verdict::failed;
+  Finding& finding = suspicion.finding;
+  finding.cause = first.for_memory() ? Cause::host_oom_killed : Cause::software_rank_crashed;
+  finding.subject = crew.subject_of(ranks);
+  if (finding.subject.hosts.empty() && !first.host.empty()) finding.subject.hosts = {first.host};
+  // Whoever it was may be a rank that others tell of, or none.
+  if (ranks.empty() && !first.for_memory()) {
+    finding.cause = Cause::process_aborted;
+    suspicion.stops_job = true;
+  }
+  const std::string who = people_of(crew, ends);
+  finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
+                                                   first.exit().teller)
+                                     : fmt::format("{} {}", who, name_of(first.exit()));
+  suspicion.says_not_why = first.killed() && !first.for_memory();
+  if (suspicion.says_not_why) finding.title += ", and no line says why";
+  finding.severity = Severity::critical;
+  suspicion.sure = first.for_memory() ? Claim::crash_out_of_memory
+                   : first.by_fault() ? Claim::crash_faulted
+                   : first.killed()   ? Claim::crash_killed
+                                      : Claim::crash_ended;
+  if (ranks.size() > 1 && !first.for_memory()) suspicion.sure.add(Ground::several_ended);
+  finding.count = ends.size();
+  for (const Ended& end : ends)
+    if (finding.evidence.size() < 3) finding.evidence.push_back(view.evidence(end.line->line));
+  if (suspicion.says_not_why)
+    finding.actions.push_back({"See whether the kernel or the cgroup killed it for memory.",
+                               finding.subject.hosts.empty() ? "" : finding.subject.hosts.front(),
+                               "dmesg -T | grep -E 'oom|Killed process'"});
+  if (ranks.empty() && first.exit().exit_code && !first.exit().signal)
+    finding.actions.push_back(
+        {"Read its own last lines: what it raised comes before what its launcher prints.", "", ""});
+  return suspicion;
+}
+
+// A kill comes from outside. Where nobody says that he ended the process, it was mostly the kernel,
+// for want of memory, and its log would tell.
+std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::string& who,
+                                                   const Suspicion& kill) {
+  const std::set<std::string> heard = hosts_with_kernel_log(view);
+  const Subject& whose = kill.finding.subject;
+  if (whose.hosts.empty() ? !heard.empty()
+                          : std::ranges::any_of(whose.hosts, [&](const std::string& host) {
+                              return heard.contains(host) || heard.contains("");
+                            }))
+    return std::nullopt;
+  Suspicion suspicion = kill;
+  suspicion.says_not_why = false;
+  suspicion.sure = Claim::killed_perhaps_for_memory;
+  suspicion.finding.cause = Cause::host_oom_killed;
+  suspicion.finding.title =
+fmt::format("{} may have been killed for memory: the kernel ends processes with SIGKILL, and no "
+                  "line names another sender",
+                  who);
+  return suspicion;
+}
+
+bool between_seconds(const EventTime& a, const EventTime& b) {
+  constexpr std::int64_t kAtOnce = 2'000'000;  // launchers look every second or so
+  return !a.wall_us || !b.wall_us || *b.wall_us - *a.wall_us <= kAtOnce;
+}
+
+}  // namespace
+
+void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Suspicion>& found) {
+  std::vector<Ended> ends = ended_by_themselves(view, crew);
+  std::vector<Ended> for_memory;
+  std::ranges::copy_if(ends, std::back_inserter(for_memory), &Ended::for_memory);
+  if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
+  std::erase_if(ends, &Ended::for_memory);
+  drop_who_was_swept_up(view, crew, ends);
+  if (!for_memory.empty() || ends.empty()) return;
+
+  // Faults and kills say more than codes, which a Python exception leaves behind.
+  const bool harder =
+      std::ranges::any_of(ends, [](const Ended& e) { return e.by_fault() || e.killed(); });
+  if (harder)
+    std::erase_if(ends, [](const Ended& e) { return !e.by_fault() && !e.killed(); });
+  else if (why == Why::told)
+    return;
+  else if (why == Why::follows && ends.size() > 1)
+    // Who ended first its launcher knows, whatever others say.
+    std::erase_if(ends, [](const Ended& e) { return !e.exit().first; });
+  if (ends.empty()) return;
+  const auto earlier = [](const Ended& a, const Ended& b) {
+    return a.line->line.time.wall_us.value_or(0) < b.line->line.time.wall_us.value_or(0);
+  };
+  std::ranges::stable_sort(ends, earlier);
+  const EventTime begin = ends.front().line->line.time;
+  std::erase_if(ends, [&](const Ended& e) { return !between_seconds(begin, e.line->line.time); });
+  if (std::ranges::any_of(ends, [](const Ended& e) { return e.exit().first; }))
+    std::stable_partition(ends.begin(), ends.end(), [](const Ended& e) { return e.exit().first; });
+  if (harder) {
+    // Each with a kill or fault of its own is a story of its own, a few at most.
+    const auto signal = ends.front().exit().signal;
+    std::erase_if(ends, [&](const Ended& e) { return e.exit().signal != signal; });
+  }
+  found.push_back(describe_ends(view, crew, ends));
+  if (why == Why::told) found.back().sure.add(Ground::beside_an_exception);
+  if (why == Why::unknown && found.back().says_not_why)
+    if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
+      found.push_back(std::move(*perhaps));
+  // That it was the first does not make it the one that failed: the log that would tell is missing.
+  if (!harder && why == Why::follows) {
+    found.back().finding.cause = Cause::process_aborted;
+    found.back().stops_job = true;
+  }
+}
+
+}  // namespace faultline

@@ -1,0 +1,34 @@
+#include "rules/detect/torch/sayings.h"
+
+#include <string_view>
+
+#include "rules/knowledge/prose.h"
+#include "rules/state/remarks.h"
+
+namespace faultline {
+namespace {
+
+// What an exception quotes of NCCL means what it means in NCCL's own line, where that is of the
+// rank or its host: of the other end the exception does not tell.
+std::optional<SignatureMatch> meaning_of_quote(const View& view, const TorchSaying& saying) {
+  constexpr std::string_view kQuote = "; last error: ";
+  const std::size_t at = saying.exception ? saying.text.find(kQuote) : std::string::npos;
+  if (at == std::string::npos) return std::nullopt;
+  auto match = view.catalog.signatures->match(
+      Remark{.dialect = "nccl", .level = "warn", .text = saying.text.substr(at + kQuote.size())});
+  if (!match || match->signature->weight != Weight::cause) return std::nullopt;
+  const Blames blames = match->signature->blames;
+  return blames == Blames::process || blames == Blames::host ? match : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
+  if (auto quoted = meaning_of_quote(view, saying)) return quoted;
+  auto match = view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+  if (match && !saying.exception && is_talked_about(saying.text, match->begin, match->end))
+    return std::nullopt;
+  return match;
+}
+
+}  // namespace faultline
