@@ -185,7 +185,8 @@ Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
   const Step step = peel_cri(line, pieces_, pool_);
   if (step != Step::not_mine) return step;
   return stepped(peel_iso_stamp(line) || peel_srun_label(line) || peel_rfc5424(line) ||
-                 peel_unix_stamp(line) || peel_seconds_of_notebook(line) || peel_host_label(line));
+                 peel_unix_stamp(line) || peel_seconds_of_notebook(line) || peel_talos(line) ||
+                 peel_line_number(line) || peel_host_label(line));
 }
 
 Step Unwrapper::Impl::peel_at_brace(Peeled& line, int nesting) {
@@ -247,7 +248,8 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
                         peel_weekday_stamp(line)))
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
-  return stepped(peel_facility(line) || peel_repeated(line) || peel_handmade(line) ||
+  return stepped(peel_facility(line) || peel_talos(line) || peel_kernel_tag(line) ||
+                 peel_repeated(line) || peel_handmade(line) ||
                  peel_glog_header(line, reference_for(line)) || peel_python_level(line) ||
                  peel_host_label(line));
 }

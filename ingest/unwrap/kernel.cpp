@@ -1,6 +1,7 @@
 #include "ingest/unwrap/kernel.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "ingest/unwrap/escapes.h"
 #include "ingest/unwrap/scan.h"
@@ -106,6 +107,29 @@ bool peel_facility(Peeled& line) {
   line.in_kernel = true;
   if (facility != kFacilities[0]) line.from_user_space = true;
   peel_dmesg_iso_stamp(line);
+  return true;
+}
+
+bool peel_talos(Peeled& line) {
+  std::string_view rest = line.text;
+  const std::string_view host = take_while(rest, is_name);
+  if (host.empty() || !take(rest, ": ")) return false;
+  const std::string_view facility = take_while(rest, is_name);
+  if (std::ranges::find(kFacilities, facility) == std::end(kFacilities) || !take(rest, ": "))
+    return false;
+  if (take_while(rest, is_letter).empty() || !take(rest, ": [")) return false;
+  const auto stamp = take_iso_stamp(rest);
+  if (!stamp || !take(rest, "]: ")) return false;
+  line.named_by_host(host);
+  enter_kernel(line, rest, stamp->time);
+  if (facility != kFacilities[0]) line.from_user_space = true;
+  return true;
+}
+
+bool peel_kernel_tag(Peeled& line) {
+  Peeled tagged = line;
+  if (!take(tagged.text, "kernel: ") || !peel_kernel_stamp(tagged)) return false;
+  line = tagged;
   return true;
 }
 

@@ -13,6 +13,12 @@ bool peel_kernel_stamp(Peeled& line);
 // kern  :warn  : msg, with any stamp after it.
 bool peel_facility(Peeled& line);
 
+// gpu-7: kern: warning: [2026-03-05T02:47:11.123456789Z]: msg, as talosctl prints it.
+bool peel_talos(Peeled& line);
+
+// kernel: [ 8423.118204] msg, of which the stamp and the host were cut off.
+bool peel_kernel_tag(Peeled& line);
+
 // <4> before anything: a console's level, a syslog priority.
 bool peel_priority(Peeled& line);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ingest/unwrap/framed.h"
 #include "ingest/unwrap/kernel.h"
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
@@ -161,6 +162,20 @@ bool peel_handmade(Peeled& line) {
   }
   if (!take(rest, "Node ") || !take_number(rest, number, kMaxRankDigits) || !take(rest, ": ") ||
       !stands_behind_a_label(rest))
+    return false;
+  line.text = rest;
+  return true;
+}
+
+bool peel_line_number(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t number = 0;
+  if (!take_number(rest, number, 6)) return false;
+  take(rest, ':');
+  if (take_blanks(rest) < 2) return false;
+  constexpr std::string_view kTags[] = {"srun: ", "slurmstepd: ", "Traceback (most recent"};
+  if (!begins_a_line(rest) &&
+      std::ranges::none_of(kTags, [&](std::string_view tag) { return rest.starts_with(tag); }))
     return false;
   line.text = rest;
   return true;

@@ -24,6 +24,9 @@ bool peel_hydra(Peeled& line);
 // " 3: msg" of srun --label
 bool peel_srun_label(Peeled& line);
 
+// "  111  msg" of an editor or `cat -n`, before what begins a line.
+bool peel_line_number(Peeled& line);
+
 // "RANK3: msg", "Node 0: msg", made by hand.
 bool peel_handmade(Peeled& line);
 

@@ -23,11 +23,19 @@ struct Tag {
   bool has_pid = false;
 };
 
+// "NOTICE ", which switches write between host and program.
+void take_level(std::string_view& rest) {
+  constexpr std::string_view kLevels[] = {"EMERG ", "ALERT ", "CRIT ",   "ERR ",  "ERROR ",
+                                          "WARN ",  "WARNING ", "NOTICE ", "INFO ", "DEBUG "};
+  for (const std::string_view level : kLevels)
+    if (take(rest, level)) return;
+}
+
 // "kernel: ", "python3[4242]: "
 bool take_tag(std::string_view& rest, Tag& tag) {
   std::string_view text = rest;
   tag.program = take_while(
-      text, [](char c) { return is_name(c) || c == '/' || c == '@' || c == '(' || c == ')'; });
+      text, [](char c) { return is_name(c) || std::string_view("/@()#").find(c) != std::string_view::npos; });
   tag.has_pid = false;
   if (tag.program.empty()) return false;
   if (take(text, '[')) {
@@ -56,6 +64,7 @@ bool peel_host_and_tag(Peeled& line, Expect expect) {
   const std::string_view host = take_while(rest, is_name);
   if (host.empty() || !take(rest, ' ')) return false;
   take_blanks(rest);
+  take_level(rest);
   if (!take_tag(rest, tag)) return false;
   if (expect == Expect::perhaps_header && tag.program != kKernel && !tag.has_pid) return false;
   line.named_by_host(host);
@@ -140,7 +149,8 @@ bool peel_iso_stamp(Peeled& line) {
   std::string_view rest = line.text;
   const auto stamp = take_iso_stamp(rest);
   // A stamp and nothing behind it is what `date` prints: a line of its own.
-  if (!stamp || !take(rest, ' ')) return false;
+  if (!stamp || rest.empty() || !is_blank(rest.front())) return false;
+  rest.remove_prefix(1);
   line.text = rest;
   line.stamped(stamp->time);
   if (stamp->comma) {

@@ -77,7 +77,8 @@ struct DesyncEntry {
   static constexpr std::string_view kKind = "desync_entry";
   std::vector<int> ranks;
   std::string what;  // timed_out, never_joined, not_finished, not_joined, started, finished;
-                     // not_submitted: told by Horovod, the operation is the tensor
+                     // not_submitted: told by Horovod, the operation is the tensor;
+                     // not_entered, entered: told by torchfrtrace
   std::optional<std::uint64_t> sequence;
   std::string operation;
   bool operator==(const DesyncEntry&) const = default;

@@ -17,6 +17,11 @@ struct Gpu {
   std::string_view uuid;
 };
 
+// "...", by who posted it.
+bool is_left_out(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(".*xX-<> ") == std::string_view::npos;
+}
+
 // GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-aaaabbbb-0000-1111-2222-333344445555)
 std::optional<Gpu> gpu_line(std::string_view text) {
   Gpu gpu;
@@ -24,7 +29,7 @@ std::optional<Gpu> gpu_line(std::string_view text) {
       !take_until(text, " (UUID: ", gpu.model) || !text.ends_with(')'))
     return std::nullopt;
   gpu.uuid = text.substr(0, text.size() - 1);
-  return gpu.uuid.starts_with("GPU-") ? std::optional(gpu) : std::nullopt;
+  return gpu.uuid.starts_with("GPU-") || is_left_out(gpu.uuid) ? std::optional(gpu) : std::nullopt;
 }
 
 class Links : public PartDocument {
@@ -61,7 +66,7 @@ class Links : public PartDocument {
 
   void name_gpu(OpenPart& part) {
     part.name("index", words_[0]);
-    part.name("uuid", words_[1]);
+    if (!is_left_out(words_[1])) part.name("uuid", words_[1]);
   }
 
   // "0: 26.562 GB/s", "17: <inactive>", "0: Replay Errors: 0", "0, P2P is supported: true"

@@ -147,7 +147,10 @@ class Iperf3 : public PartDocument {
   bool read_row(const Row& row) {
     const auto& words = row.words;
     const std::string_view role = words.back();
-    if (role != "sender" && role != "receiver") return read_interval(row);
+    if (role != "sender" && role != "receiver") {
+      count_silence(row);
+      return read_interval(row);
+    }
     drop_interval();
     tell(role, "Transfer", std::string(words[2]) + " " + std::string(words[3]));
     tell(role, "Bitrate", std::string(words[4]) + " " + std::string(words[5]));
@@ -162,6 +165,21 @@ class Iperf3 : public PartDocument {
     if (row.id == kSum) set("streams", "summed");
     if (row.id != kSum && !path().has_value("stream")) path().value("stream", row.id);
     return true;
+  }
+
+  // A piece of the test in which nothing arrived.
+  void count_silence(const Row& row) {
+    if (row.words[2] != "0.00" || row.words[3] != "Bytes" || row.words.back() == "(omitted)") return;
+    const std::string_view known = last() == nullptr ? std::string_view() : kept(kSilent);
+    int count = 0;
+    std::from_chars(known.data(), known.data() + known.size(), count);
+    set(kSilent, std::to_string(count + 1));
+  }
+
+  std::string_view kept(std::string_view name) {
+    for (const NamedValue& value : last()->report.values)
+      if (value.name == name) return value.value;
+    return {};
   }
 
   // A row that names no role is all there is of a test that was cut out of its report. The sum
@@ -239,13 +257,10 @@ class Iperf3 : public PartDocument {
     path().value(name, text.substr(0, 64));
   }
 
-  std::string text_of(std::string_view name) {
-    for (const NamedValue& value : last()->report.values)
-      if (value.name == name) return value.value;
-    return {};
-  }
+  std::string text_of(std::string_view name) { return std::string(kept(name)); }
 
   static constexpr std::string_view kInterval = "Interval";
+  static constexpr std::string_view kSilent = "silent intervals";
 };
 
 }  // namespace

@@ -55,6 +55,10 @@ void NcclTestsRun::save(SavedBytesWriter& saved) const {
   save_real(saved, smallest);
   save_real(saved, peak);
   saved.number(static_cast<std::int64_t>(peak_size));
+  save_real(saved, dip.busbw);
+  saved.number(static_cast<std::int64_t>(dip.size));
+  save_real(saved, dip.from);
+  saved.number(static_cast<std::int64_t>(dip.from_size));
   saved.number(wrong_rows);
   save_real(saved, wrong_values);
   saved.number(static_cast<std::int64_t>(first_wrong));
@@ -88,6 +92,10 @@ void NcclTestsRun::restore(SavedBytesReader& saved) {
   smallest = restored_real(saved);
   peak = restored_real(saved);
   peak_size = restored_size(saved);
+  dip.busbw = restored_real(saved);
+  dip.size = restored_size(saved);
+  dip.from = restored_real(saved);
+  dip.from_size = restored_size(saved);
   wrong_rows = saved.number();
   wrong_values = restored_real(saved);
   first_wrong = restored_size(saved);
@@ -128,9 +136,13 @@ void NcclTestsRun::add(const NcclTestsRow& row, const DocumentLine& line) {
     largest = row;
     largest_line.keep(line);
   }
-  if (const double best = std::max(row.busbw[0], row.busbw[1]); best > peak) {
+  const double best = std::max(row.busbw[0], row.busbw[1]);
+  if (best > peak) {
     peak = best;
     peak_size = row.size;
+  } else if (row.size > peak_size && best > 0 &&
+             (dip.size == 0 || best * dip.from < dip.busbw * peak)) {
+    dip = {best, row.size, peak, peak_size};
   }
   double wrong = 0;
   for (const auto& count : row.wrong) {
@@ -216,6 +228,12 @@ void NcclTestsRun::give(std::vector<DocumentReading>& readings) const {
     if (largest.busbw[1] > 0) value("busbw in place", fmt::format("{}", largest.busbw[1]));
     value("peak busbw", fmt::format("{}", peak));
     value("peak size", std::to_string(peak_size));
+    if (2 * dip.busbw < dip.from) {
+      value("dip busbw", fmt::format("{}", dip.busbw));
+      value("dip size", std::to_string(dip.size));
+      value("dip from busbw", fmt::format("{}", dip.from));
+      value("dip from size", std::to_string(dip.from_size));
+    }
     value("smallest size", fmt::format("{:.0f}", smallest));
     value("rows", std::to_string(rows));
     if (const int told = ranks == 0 ? ranks_by_ratio() : 0; told > 0)

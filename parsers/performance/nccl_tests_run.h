@@ -34,6 +34,13 @@ struct NcclTestsRun {
   double smallest = 0;
   double peak = 0;
   std::uint64_t peak_size = 0;
+  // The row that fell deepest below what smaller messages had reached.
+  struct Dip {
+    double busbw = 0;
+    std::uint64_t size = 0;
+    double from = 0;
+    std::uint64_t from_size = 0;
+  } dip;
   std::int64_t wrong_rows = 0;
   double wrong_values = 0;
   std::uint64_t first_wrong = 0;

@@ -1,6 +1,8 @@
 #include "parsers/torch/stack_dump.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
@@ -15,6 +17,9 @@ using tool_text::trimmed;
 constexpr std::size_t kMostFrames = 16;
 constexpr std::size_t kMostFrameBytes = 256;
 constexpr int kMostForeign = 16;
+
+constexpr std::string_view kMainThread = "MainThread";
+constexpr std::size_t kMostOfGroup = 256;
 
 struct Head {
   std::string tool;
@@ -63,6 +68,8 @@ bool read_head(std::string_view text, Head& head) {
     head.tool = "py-spy";
     head.thread = name;
     head.gil = state.find("gil") != std::string_view::npos;
+    // The main thread's number is that of its process.
+    if (name == kMainThread) head.pid = number_in<std::int64_t>(number).value_or(0);
   } else if (kFaultHandler.find(text, &current, &number, &name)) {
     head.tool = "faulthandler";
     head.thread = current == "Current thread" ? std::string_view("current") : name;
@@ -119,9 +126,9 @@ class StackDump : public Document {
       return Line::part;
     }
     if (Head head; read_head(text, head)) {
-      give(readings);
+      if (!is_of_group(head)) give(readings);
       top_ = {.tool = head.tool,
-              .pid = head.tool == "py-spy" ? pid_ : head.pid,
+              .pid = head.tool == "py-spy" && pid_ > 0 ? pid_ : head.pid,
               .thread = head.thread,
               .frames = {},
               .rank = rank_,
@@ -155,6 +162,7 @@ class StackDump : public Document {
   std::size_t size() const override {
     std::size_t bytes = top_.thread.size() + head_.text.size();
     for (const std::string& frame : top_.frames) bytes += frame.size();
+    for (const Member& member : group_) bytes += sizeof member + member.head.text.size();
     return bytes;
   }
 
@@ -171,6 +179,11 @@ class StackDump : public Document {
     saved.number(static_cast<std::int64_t>(top_.frames.size()));
     for (const std::string& frame : top_.frames) saved.text(frame);
     head_.save(saved);
+    saved.number(std::ssize(group_));
+    for (const Member& member : group_) {
+      saved.number(member.pid);
+      member.head.save(saved);
+    }
   }
 
   void restore(SavedBytesReader& saved) override {
@@ -186,21 +199,48 @@ class StackDump : public Document {
     const std::int64_t frames = saved.number();
     for (std::int64_t i = 0; i < frames && saved.ok(); ++i) top_.frames.emplace_back(saved.text());
     head_.restore(saved);
+    const std::int64_t members = saved.number();
+    for (std::int64_t i = 0; i < members && saved.ok(); ++i) {
+      group_.emplace_back().pid = saved.number();
+      group_.back().head.restore(saved);
+    }
   }
 
  private:
+  // Several processes that stand alike, as people put them together: a head of each, then one stack.
+  bool is_of_group(const Head& head) {
+    if (!open_ || !top_.frames.empty() || pid_ > 0 || top_.pid == 0 || head.pid == 0 ||
+        top_.thread != kMainThread || head.thread != kMainThread)
+      return false;
+    if (group_.size() < kMostOfGroup) group_.push_back({top_.pid, std::move(head_)});
+    return true;
+  }
+
+  void give_one(std::int64_t pid, KeptLine&& line, std::vector<DocumentReading>& readings) {
+    DocumentReading told;
+    top_.pid = pid;
+    told.reading.pid = pid;
+    told.reading.fact = top_;
+    told.line = std::move(line);
+    readings.push_back(std::move(told));
+  }
+
   void give(std::vector<DocumentReading>& readings) {
     if (open_ && !top_.frames.empty()) {
-      DocumentReading told;
-      told.reading.pid = top_.pid;
-      told.reading.fact = std::move(top_);
-      told.line = std::move(head_);
-      readings.push_back(std::move(told));
+      const std::int64_t last = top_.pid;
+      for (Member& member : group_) give_one(member.pid, std::move(member.head), readings);
+      give_one(last, std::move(head_), readings);
     }
     top_ = {};
     head_ = {};
+    group_.clear();
     open_ = false;
   }
+
+  struct Member {
+    std::int64_t pid = 0;
+    KeptLine head;
+  };
 
   std::int64_t pid_ = 0;
   int rank_ = -1;
@@ -208,6 +248,7 @@ class StackDump : public Document {
   int foreign_ = 0;
   StackTop top_;
   KeptLine head_;
+  std::vector<Member> group_;  // the others that stand as this one does
 };
 
 }  // namespace

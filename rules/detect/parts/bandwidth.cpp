@@ -196,13 +196,44 @@ void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& f
   found.push_back(std::move(suspicion));
 }
 
+// TCP that moves nothing for seconds is stopped by something, whatever its rate is meant to be.
+void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  constexpr double kLeastSilent = 3;
+  const double silent = number_in(facts.view, record, "silent intervals").value_or(0);
+  if (silent < kLeastSilent) return;
+  const std::string host = host_of(facts, record);
+  const std::string_view to = record.name("to");
+  Suspicion suspicion = slow_suspicion(facts.view, record, Cause::performance_bandwidth_low,
+                                       Claim::perftest_tcp_silent);
+  Finding& finding = suspicion.finding;
+  finding.title = fmt::format("iperf3{}{}{}{} moved nothing at all in {:.0f} intervals",
+                              host.empty() ? "" : " from ", host, to.empty() ? "" : " to ", to, silent);
+  finding.actions = {
+      {.what = "See whether packets of full size get through: a step on the way with a smaller MTU "
+               "lets the connection begin and then stand.",
+       .where = host,
+       .command = "ping -c 3 -M do -s 8972 {peer}; ping -c 3 -M do -s 1472 {peer}; ss -ti"}};
+  if (!to.empty())
+    for (Action& action : finding.actions)
+      for (std::size_t at = action.command.find("{peer}"); at != std::string::npos;
+           at = action.command.find("{peer}"))
+        action.command.replace(at, std::string_view("{peer}").size(), to);
+  const Ownership ownership = owner_of_host(facts.view, host);
+  add_owner(facts.view, ownership, host, finding.subject);
+  if (!ownership.part_of_job()) finding.part_of_job = false;
+  found.push_back(std::move(suspicion));
+}
+
 }  // namespace
 
 Suspicions suspect_bandwidth(const PartFacts& facts) {
   Suspicions found;
   for (const PartRecord& record : facts.parts().records()) {
     if (record.tool == "perftest") suspect_rdma(facts, record, found);
-    if (record.tool == "iperf3") suspect_tcp(facts, record, found);
+    if (record.tool == "iperf3") {
+      suspect_tcp(facts, record, found);
+      suspect_silence(facts, record, found);
+    }
   }
   return found;
 }

@@ -147,14 +147,24 @@ void suspect_fall(const View& view, const PartRecord& record, std::string_view q
 // Large messages reach what small ones do, or more.
 void suspect_cliff(const View& view, const PartRecord& record, double busbw, double size,
                    std::vector<Suspicion>& found) {
-  const auto peak = number_in(view, record, "peak busbw");
-  const auto peak_size = number_in(view, record, "peak size");
-  if (!peak || !peak_size || *peak_size >= size || !is_cliff(busbw, *peak)) return;
+  struct Fall {
+    double to = 0;
+    double to_size = 0;
+    double from = 0;
+    double from_size = 0;
+  };
+  const auto told = [&](std::string_view name) { return number_in(view, record, name).value_or(0); };
+  Fall fall{busbw, size, told("peak busbw"), told("peak size")};
+  if (fall.from_size >= size || !is_cliff(fall.to, fall.from))
+    fall = {told("dip busbw"), told("dip size"), told("dip from busbw"), told("dip from size")};
+  // What is so small is moved by other ways than what is large.
+  constexpr double kLeastSize = 1 << 20;
+  if (fall.to_size < kLeastSize || !is_cliff(fall.to, fall.from)) return;
   found.push_back(low_bandwidth(
       view, record, hosts_measured(view, record),
       fmt::format("fell to {:.1f} GB/s of bus bandwidth with messages of {:.0f} bytes, from {:.1f} "
                   "with {:.0f}",
-                  busbw, size, *peak, *peak_size),
+                  fall.to, fall.to_size, fall.from, fall.from_size),
       Claim::test_cliff));
 }
 

@@ -8,6 +8,7 @@ namespace faultline {
 
 ProgressTable table_of_barriers(const View& view, const TorchCrew& crew);  // monitored_barrier
 ProgressTable table_of_desync(const View& view, const TorchCrew& crew);  // PyTorch's desync report
+ProgressTable table_of_fr_report(const View& view, const TorchCrew& crew);  // torchfrtrace
 ProgressTable table_of_horovod(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_barriers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_heartbeats(const View& view, const TorchCrew& crew);
