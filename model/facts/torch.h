@@ -129,6 +129,7 @@ BOOST_DESCRIBE_STRUCT(SourceLine, (), (line, offset, text))
 // A Python traceback, joined over its lines.
 struct PythonException {
   static constexpr std::string_view kKind = "python_exception";
+  static constexpr std::string_view kOfCpp = "a C++ exception";  // the type of what ended a program
   std::string type;     // torch.distributed.DistBackendError
   std::string message;  // its first line
   std::string file;     // of the innermost frame

@@ -6,10 +6,12 @@
 #include "parsers/infiniband/mlxlink_json.h"
 #include "parsers/infiniband/rdma_json.h"
 #include "parsers/infiniband/sysfs_json.h"
+#include "parsers/kubernetes/kubernetes_json.h"
 #include "parsers/nccl/ncclras_json.h"
 #include "parsers/network/ip_link_json.h"
 #include "parsers/network/iperf3_json.h"
 #include "parsers/performance/nccl_tests_json.h"
+#include "parsers/scheduler/slurm_json.h"
 
 namespace faultline {
 namespace {
@@ -31,6 +33,8 @@ constexpr JsonDialect kDialects[] = {
     {"mlxlink", begins_mlxlink_json, make_mlxlink_json},
     {"nccl-tests", begins_nccl_tests_json, make_nccl_tests_json},
     {"sysfs", begins_sysfs_json, make_sysfs_json},
+    {"kubectl", begins_kubernetes_json, make_kubernetes_json},
+    {"scontrol", begins_slurm_json, make_slurm_json},
 };
 
 bool is_first_key(std::string_view key) {

@@ -150,7 +150,7 @@ bool parse_cpp_exception(std::string_view text, std::vector<Reading>& readings) 
   if (!tool_text::take_front(text, "what():")) return false;
   text = tool_text::trimmed(text);
   if (text.empty()) return false;
-  readings.push_back({.fact = PythonException{.type = "a C++ exception",
+  readings.push_back({.fact = PythonException{.type = std::string(PythonException::kOfCpp),
                                               .message = std::string(text.substr(0, kMostBytes))}});
   return true;
 }

@@ -121,7 +121,7 @@ bool near(const KernelSighting& echo, const KernelSighting& cause) {
 
 void add_echoes(const KernelSightings& sightings, std::vector<KernelGroup>& groups) {
   for (const KernelSighting& sighting : sightings.all) {
-    if (sighting.signature->weight != Weight::echo || !sighting.counts()) continue;
+    if (!is_echo(sighting.signature->weight) || !sighting.counts()) continue;
     for (KernelGroup& group : groups)
       if (std::ranges::any_of(group.causes,
                               [&](const KernelSighting* c) { return near(sighting, *c); }))

@@ -30,6 +30,10 @@ struct PerformanceCatalog {
       double from = 0;
       double low = 0;
     } many_ranks;
+    struct FastHosts {
+      NamePatterns gpus;
+      double low = 0;
+    } fast_hosts;
     std::vector<BandwidthReference> references;
   } bandwidth;
   struct Profile {

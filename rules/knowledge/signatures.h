@@ -35,9 +35,12 @@ BOOST_DESCRIBE_ENUM(Blames, process, host, part, nic, peer, pair, gpu, pci)
 enum class Weight {
   cause,     // can be where it began
   echo,      // follows from something else; says nothing alone
+  notice,    // an echo, whose reason whoever says it prints as well, before or after
   harmless,  // also healthy jobs print it
 };
-BOOST_DESCRIBE_ENUM(Weight, cause, echo, harmless)
+BOOST_DESCRIBE_ENUM(Weight, cause, echo, notice, harmless)
+
+constexpr bool is_echo(Weight weight) { return weight == Weight::echo || weight == Weight::notice; }
 
 // What a line of the kernel or of the system says of the machine as a whole.
 enum class Marks {

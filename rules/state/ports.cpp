@@ -230,6 +230,12 @@ std::string NetworkPort::label() const {
   return "a port that nothing names";
 }
 
+std::string NetworkPort::label_and_place() const {
+  std::string text = label();
+  if (!pci.empty() && text.find(pci) == std::string::npos) text += " at " + pci;
+  return text;
+}
+
 Ports::Ports(const JobState& job) {
   Ends ends = ends_of(job);
   settle_lids(job, ends);

@@ -30,6 +30,8 @@ struct NetworkPort {
   bool is_host_port() const { return !host.empty(); }
   // "gpu-7/mlx5_1:1", "switch leaf01 port 2", "gpu-7/eth0"
   std::string label() const;
+  // With the card's PCI address, where it is known: " at 0000:5c:00.0".
+  std::string label_and_place() const;
 };
 
 class Ports {

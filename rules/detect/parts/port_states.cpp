@@ -166,7 +166,7 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
   finding.severity = claim != Claim::port_up_beside ? Severity::critical : Severity::warning;
   suspicion.sure = claim;
   finding.title =
-      fmt::format("{} is not up ({}): {}", state.port->label(), state.said, why_down(state));
+      fmt::format("{} is not up ({}): {}", state.port->label_and_place(), state.said, why_down(state));
   add_line(facts.view, state.line, finding);
   lay_on_ports(facts, {state.port}, suspicion);
   if (facts.view.phases.is_before(state.line->time)) {
@@ -451,9 +451,9 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
       finding.severity = Severity::warning;
       suspicion.sure = Claim::port_interface_down;
       finding.title = fmt::format(
-          "{} of {} is down ({}) though its port {} is active: RDMA works there, sockets do not",
+          "{} of {} is down ({}) though its port {}{} is active: RDMA works there, sockets do not",
           state.port->netdev, host.empty() ? "a host that no line names" : host, state.said,
-          state.port->device);
+          state.port->device, state.port->pci.empty() ? "" : " at " + state.port->pci);
       add_line(facts.view, state.line, finding);
       add_line(facts.view, below.line, finding);
       lay_on_ports(facts, {state.port}, suspicion);

@@ -233,20 +233,29 @@ void suspect_by_estimate(const View& view, const PartRecord& record, double busb
   found.push_back(std::move(suspicion));
 }
 
-// Of hardware that nobody tells.
-void suspect_among_many(const View& view, const PartRecord& record, double busbw,
-                        std::vector<Suspicion>& found) {
-  const auto& many = view.catalog.performance.bandwidth.many_ranks;
+// Slower than any network that such hardware is built with.
+void suspect_between_hosts(const View& view, const PartRecord& record, double busbw,
+                           std::vector<Suspicion>& found) {
+  const auto& bandwidth = view.catalog.performance.bandwidth;
+  const bool many_hosts = leading_number(record.name("nodes")).value_or(1) > 1;
   auto ranks = leading_number(record.name("ranks"));
   if (!ranks) ranks = number_in(view, record, "ranks by ratio");
-  if (ranks.value_or(0) < many.from || busbw >= many.low) return;
-  found.push_back(low_bandwidth(view, record, hosts_measured(view, record),
-                                fmt::format("reached {:.1f} GB/s of bus bandwidth among {:.0f} "
-                                            "ranks, less than one port of 50 Gb/s carries",
-                                            busbw, *ranks),
-                                Claim::test_low_for_many));
+  std::string title;
+  if (many_hosts && busbw < bandwidth.fast_hosts.low &&
+      matches_any(bandwidth.fast_hosts.gpus, normalised_field(record.name("gpu"))))
+    title = fmt::format("reached {:.1f} GB/s of bus bandwidth between {}, whose hosts have networks "
+                        "of several times that",
+                        busbw, record.name("gpu"));
+  else if (ranks.value_or(0) >= bandwidth.many_ranks.from && busbw < bandwidth.many_ranks.low)
+    title = fmt::format("reached {:.1f} GB/s of bus bandwidth among {:.0f} ranks, less than one "
+                        "port of 50 Gb/s carries",
+                        busbw, *ranks);
+  else
+    return;
+  found.push_back(low_bandwidth(view, record, hosts_measured(view, record), std::move(title),
+                                Claim::test_as_slow_as_sockets));
   found.back().finding.actions.front() = {
-      .what = "See which network NCCL chose: \"Using network Socket\" where \"IB\" was meant.",
+      .what = "See which network NCCL chose: \"Using network Socket\" where a faster one was meant.",
       .where = "",
       .command = "NCCL_DEBUG=INFO all_reduce_perf -b 1G -e 1G 2>&1 | grep -E 'Using network|NET/'"};
 }
@@ -356,7 +365,7 @@ void suspect_table(const View& view, const PartRecord& record, std::vector<Suspi
       suspect_by_estimate(view, record, *busbw, found);
     if (found.size() == before) suspect_cliff(view, record, *busbw, *size, found);
     if (found.size() == before && *size >= view.catalog.performance.bandwidth.from_size)
-      suspect_among_many(view, record, *busbw, found);
+      suspect_between_hosts(view, record, *busbw, found);
   }
   if (found.size() == before) suspect_by_limit(view, record, found);
 }

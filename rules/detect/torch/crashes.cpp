@@ -55,7 +55,8 @@ struct Told {
 
   const TorchSaying& telling() const { return original != nullptr ? *original : *saying; }
   Cause cause() const { return match ? match->signature->cause : Cause::software_rank_crashed; }
-  bool is_echo() const { return match && match->signature->weight == Weight::echo; }
+  bool is_echo() const { return match && faultline::is_echo(match->signature->weight); }
+  bool is_notice() const { return match && match->signature->weight == Weight::notice; }
 };
 
 // Whose it is by its own words, where the line says that; -1: it does not.
@@ -88,6 +89,7 @@ bool timed_out_before(const TorchRank& rank, const LineRef& line) {
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
                const TorchRank& rank) {
   Story story;
+  std::optional<Told> notice;
   for (const TorchSaying& saying : rank.said) {
     if (!crew.in_attempt(saying.line)) continue;
     if (saying.exception && speakers.went_on(rank.rank, saying.line)) continue;
@@ -97,6 +99,10 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;
+    if (told.is_notice()) {
+      if (!notice) notice = std::move(told);
+      continue;
+    }
     // A worker's own exception says better what the one before was about.
     const bool original = saying.exception && saying.exception->original;
     if (original && !story.echoes.empty() && story.echoes.back().saying + 1 == &saying)
@@ -120,6 +126,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       story.cause = std::move(told);
     }
   }
+  if (notice && !story.cause && story.echoes.empty()) story.add_echo(std::move(*notice));
   return story;
 }
 
@@ -165,16 +172,24 @@ void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
   if (told.original != nullptr) finding.evidence.push_back(view.evidence(told.saying->line));
 }
 
-// The only one that ended by itself is who the lines without a label are of.
-std::optional<int> only_culprit(const TorchCrew& crew, const View& view) {
-  std::set<int> own;
+// The only one that ended by itself is who the lines without a label are of; of an exception that
+// C++ did not catch, which ends in an abort, the only one that aborted.
+const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const CrashGroup& group) {
+  constexpr int kAbort = 6;
+  constexpr int kTerminated = 15;
+  std::map<int, const ProcessExit*> own;
+  std::map<int, const ProcessExit*> aborted;
   for (const auto& exit : view.job.torch().exits()) {
     const ProcessExit& end = exit.fact;
     if (!crew.in_attempt(exit.line) || end.told_to || end.ranks.size() != 1) continue;
-    if (end.signal && (*end.signal == 15 || *end.signal == 6)) continue;
-    own.insert(end.ranks.front());
+    if (end.signal == kTerminated) continue;
+    (end.signal == kAbort ? aborted : own).try_emplace(end.ranks.front(), &end);
   }
-  return own.size() == 1 ? std::optional(*own.begin()) : std::nullopt;
+  const bool of_cpp = std::ranges::any_of(group.told, [](const Told& told) {
+    return told.saying->exception && told.saying->exception->type == PythonException::kOfCpp;
+  });
+  if (own.empty() && of_cpp) own.swap(aborted);
+  return own.size() == 1 ? own.begin()->second : nullptr;
 }
 
 // What the operating system refused says nothing of the program.
@@ -189,8 +204,8 @@ bool is_of_the_host(const PythonException& exception) {
 Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGroup& group) {
   const Told& first = group.first();
   std::set<int> ranks = group.ranks();
-  if (ranks == std::set{-1})
-    if (const auto culprit = only_culprit(crew, view)) ranks = {*culprit};
+  const ProcessExit* culprit = ranks == std::set{-1} ? only_culprit(view, crew, group) : nullptr;
+  if (culprit != nullptr) ranks = {culprit->ranks.front()};
 
   Suspicion suspicion;
   suspicion.since = first.saying->line.time;
@@ -198,6 +213,8 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
   finding.subject = crew.subject_of(ranks);
+  if (finding.subject.hosts.empty() && culprit != nullptr && !culprit->host.empty())
+    finding.subject.hosts = {culprit->host};
   if (finding.subject.ranks.empty() && !first.rank->host.empty())
     finding.subject.hosts = {first.rank->host};
   finding.severity = Severity::critical;

@@ -147,7 +147,7 @@ class Sorting {
       found_.told.push_back(seen);
       cuda_refused |= seen.signature->id.starts_with("nccl.cuda.");
       if (seen.signature->weight == Weight::harmless) continue;
-      if (seen.signature->weight == Weight::echo || (cuda_refused && wraps_another_error(seen)) ||
+      if (is_echo(seen.signature->weight) || (cuda_refused && wraps_another_error(seen)) ||
           comes_too_late(process, seen, first)) {
         if (!ended_well && seen.said->warns() && !after_its_abort(process, seen))
           found_.echoes.push_back(std::move(seen));
