@@ -173,6 +173,13 @@ bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
 // [ERROR] [launch.py:434:sigkill_handler] ['/usr/bin/python3', '-u', …] exits with return code = -9
 // The command is the last one that was started on the host, not the one that failed.
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kWell(R"(\[launch\.py:\d+:\w+\] Process (\d+) exits successfully\.\s*$)");
+  if (std::string_view pid; kWell.find(text, &pid)) {
+    ProcessExit exit{.teller = "deepspeed", .pid = number_in<std::int64_t>(pid).value_or(0)};
+    set_exit_code(exit, 0);
+    readings.push_back({.fact = std::move(exit)});
+    return true;
+  }
   static const Pattern kCode(R"(\[launch\.py:\d+:\w+\] .*exits with return code = (-?\d+)\s*$)");
   std::string_view code;
   if (!kCode.find(text, &code)) return false;

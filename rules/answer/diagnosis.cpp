@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "rules/answer/checklist.h"
 #include "rules/answer/clock_offsets.h"
@@ -105,8 +106,19 @@ bool a_rank_spoke(const View& view) {
   return tells_of_a_job(view) || !view.job.flight().dumps().empty();
 }
 
+// Their launcher says so of as many as there are.
+bool all_ended_well(const View& view) {
+  std::set<std::pair<std::uint32_t, std::int64_t>> ended;  // by source and pid
+  for (const auto& exit : view.job.torch().exits()) {
+    if (exit.fact.exit_code != 0 || exit.fact.signal) return false;
+    ended.emplace(exit.line.source, exit.fact.pid);
+  }
+  return view.roll.expected > 0 && std::ssize(ended) >= view.roll.expected;
+}
+
 // Health is said only of ranks that got to work, and of what measured the whole.
 bool enough_to_call_healthy(const View& view) {
+  if (all_ended_well(view)) return true;
   if (!view.roll.all_heard()) return false;
   if (not_seen_at_work(view) || !tests_without_rows(view).empty()) return false;
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
