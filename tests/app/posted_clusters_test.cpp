@@ -1,0 +1,250 @@
+// What hosts, schedulers, engines and tools print when something is wrong, pasted alone: its class
+// and its part. The same texts, changed as viewers, terminals and people change them, give the same
+// answer or a less sure one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "pasted.h"
+
+namespace faultline {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+struct Case {
+  const char* why;
+  const char* cause;
+  const char* names;  // that the title holds
+  std::string text;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"Lustre's network", "host.storage_stall", "10.0.4.7@o2ib",
+       "[81234.1] LNet: 3181:0:(o2iblnd_cb.c:3181:kiblnd_check_conns()) Timed out tx for "
+       "10.0.4.7@o2ib: 4295 seconds\n"},
+      {"an adapter of Gaudi that cannot be used, seen while its host starts", "gpu.hang", "hl2",
+       "[   72.99] habanalabs hl2: Failed to communicate with Device CPU (CPU-CP timeout)\n"},
+      {"an adapter of AWS that is reset again and again", "network.nic_failure", "0000:00:05.0",
+       "[86492.7] ena 0000:00:05.0 ens5: Keep alive watchdog timeout.\n"
+       "[86492.8] ena 0000:00:05.0 ens5: Trigger reset is on\n"},
+      {"a stall of a CPU in the first minutes", "host.cpu_hang", "",
+       "[  287.0] INFO: rcu_sched self-detected stall on CPU\n"},
+      {"a kernel that crashed in the first minutes", "host.down", "NULL pointer",
+       "[  201.6] BUG: unable to handle kernel NULL pointer dereference at (null)\n"
+       "[  201.7] Oops: 0002 [#1] SMP\n"},
+      {"packets longer than a bridge takes", "network.mtu_mismatch", "1500",
+       "[2065279.4] br-gpu: dropped over-mtu packet: 1658 > 1500\n"},
+      {"a PCIe device that the platform cut off", "pcie.error", "EEH",
+       "[  402.0] EEH: Frozen PE#fd on PHB#1 detected\n"},
+      {"sectors that cannot be read", "host.storage_stall", "ata3",
+       "[  222.9] ata3.00: failed command: READ FPDMA QUEUED\n"
+       "[  223.0] ata3.00: error: { UNC }\n"},
+      {"the kernel's own words of memory, cut before whom it killed", "host.oom_killed", "python",
+       "[261.2] python invoked oom-killer: gfp_mask=0x14000c0(GFP_KERNEL), nodemask=(null), "
+       "order=0, oom_score_adj=829\n"},
+      {"firmware that tells of a DIMM", "host.memory_error", "DIMM 5",
+       "[ 1261.2] {1}[Hardware Error]: event severity: recoverable\n"
+       "[ 1261.3] {1}[Hardware Error]: section_type: memory error\n"
+       "[ 1261.4] {1}[Hardware Error]: DIMM location: CPU 1 DIMM 5\n"},
+      {"LSF's memory limit", "host.oom_killed", "LSF",
+       "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n"
+       "Exited with exit code 143.\n"},
+      {"PBS' node", "host.down", "PBS", "PBS Job Id: 2600365.head\njob preempted (node failure)\n"},
+      {"a management controller's log", "host.down", "Processor #0xc9",
+       "  88 | 08/31/2026 | 02:58:51 | System Firmware Progress #0x05 | System boot initiated | "
+       "Asserted\n"
+       "  89 | 08/31/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted\n"},
+      {"DCGM's health watch", "gpu.thermal", "GPU 2",
+       "ERROR [1514002:1514004] [[Health]] Detected a WARNING in health system Thermal: 'Detected "
+       "clocks event due to thermal violation in GPU 2. Verify that the cooling on this machine is "
+       "functional.\n"},
+      {"an engine without room for its cache", "software.cuda_oom", "21.80 GiB",
+       "ERROR 03-05 02:47:10 [core.py:708] EngineCore failed to start.\n"
+       "ValueError: To serve at least one request with the models's max seq len (262144), (21.80 "
+       "GiB KV cache is needed, which is larger than the available KV cache memory (8.72 GiB).\n"},
+      {"Ray without enough GPUs", "launch.rank_missing", "Ray",
+       "WARNING 03-05 02:47:10 [ray_utils.py:342] The number of required GPUs exceeds the total "
+       "number of available GPUs in the placement group.\n"},
+      {"a test of RDMA without an answer", "network.transport_error", "status 12",
+       "  local address:  LID 0x0013, QPN 0x000063, PSN 0x566748, GID ::\n"
+       "Failed status transport retry counter exceeded (12) for wr_id 2\n"},
+      {"torchfrtrace of a rank that never came", "collective.rank_behind", "Rank 1",
+       "Not all ranks joining collective, sequence number: 5\n"
+       "group info: 0:default_pg\ncollective: nccl:all_reduce\nmissing ranks: {1}\n"
+       "expected ranks: {0, 1, 2, 3}\ncollective state: scheduled\n"},
+      {"a link between GPUs that is down, whose GPU's number was left out", "gpu.nvlink_error",
+       "Link 3",
+       "GPU 3: Tesla V100-SXM2-32GB (UUID: ...)\n         Link 0: 25.781 GB/s\n"
+       "         Link 1: 25.781 GB/s\n         Link 2: 25.781 GB/s\n         Link 3: <inactive>\n"
+       "         Link 4: 25.781 GB/s\n"},
+  };
+  return all;
+}
+
+TEST(PostedClusters, SayWhatIsWrongAndWithWhich) {
+  for (const Case& it : cases()) {
+    SCOPED_TRACE(it.why);
+    const Diagnosis diagnosis = pasted(it.text);
+    EXPECT_EQ(cause_of(diagnosis), it.cause);
+    EXPECT_THAT(title_of(diagnosis), HasSubstr(it.names));
+  }
+}
+
+TEST(PostedClusters, GiveTheSameAnswerWhenTheyAreChangedOnTheWay) {
+  for (const Case& it : cases()) {
+    SCOPED_TRACE(it.why);
+    expect_the_same_of_mutations(it.text);
+  }
+}
+
+TEST(PostedClusters, ThatAreHarmlessAccuseNobody) {
+  const char* const texts[] = {
+      "[  16.6] sfc 0000:06:00.1 ens1f1: link down\n",
+      "[ 1530.8] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE) flags 0x800\n",
+      "[ 4242.0] libceph: osd12 10.0.4.7:6800 socket closed (con state OPEN)\n",
+      "[ 4242.0] habanalabs hl1: Successfully loaded firmware to device\n",
+      "  82 | 08/31/2026 | 02:57:33 | Processor #0xc9 | Presence detected | Asserted\n",
+      "TERM_RUNLIMIT is what LSF says then\n",
+  };
+  for (const char* text : texts) {
+    SCOPED_TRACE(text);
+    const Diagnosis diagnosis = pasted(text);
+    EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+    EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
+  }
+}
+
+TEST(PostedClusters, AFileThatIsNamedAfterARankIsNoHealth) {
+  Workshop workshop;
+  workshop.write("job/log_rank1.txt", "hello\nworld\n");
+  EXPECT_EQ(diagnosis_of(workshop.folder() / "job").verdict, Verdict::unknown);
+}
+
+TEST(PostedClusters, AKillThatNobodyExplainsWasPerhapsForMemory) {
+  const std::string kill =
+      "train.py FAILED\nRoot Cause (first observed failure):\n[0]:\n"
+      "  time      : 2026-03-05_02:47:10\n  host      : gpu-7\n  rank      : 3 (local_rank: 3)\n"
+      "  exitcode  : -9 (pid: 4711)\n  error_file: <N/A>\n"
+      "  traceback : Signal 9 (SIGKILL) received by PID 4711\n";
+  const Diagnosis alone = pasted(kill);
+  EXPECT_EQ(cause_of(alone), "host.oom_killed");
+  EXPECT_LT(confidence_of(alone), 0.5);
+  EXPECT_EQ(alone.verdict, Verdict::failed);
+  EXPECT_THAT(title_of(alone), HasSubstr("Rank 3 on gpu-7"));
+
+  // The kernel would have said so.
+  Workshop workshop;
+  workshop.write("job/torchrun.log", kill);
+  workshop.write("job/gpu-7/dmesg.txt",
+                 "[Thu Mar  5 02:00:00 2026] eth0: link up\n"
+                 "[Thu Mar  5 02:50:00 2026] NVRM: loading NVIDIA UNIX Open Kernel Module\n");
+  EXPECT_EQ(cause_of(diagnosis_of(workshop.folder() / "job")), "software.rank_crashed");
+}
+
+TEST(PostedClusters, WhatAnEngineRaisedIsToldInsteadOfThatItEnded) {
+  const Diagnosis diagnosis = pasted(
+      "(EngineCore_DP0 pid=4711) ERROR 03-05 02:47:10 [core.py:708] EngineCore failed to start.\n"
+      "(EngineCore_DP0 pid=4711) Traceback (most recent call last):\n"
+      "(EngineCore_DP0 pid=4711)   File \"/opt/vllm/core.py\", line 700, in run\n"
+      "(EngineCore_DP0 pid=4711)     kernel.run()\n"
+      "(EngineCore_DP0 pid=4711) RuntimeError: Triton Error [CUDA]: device kernel image is "
+      "invalid\n"
+      "Traceback (most recent call last):\n  File \"/opt/main.py\", line 7, in main\n    start()\n"
+      "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): "
+      "{}\n");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("kernel image is invalid"));
+}
+
+TEST(PostedClusters, AnAbortNamesWhoRaisedWhatCppDidNotCatch) {
+  const std::string raised =
+      "terminate called after throwing an instance of 'c10::Error'\n"
+      "  what():  CUDA error: uncorrectable ECC error encountered\n";
+  const Diagnosis one = pasted(raised + "gpu-7: rank 277 died from signal 6 and dumped core\n");
+  ASSERT_THAT(one.root_causes, Not(IsEmpty()));
+  EXPECT_THAT(one.root_causes.front().subject.ranks, testing::ElementsAre(277));
+  const Diagnosis two = pasted(raised + "gpu-7: rank 277 died from signal 6 and dumped core\n" +
+                               "gpu-8: rank 280 died from signal 6 and dumped core\n");
+  ASSERT_THAT(two.root_causes, Not(IsEmpty()));
+  EXPECT_THAT(two.root_causes.front().subject.ranks, IsEmpty());
+}
+
+TEST(PostedClusters, OneBadPortOfManyThatWereCheckedIsPossiblyTheCause) {
+  const std::string errors =
+      "Errors for 0x200002 \"leaf-1\"\n"
+      "   GUID 0x200002 port ALL: [SymbolErrorCounter == 250]\n"
+      "   GUID 0x200002 port 33: [SymbolErrorCounter == 250]\n\n";
+  const Diagnosis of_many =
+      pasted(errors +
+             "## Summary: 16 nodes checked, 1 bad nodes found\n"
+             "##          226 ports checked, 1 ports have errors beyond threshold\n");
+  EXPECT_EQ(cause_of(of_many), "network.link_errors");
+  EXPECT_LT(confidence_of(of_many), 0.6);
+  const Diagnosis of_few =
+      pasted(errors +
+             "## Summary: 2 nodes checked, 1 bad nodes found\n"
+             "##          4 ports checked, 2 ports have errors beyond threshold\n");
+  EXPECT_THAT(of_few.root_causes, IsEmpty());
+}
+
+std::string table(const std::string& rows) {
+  return "#       size         count      type   redop    root     time   algbw   busbw #wrong     "
+         "time   algbw   busbw #wrong\n" +
+         rows + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 9.1\n";
+}
+
+TEST(PostedClusters, TablesFallWhereLargerMessagesAreSlowerAndRiseAgain) {
+  const Diagnosis diagnosis = pasted(
+      table("     8388608        131072     float    none      -1   263.35   31.85   29.86       0   "
+            "268.41   31.25   29.30    N/A\n"
+            "    16777216        262144     float    none      -1  10642.5    1.58    1.48       0  "
+            "29073.1    0.58    0.54    N/A\n"
+            "  8589934592     134217728     float    none      -1   224292   38.30   35.90       0   "
+            "211843   40.55   38.01    N/A\n"));
+  EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("16777216"));
+}
+
+TEST(PostedClusters, SixteenRanksThatReachWhatSocketsDoAreSlow) {
+  const char* const row =
+      "  2147483648     536870912     float     sum      -1  1270070    1.69    3.17    N/A  1275973 "
+      "   1.68    3.16    N/A\n";
+  const Diagnosis diagnosis = pasted(table(row));
+  EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");
+  EXPECT_LT(confidence_of(diagnosis), 0.6);
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("16 ranks"));
+}
+
+TEST(PostedClusters, ATransferThatMovesNothingForSecondsIsFound) {
+  std::string text =
+      "Connecting to host 10.0.4.8, port 5201\n"
+      "[  4] local 10.0.4.7 port 60920 connected to 10.0.4.8 port 5201\n"
+      "[ ID] Interval           Transfer     Bandwidth       Retr  Cwnd\n"
+      "[  4]   0.00-1.00   sec  84.8 KBytes   694 Kbits/sec    2   1.41 KBytes\n";
+  for (const char* interval : {"1.00-2.00", "2.00-3.00", "3.00-4.00"})
+    text += "[  4]   " + std::string(interval) +
+            "   sec  0.00 Bytes  0.00 bits/sec    1   1.41 KBytes\n";
+  const Diagnosis diagnosis = pasted(text);
+  EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("10.0.4.8"));
+}
+
+TEST(PostedClusters, ProcessesThatDeepSpeedSawEndWellAreHealth) {
+  std::string text =
+      "[2026-03-05 02:47:10,103] [INFO] [launch.py:145:main] WORLD INFO DICT: {'gpu-7': [0, 1]}\n"
+      "[2026-03-05 02:47:10,103] [INFO] [launch.py:163:main] dist_world_size=2\n";
+  const std::string well = "[2026-03-05 02:56:10,103] [INFO] [launch.py:346:main] Process ";
+  EXPECT_EQ(pasted(text + well + "101 exits successfully.\n").verdict, Verdict::unknown);
+  text += well + "101 exits successfully.\n" + well + "102 exits successfully.\n";
+  EXPECT_EQ(pasted(text).verdict, Verdict::healthy);
+}
+
+}  // namespace
+}  // namespace faultline
