@@ -106,17 +106,25 @@ asio::awaitable<error_code> write_all(Wire& wire, std::string_view text) {
 
 using AnswerParser = http::response_parser<http::buffer_body>;
 
+// Gives the parser what is there. False: it needs more to go on.
+bool parse_some(beast::flat_buffer& buffer, AnswerParser& parser, error_code& error) {
+  const std::size_t taken = parser.put(buffer.data(), error);
+  buffer.consume(taken);
+  if (error == http::error::need_more) error.clear();
+  return taken > 0 || error;
+}
+
 // Reads more of the answer into the parser: all of what comes, or as much as it has room for.
 asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
                                       AnswerParser& parser) {
   error_code error;
-  if (buffer.size() == 0 || !parser.is_header_done()) {
-    if (buffer.size() == buffer.max_size()) co_return http::error::header_limit;
-    const auto room =
-        buffer.prepare(std::min<std::size_t>(4096, buffer.max_size() - buffer.size()));
-    const std::size_t bytes = co_await wire.read_some(room, error);
-    buffer.commit(bytes);
-  }
+  // A body's chunk may be announced by half: what is left of it decides nothing.
+  if (buffer.size() > 0 && parser.is_header_done() && parse_some(buffer, parser, error))
+    co_return error;
+  if (buffer.size() == buffer.max_size()) co_return http::error::header_limit;
+  const auto room = buffer.prepare(std::min<std::size_t>(4096, buffer.max_size() - buffer.size()));
+  const std::size_t bytes = co_await wire.read_some(room, error);
+  buffer.commit(bytes);
   if (error == asio::error::eof) {
     if (!parser.got_some()) co_return http::error::end_of_stream;
     error.clear();
@@ -124,8 +132,7 @@ asio::awaitable<error_code> read_more(Wire& wire, beast::flat_buffer& buffer,
     co_return error;  // an answer that ends with the connection takes nothing more
   }
   if (error) co_return error;
-  buffer.consume(parser.put(buffer.data(), error));
-  if (error == http::error::need_more) error.clear();
+  parse_some(buffer, parser, error);
   co_return error;
 }
 

@@ -205,6 +205,21 @@ TEST_F(DeliveryTest, ReadsARefusalThatEndsWithTheConnection) {
             "answers 503: we are full");
 }
 
+// It read no more, and asked its parser for ever.
+TEST_F(DeliveryTest, ReadsARefusalWhosePiecesAreAnnouncedByHalf) {
+  const std::string head = "HTTP/1.1 503 Later\r\nTransfer-Encoding: chunked\r\n\r\n";
+  FakeReceiver breaks_off([&](int socket) { FakeReceiver::say(socket, head + "8443/serv"); });
+  EXPECT_EQ(try_receiver(quick(ReceiverType::webhook, breaks_off.url()), "http://faultline", now()),
+            "answers 503");
+  FakeReceiver goes_on([&](int socket) {
+    FakeReceiver::say(socket, head + "1");
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    FakeReceiver::say(socket, "1\r\nwe are full today\r\n0\r\n\r\n");
+  });
+  EXPECT_EQ(try_receiver(quick(ReceiverType::webhook, goes_on.url()), "http://faultline", now()),
+            "answers 503: we are full today");
+}
+
 TEST_F(DeliveryTest, FollowsNoRedirect) {
   FakeReceiver elsewhere;
   FakeReceiver hook(
