@@ -25,7 +25,7 @@ struct Tag {
 
 // "NOTICE ", which switches write between host and program.
 void take_level(std::string_view& rest) {
-  constexpr std::string_view kLevels[] = {"EMERG ", "ALERT ", "CRIT ",   "ERR ",  "ERROR ",
+  constexpr std::string_view kLevels[] = {"EMERG ", "ALERT ",   "CRIT ",   "ERR ",  "ERROR ",
                                           "WARN ",  "WARNING ", "NOTICE ", "INFO ", "DEBUG "};
   for (const std::string_view level : kLevels)
     if (take(rest, level)) return;
@@ -34,8 +34,9 @@ void take_level(std::string_view& rest) {
 // "kernel: ", "python3[4242]: "
 bool take_tag(std::string_view& rest, Tag& tag) {
   std::string_view text = rest;
-  tag.program = take_while(
-      text, [](char c) { return is_name(c) || std::string_view("/@()#").find(c) != std::string_view::npos; });
+  tag.program = take_while(text, [](char c) {
+    return is_name(c) || std::string_view("/@()#").find(c) != std::string_view::npos;
+  });
   tag.has_pid = false;
   if (tag.program.empty()) return false;
   if (take(text, '[')) {

@@ -102,8 +102,8 @@ class JaxTasks : public Document {
  private:
   static bool is_part(std::string_view text) {
     return !behind_barrier(text).empty() || text.find(kReached) != std::string_view::npos ||
-           behind_names(text) ||
-           text.find(kSilent) != std::string_view::npos || tool_text::trimmed(text).empty();
+           behind_names(text) || text.find(kSilent) != std::string_view::npos ||
+           tool_text::trimmed(text).empty();
   }
 
   void begin(const DocumentLine& line, std::string_view what) {

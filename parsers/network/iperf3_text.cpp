@@ -169,7 +169,8 @@ class Iperf3 : public PartDocument {
 
   // A piece of the test in which nothing arrived.
   void count_silence(const Row& row) {
-    if (row.words[2] != "0.00" || row.words[3] != "Bytes" || row.words.back() == "(omitted)") return;
+    if (row.words[2] != "0.00" || row.words[3] != "Bytes" || row.words.back() == "(omitted)")
+      return;
     const std::string_view known = last() == nullptr ? std::string_view() : kept(kSilent);
     int count = 0;
     std::from_chars(known.data(), known.data() + known.size(), count);

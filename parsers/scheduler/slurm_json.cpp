@@ -16,8 +16,9 @@ class SlurmNodes : public PartJson {
   SlurmNodes() : PartJson("scontrol") {}
 
   void key(std::string_view path) override {
-    if (sense_ == Sense::unsure && (path == "nodes/slurmd_version" || path == "nodes/slurmd_start_time" ||
-                                    path == "nodes/cpu_binding" || path == "nodes/gres"))
+    if (sense_ == Sense::unsure &&
+        (path == "nodes/slurmd_version" || path == "nodes/slurmd_start_time" ||
+         path == "nodes/cpu_binding" || path == "nodes/gres"))
       sense_ = Sense::mine;
   }
 

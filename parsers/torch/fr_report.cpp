@@ -20,11 +20,13 @@ constexpr std::size_t kMostWordBytes = 200;
 constexpr std::size_t kMostPeers = 64;  // whose calls are told where others differ from them
 constexpr std::size_t kMostRanks = 65536;
 
-// "Not all ranks joining collective, sequence number: 5", and of older versions "... collective 5 at
-// entry 4"; "Collective sequence number: 5 has errors".
+// "Not all ranks joining collective, sequence number: 5", and of older versions "... collective 5
+// at entry 4"; "Collective sequence number: 5 has errors".
 bool read_title(std::string_view text, std::uint64_t& sequence) {
-  static const Pattern kMissing(R"(^Not all ranks joining collective(?:, sequence number:)? (\d+)\b)");
-  static const Pattern kErrors(R"(^Collective(?: sequence number:)? (\d+)(?: at entry \d+)? has errors\b)");
+  static const Pattern kMissing(
+      R"(^Not all ranks joining collective(?:, sequence number:)? (\d+)\b)");
+  static const Pattern kErrors(
+      R"(^Collective(?: sequence number:)? (\d+)(?: at entry \d+)? has errors\b)");
   std::string_view digits;
   if (!kMissing.find(text, &digits) && !kErrors.find(text, &digits)) return false;
   const auto number = number_in<std::uint64_t>(digits);
@@ -48,9 +50,9 @@ struct Difference {
   bool of_operation = false;  // else of sizes or types
 };
 
-// "Culprit rank 2; Error type: COLLECTIVE_TYPE_MISMATCH, Expected collective type: 'all_reduce' does
-// not match found collective type: 'broadcast'". In which state a call was when it was dumped may
-// differ where nothing is wrong.
+// "Culprit rank 2; Error type: COLLECTIVE_TYPE_MISMATCH, Expected collective type: 'all_reduce'
+// does not match found collective type: 'broadcast'". In which state a call was when it was dumped
+// may differ where nothing is wrong.
 std::optional<Difference> read_difference(std::string_view text) {
   static const Pattern kError(
       R"(^(\d{1,6}); Error type: (\w+), Expected (?:collective type|\w+ sizes|dtypes): '([^\n]*?)' does not match found [\w ]+: '([^\n]*?)')");

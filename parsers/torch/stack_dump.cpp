@@ -207,7 +207,8 @@ class StackDump : public Document {
   }
 
  private:
-  // Several processes that stand alike, as people put them together: a head of each, then one stack.
+  // Several processes that stand alike, as people put them together: a head of each, then one
+  // stack.
   bool is_of_group(const Head& head) {
     if (!open_ || !top_.frames.empty() || pid_ > 0 || top_.pid == 0 || head.pid == 0 ||
         top_.thread != kMainThread || head.thread != kMainThread)

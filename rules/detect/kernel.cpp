@@ -6,7 +6,9 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "rules/detect/kernel/judgement.h"
 #include "rules/detect/kernel/reboots.h"
@@ -45,12 +47,32 @@ std::int64_t pid_of(const KernelSighting& sighting) {
   return pid;
 }
 
+// In which logs a line tells the reason that a notice leaves open.
+class Reasons {
+ public:
+  explicit Reasons(const KernelSightings& sightings) {
+    for (const KernelSighting& sighting : sightings.all)
+      if (!is_echo(sighting.signature->weight))
+        told_.emplace(sighting.log, sighting.signature->cause);
+  }
+
+  // A notice is a cause where nothing tells more.
+  bool is_cause(const KernelSighting& sighting) const {
+    const Weight weight = sighting.signature->weight;
+    return weight == Weight::cause ||
+           (weight == Weight::notice && !told_.contains({sighting.log, sighting.signature->cause}));
+  }
+
+ private:
+  std::set<std::pair<const KernelLog*, Cause>> told_;
+};
+
 std::vector<KernelGroup> groups_of(const View& view, const KernelSightings& sightings) {
   std::map<std::string, std::size_t> known;
   std::vector<KernelGroup> groups;
+  const Reasons reasons(sightings);
   for (const KernelSighting& sighting : sightings.all) {
-    if (sighting.signature->weight != Weight::cause || !sighting.counts() ||
-        was_held_up(sighting, sightings.all))
+    if (!reasons.is_cause(sighting) || !sighting.counts() || was_held_up(sighting, sightings.all))
       continue;
     KernelPart part = part_of(view, sightings.devices, sighting);
     std::string key =

@@ -64,19 +64,19 @@ PerformanceCatalog read_performance(std::string_view name, std::string_view text
   };
   const auto read_fast_hosts = [&](const YAML::Node& entry) {
     auto& fast = catalog.bandwidth.fast_hosts;
-    file.read_fields(entry, "fast_hosts", {needed("gpus", fast.gpus), number(file, "low", fast.low)});
+    file.read_fields(entry, "fast_hosts",
+                     {needed("gpus", fast.gpus), number(file, "low", fast.low)});
   };
   const auto read_bandwidth = [&](const YAML::Node& entry) {
     auto& bandwidth = catalog.bandwidth;
-    file.read_fields(entry, "bandwidth",
-                     {number(file, "falls_short", bandwidth.falls_short),
-                      number(file, "far_below", bandwidth.far_below),
-                      number(file, "from_size", bandwidth.from_size),
-                      needed("many_ranks", read_many_ranks),
-                      needed("fast_hosts", read_fast_hosts),
-                      each("references", [&](const YAML::Node& one) {
-                        bandwidth.references.push_back(reference_of(file, one));
-                      })});
+    file.read_fields(
+        entry, "bandwidth",
+        {number(file, "falls_short", bandwidth.falls_short),
+         number(file, "far_below", bandwidth.far_below),
+         number(file, "from_size", bandwidth.from_size), needed("many_ranks", read_many_ranks),
+         needed("fast_hosts", read_fast_hosts), each("references", [&](const YAML::Node& one) {
+           bandwidth.references.push_back(reference_of(file, one));
+         })});
   };
   const auto read_profile = [&](const YAML::Node& entry) {
     auto& profile = catalog.profile;

@@ -121,8 +121,7 @@ Verdict verdict_of(const std::vector<Candidate>& candidates, const std::vector<P
   const Candidate* surest = nullptr;  // of the causes
   for (std::size_t c = 0; c < candidates.size(); ++c) {
     const Candidate& candidate = candidates[c];
-    if (tells_what_stands(candidates, c, places[c], ending))
-      all = worse(all, told_by(candidate));
+    if (tells_what_stands(candidates, c, places[c], ending)) all = worse(all, told_by(candidate));
     if (places[c] == Place::root_cause &&
         (surest == nullptr || surest->finding().confidence < candidate.finding().confidence))
       surest = &candidate;

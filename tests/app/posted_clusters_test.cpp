@@ -201,20 +201,21 @@ std::string table(const std::string& rows) {
 }
 
 TEST(PostedClusters, TablesFallWhereLargerMessagesAreSlowerAndRiseAgain) {
-  const Diagnosis diagnosis = pasted(
-      table("     8388608        131072     float    none      -1   263.35   31.85   29.86       0   "
-            "268.41   31.25   29.30    N/A\n"
-            "    16777216        262144     float    none      -1  10642.5    1.58    1.48       0  "
-            "29073.1    0.58    0.54    N/A\n"
-            "  8589934592     134217728     float    none      -1   224292   38.30   35.90       0   "
-            "211843   40.55   38.01    N/A\n"));
+  const Diagnosis diagnosis = pasted(table(
+      "     8388608        131072     float    none      -1   263.35   31.85   29.86       0   "
+      "268.41   31.25   29.30    N/A\n"
+      "    16777216        262144     float    none      -1  10642.5    1.58    1.48       0  "
+      "29073.1    0.58    0.54    N/A\n"
+      "  8589934592     134217728     float    none      -1   224292   38.30   35.90       0   "
+      "211843   40.55   38.01    N/A\n"));
   EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");
   EXPECT_THAT(title_of(diagnosis), HasSubstr("16777216"));
 }
 
 TEST(PostedClusters, SixteenRanksThatReachWhatSocketsDoAreSlow) {
   const char* const row =
-      "  2147483648     536870912     float     sum      -1  1270070    1.69    3.17    N/A  1275973 "
+      "  2147483648     536870912     float     sum      -1  1270070    1.69    3.17    N/A  "
+      "1275973 "
       "   1.68    3.16    N/A\n";
   const Diagnosis diagnosis = pasted(table(row));
   EXPECT_EQ(cause_of(diagnosis), "performance.bandwidth_low");

@@ -234,7 +234,8 @@ TEST(Torchrun, WhoIsKilledLongAfterAnotherFailedIsNotTheCause) {
 
 TEST(Torchrun, WhoIsKilledFirstIsTheCauseWhateverTheOthersReturn) {
   const Pasted log(table_of(row(0, "02:47:12", 1), row(1, "02:47:12", -9)));
-  EXPECT_THAT(log.classes("root_causes"), ElementsAre("software.rank_crashed"));
+  EXPECT_THAT(log.classes("root_causes"), ElementsAre("host.oom_killed"));  // perhaps
+  EXPECT_THAT(log.classes("symptoms"), Contains("software.rank_crashed"));
   EXPECT_EQ(log.ranks_of_the_cause(), std::vector<int>{1});
 }
 

@@ -530,7 +530,10 @@ std::string complaint_about(const std::string& references, const std::string& fa
       "idle_gpu: {idle: 1, busy: 90, seconds: 120, least_memory_mib: 1024}\n";
   try {
     read_performance("performance.yaml", "bandwidth:\n  falls_short: " + falls_short +
-                                             "\n  far_below: 0.4\n  from_size: 1\n  references:\n" +
+                                             "\n  far_below: 0.4\n  from_size: 1\n"
+                                             "  many_ranks: {from: 9, low: 5}\n"
+                                             "  fast_hosts: {gpus: [y], low: 10}\n"
+                                             "  references:\n" +
                                              references + rest);
   } catch (const std::runtime_error& error) {
     return error.what();
@@ -547,7 +550,7 @@ TEST(PerformanceCatalog, IsRefusedWithTheLineAndTheMend) {
             "performance.yaml:2: falls_short \"much\" is not a number above 0; write one");
   EXPECT_EQ(complaint_about("    - {id: x, gpus: [y], collective: all_reduce, nodes: 1, ranks: 8, "
                             "from_size: 1, expected: 10, low: 50}\n"),
-            "performance.yaml:6: low is above expected; exchange them");
+            "performance.yaml:8: low is above expected; exchange them");
 }
 
 }  // namespace

@@ -251,7 +251,8 @@ TEST(PortState, AnInterfaceThatIsDownOverAnActivePortIsNamed) {
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("network.link_down"));
   const Finding& finding = diagnosis.root_causes.front();
-  EXPECT_THAT(finding.title, HasSubstr("ib2 of node-1 is down (down) though its port mlx5_2 is"));
+  EXPECT_THAT(finding.title,
+              HasSubstr("ib2 of node-1 is down (down) though its port mlx5_2 at 0000:12:00.0 is"));
   EXPECT_EQ(finding.severity, Severity::warning);
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
 }

@@ -322,7 +322,7 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
       {"a class that is none", "- id: a.b\n  class: pcie.slow\n  title: t\n" + sound,
        "ours.yaml:2: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded"},
       {"a word of somebody else's", head + "  weight: heavy\n" + sound,
-       "ours.yaml:4: weight \"heavy\" is unknown; use cause, echo or harmless"},
+       "ours.yaml:4: weight \"heavy\" is unknown; use cause, echo, notice or harmless"},
       {"a number that is none", head + "  confidence: high\n" + sound,
        "ours.yaml:4: confidence \"high\" is not a number; write one"},
       {"a storm of one line", head + "  storm: {count: few}\n" + sound,

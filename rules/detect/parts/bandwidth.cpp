@@ -206,8 +206,9 @@ void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicion
   Suspicion suspicion = slow_suspicion(facts.view, record, Cause::performance_bandwidth_low,
                                        Claim::perftest_tcp_silent);
   Finding& finding = suspicion.finding;
-  finding.title = fmt::format("iperf3{}{}{}{} moved nothing at all in {:.0f} intervals",
-                              host.empty() ? "" : " from ", host, to.empty() ? "" : " to ", to, silent);
+  finding.title =
+      fmt::format("iperf3{}{}{}{} moved nothing at all in {:.0f} intervals",
+                  host.empty() ? "" : " from ", host, to.empty() ? "" : " to ", to, silent);
   finding.actions = {
       {.what = "See whether packets of full size get through: a step on the way with a smaller MTU "
                "lets the connection begin and then stand.",

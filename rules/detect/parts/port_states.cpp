@@ -165,8 +165,8 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
   finding.cause = Cause::network_link_down;
   finding.severity = claim != Claim::port_up_beside ? Severity::critical : Severity::warning;
   suspicion.sure = claim;
-  finding.title =
-      fmt::format("{} is not up ({}): {}", state.port->label_and_place(), state.said, why_down(state));
+  finding.title = fmt::format("{} is not up ({}): {}", state.port->label_and_place(), state.said,
+                              why_down(state));
   add_line(facts.view, state.line, finding);
   lay_on_ports(facts, {state.port}, suspicion);
   if (facts.view.phases.is_before(state.line->time)) {

@@ -153,7 +153,9 @@ void suspect_cliff(const View& view, const PartRecord& record, double busbw, dou
     double from = 0;
     double from_size = 0;
   };
-  const auto told = [&](std::string_view name) { return number_in(view, record, name).value_or(0); };
+  const auto told = [&](std::string_view name) {
+    return number_in(view, record, name).value_or(0);
+  };
   Fall fall{busbw, size, told("peak busbw"), told("peak size")};
   if (fall.from_size >= size || !is_cliff(fall.to, fall.from))
     fall = {told("dip busbw"), told("dip size"), told("dip from busbw"), told("dip from size")};
@@ -243,19 +245,22 @@ void suspect_between_hosts(const View& view, const PartRecord& record, double bu
   std::string title;
   if (many_hosts && busbw < bandwidth.fast_hosts.low &&
       matches_any(bandwidth.fast_hosts.gpus, normalised_field(record.name("gpu"))))
-    title = fmt::format("reached {:.1f} GB/s of bus bandwidth between {}, whose hosts have networks "
-                        "of several times that",
-                        busbw, record.name("gpu"));
+    title = fmt::format(
+        "reached {:.1f} GB/s of bus bandwidth between {}, whose hosts have networks "
+        "of several times that",
+        busbw, record.name("gpu"));
   else if (ranks.value_or(0) >= bandwidth.many_ranks.from && busbw < bandwidth.many_ranks.low)
-    title = fmt::format("reached {:.1f} GB/s of bus bandwidth among {:.0f} ranks, less than one "
-                        "port of 50 Gb/s carries",
-                        busbw, *ranks);
+    title = fmt::format(
+        "reached {:.1f} GB/s of bus bandwidth among {:.0f} ranks, less than one "
+        "port of 50 Gb/s carries",
+        busbw, *ranks);
   else
     return;
   found.push_back(low_bandwidth(view, record, hosts_measured(view, record), std::move(title),
                                 Claim::test_as_slow_as_sockets));
   found.back().finding.actions.front() = {
-      .what = "See which network NCCL chose: \"Using network Socket\" where a faster one was meant.",
+      .what =
+          "See which network NCCL chose: \"Using network Socket\" where a faster one was meant.",
       .where = "",
       .command = "NCCL_DEBUG=INFO all_reduce_perf -b 1G -e 1G 2>&1 | grep -E 'Using network|NET/'"};
 }

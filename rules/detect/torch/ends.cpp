@@ -238,12 +238,13 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   return suspicion;
 }
 
-// A kill comes from outside. Where nobody says that he ended the process, it was mostly the kernel,
-// for want of memory, and its log would tell.
+// A kill comes from outside. Where a launcher's word is all there is, and no line names a sender,
+// it was mostly the kernel, for want of memory. Its log would tell.
 std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::string& who,
                                                    const Suspicion& kill) {
-  const std::set<std::string> heard = hosts_with_kernel_log(view);
   const Subject& whose = kill.finding.subject;
+  if (whose.ranks.empty() || !view.workers.all.empty()) return std::nullopt;
+  const std::set<std::string> heard = hosts_with_kernel_log(view);
   if (whose.hosts.empty() ? !heard.empty()
                           : std::ranges::any_of(whose.hosts, [&](const std::string& host) {
                               return heard.contains(host) || heard.contains("");
@@ -253,10 +254,10 @@ std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::
   suspicion.says_not_why = false;
   suspicion.sure = Claim::killed_perhaps_for_memory;
   suspicion.finding.cause = Cause::host_oom_killed;
-  suspicion.finding.title =
-fmt::format("{} may have been killed for memory: the kernel ends processes with SIGKILL, and no "
-                  "line names another sender",
-                  who);
+  suspicion.finding.title = fmt::format(
+      "{} may have been killed for memory: the kernel ends processes with SIGKILL, and no "
+      "line names another sender",
+      who);
   return suspicion;
 }
 

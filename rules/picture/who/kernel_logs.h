@@ -1,4 +1,5 @@
-// Whose kernels were heard: what a kernel would have said of a host that is not here did not happen.
+// Whose kernels were heard: what a kernel would have said of a host that is not here did not
+// happen.
 #pragma once
 
 #include <set>
