@@ -28,32 +28,32 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"Lustre's network", "host.storage_stall", "10.0.4.7@o2ib",
-       "[81234.1] LNet: 3181:0:(o2iblnd_cb.c:3181:kiblnd_check_conns()) Timed out tx for "
+       "[81234.100000] LNet: 3181:0:(o2iblnd_cb.c:3181:kiblnd_check_conns()) Timed out tx for "
        "10.0.4.7@o2ib: 4295 seconds\n"},
       {"an adapter of Gaudi that cannot be used, seen while its host starts", "gpu.hang", "hl2",
-       "[   72.99] habanalabs hl2: Failed to communicate with Device CPU (CPU-CP timeout)\n"},
-      {"an adapter of AWS that is reset again and again", "network.nic_failure", "0000:00:05.0",
-       "[86492.7] ena 0000:00:05.0 ens5: Keep alive watchdog timeout.\n"
-       "[86492.8] ena 0000:00:05.0 ens5: Trigger reset is on\n"},
+       "[   72.990000] habanalabs hl2: Failed to communicate with Device CPU (CPU-CP timeout)\n"},
+      {"an adapter of AWS that is reset again and again", "network.nic_failure", "ens5",
+       "[86492.700000] ena 0000:00:05.0 ens5: Keep alive watchdog timeout.\n"
+       "[86492.800000] ena 0000:00:05.0 ens5: Trigger reset is on\n"},
       {"a stall of a CPU in the first minutes", "host.cpu_hang", "",
-       "[  287.0] INFO: rcu_sched self-detected stall on CPU\n"},
+       "[  287.000000] INFO: rcu_sched self-detected stall on CPU\n"},
       {"a kernel that crashed in the first minutes", "host.down", "NULL pointer",
-       "[  201.6] BUG: unable to handle kernel NULL pointer dereference at (null)\n"
-       "[  201.7] Oops: 0002 [#1] SMP\n"},
+       "[  201.600000] BUG: unable to handle kernel NULL pointer dereference at (null)\n"
+       "[  201.700000] Oops: 0002 [#1] SMP\n"},
       {"packets longer than a bridge takes", "network.mtu_mismatch", "1500",
-       "[2065279.4] br-gpu: dropped over-mtu packet: 1658 > 1500\n"},
+       "[2065279.400000] br-gpu: dropped over-mtu packet: 1658 > 1500\n"},
       {"a PCIe device that the platform cut off", "pcie.error", "EEH",
-       "[  402.0] EEH: Frozen PE#fd on PHB#1 detected\n"},
+       "[  402.000000] EEH: Frozen PE#fd on PHB#1 detected\n"},
       {"sectors that cannot be read", "host.storage_stall", "ata3",
-       "[  222.9] ata3.00: failed command: READ FPDMA QUEUED\n"
-       "[  223.0] ata3.00: error: { UNC }\n"},
+       "[  222.900000] ata3.00: failed command: READ FPDMA QUEUED\n"
+       "[  223.000000] ata3.00: error: { UNC }\n"},
       {"the kernel's own words of memory, cut before whom it killed", "host.oom_killed", "python",
-       "[261.2] python invoked oom-killer: gfp_mask=0x14000c0(GFP_KERNEL), nodemask=(null), "
+       "[261.200000] python invoked oom-killer: gfp_mask=0x14000c0(GFP_KERNEL), nodemask=(null), "
        "order=0, oom_score_adj=829\n"},
       {"firmware that tells of a DIMM", "host.memory_error", "DIMM 5",
-       "[ 1261.2] {1}[Hardware Error]: event severity: recoverable\n"
-       "[ 1261.3] {1}[Hardware Error]: section_type: memory error\n"
-       "[ 1261.4] {1}[Hardware Error]: DIMM location: CPU 1 DIMM 5\n"},
+       "[ 1261.200000] {1}[Hardware Error]: event severity: recoverable\n"
+       "[ 1261.300000] {1}[Hardware Error]: section_type: memory error\n"
+       "[ 1261.400000] {1}[Hardware Error]: DIMM location: CPU 1 DIMM 5\n"},
       {"LSF's memory limit", "host.oom_killed", "LSF",
        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n"
        "Exited with exit code 143.\n"},
@@ -107,10 +107,10 @@ TEST(PostedClusters, GiveTheSameAnswerWhenTheyAreChangedOnTheWay) {
 
 TEST(PostedClusters, ThatAreHarmlessAccuseNobody) {
   const char* const texts[] = {
-      "[  16.6] sfc 0000:06:00.1 ens1f1: link down\n",
-      "[ 1530.8] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE) flags 0x800\n",
-      "[ 4242.0] libceph: osd12 10.0.4.7:6800 socket closed (con state OPEN)\n",
-      "[ 4242.0] habanalabs hl1: Successfully loaded firmware to device\n",
+      "[  16.600000] sfc 0000:06:00.1 ens1f1: link down\n",
+      "[ 1530.800000] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE) flags 0x800\n",
+      "[ 4242.000000] libceph: osd12 10.0.4.7:6800 socket closed (con state OPEN)\n",
+      "[ 4242.000000] habanalabs hl1: Successfully loaded firmware to device\n",
       "  82 | 08/31/2026 | 02:57:33 | Processor #0xc9 | Presence detected | Asserted\n",
       "TERM_RUNLIMIT is what LSF says then\n",
   };

@@ -1,5 +1,5 @@
 // Paths that lose what is sent over them: pings without an answer, TCP segments that are sent
-// again.
+// again, tests of RDMA that fail.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -159,6 +159,30 @@ void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& 
   found.push_back(std::move(suspicion));
 }
 
+// --- Tests of RDMA that got no answer
+// -------------------------------------------------------------------------------------
+
+void suspect_unanswered(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  const std::string error = text_in(facts.view, record, "error");
+  if (error.find("retry counter exceeded") == std::string::npos &&
+      error.find("Failed status 12:") == std::string::npos)
+    return;
+  Suspicion suspicion =
+      describe_loss(facts, record, Cause::network_transport_error, Claim::perftest_unanswered);
+  suspicion.verdict = Verdict::failed;
+  Finding& finding = suspicion.finding;
+  finding.severity = Severity::critical;
+  const std::string to = to_whom(record);
+  finding.title = fmt::format(
+      "A test over RDMA{}{} got no answer from its other end (status 12: retries exceeded)",
+      to.empty() ? "" : " to ", to);
+  finding.actions = {
+      {.what = "See whether the other end lives, its port is up, and both use GIDs of one network.",
+       .where = {},
+       .command = "ibstat; show_gids; ibv_devinfo | grep -E 'hca_id|state|link_layer'"}};
+  found.push_back(std::move(suspicion));
+}
+
 }  // namespace
 
 Suspicions suspect_loss(const PartFacts& facts) {
@@ -167,6 +191,7 @@ Suspicions suspect_loss(const PartFacts& facts) {
     if (record.tool == "ping" || record.tool == "ibping") suspect_pings(facts, record, found);
     if (record.tool == "tcp-statistics") suspect_counted(facts, record, found);
     if (record.tool == "iperf3") suspect_test(facts, record, found);
+    if (record.tool == "perftest") suspect_unanswered(facts, record, found);
   }
   return found;
 }
