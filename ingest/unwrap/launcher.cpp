@@ -194,6 +194,8 @@ bool peel_host_label(Peeled& line) {
   } else {
     if (take_blanks(rest) == 0 || !take(rest, '|')) return false;
     if (!rest.empty() && !take(rest, ' ')) return false;
+    // A bare number is that of a row, as management controllers count their records.
+    if (std::ranges::none_of(name, is_letter)) return false;
     if (!has_digit(name) && !stands_behind_a_label(rest)) return false;
   }
   line.named_by_label(name);

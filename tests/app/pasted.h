@@ -71,7 +71,10 @@ inline void expect_the_same_of_mutations(const std::string& text) {
     SCOPED_TRACE(prefix);
     const Diagnosis viewed = pasted(with_prefix(text, prefix));
     EXPECT_EQ(cause_of(viewed), cause_of(whole));
-    if (!hosts.empty()) EXPECT_EQ(hosts_of(viewed), hosts);  // else the pod's name stands for it
+    // Where the text names no host, the pod's name stands for it.
+    if (!hosts.empty()) {
+      EXPECT_EQ(hosts_of(viewed), hosts);
+    }
     EXPECT_LE(confidence_of(viewed), confidence_of(whole) + 0.01);
   }
   for (const std::size_t width : {80U, 120U}) {

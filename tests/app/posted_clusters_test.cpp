@@ -108,7 +108,8 @@ TEST(PostedClusters, GiveTheSameAnswerWhenTheyAreChangedOnTheWay) {
 TEST(PostedClusters, ThatAreHarmlessAccuseNobody) {
   const char* const texts[] = {
       "[  16.600000] sfc 0000:06:00.1 ens1f1: link down\n",
-      "[ 1530.800000] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE) flags 0x800\n",
+      "[ 1530.800000] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE) flags "
+      "0x800\n",
       "[ 4242.000000] libceph: osd12 10.0.4.7:6800 socket closed (con state OPEN)\n",
       "[ 4242.000000] habanalabs hl1: Successfully loaded firmware to device\n",
       "  82 | 08/31/2026 | 02:57:33 | Processor #0xc9 | Presence detected | Asserted\n",
@@ -245,6 +246,18 @@ TEST(PostedClusters, ProcessesThatDeepSpeedSawEndWellAreHealth) {
   EXPECT_EQ(pasted(text + well + "101 exits successfully.\n").verdict, Verdict::unknown);
   text += well + "101 exits successfully.\n" + well + "102 exits successfully.\n";
   EXPECT_EQ(pasted(text).verdict, Verdict::healthy);
+}
+
+// Lines that are too little to be the cause do not hide what a rank raised.
+TEST(PostedClusters, AnExceptionIsToldThoughAHintStandsBeforeIt) {
+  const Diagnosis diagnosis = pasted(
+      "E0305 02:47:10.1 2 kubelet.go:2349] container runtime is down\n"
+      "[rank0]: Traceback (most recent call last):\n"
+      "[rank0]:   File \"/opt/train.py\", line 7, in main\n"
+      "[rank0]:     step()\n"
+      "[rank0]: ValueError: sample 3 is truncated\n");
+  EXPECT_EQ(cause_of(diagnosis), "software.rank_crashed");
+  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
 }
 
 }  // namespace

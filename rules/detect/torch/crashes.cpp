@@ -15,6 +15,7 @@
 #include "rules/detect/torch/sayings.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/limits.h"
 #include "rules/knowledge/prose.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/who/source_speakers.h"
@@ -66,6 +67,14 @@ int rank_by_words(const Told& told) {
   return rank == told.match->fields.end() ? -1 : number_in_digits(rank->second);
 }
 
+// What may be the cause, and is too little to stand for what a rank raises besides.
+bool is_aside(const Told& told) {
+  if (!told.match || told.match->signature->weight != Weight::cause) return false;
+  const MessageSignature& signature = *told.match->signature;
+  return is(signature.cause, Trait::symptom) || is(signature.cause, Trait::not_understood) ||
+         signature.confidence < limits::firm_enough_for_a_cause;
+}
+
 bool names_a_peer(const Told& told) { return told.match && told.match->fields.contains("rank_a"); }
 
 // Of one rank: the first that can be a cause, and the first that follows from something; another
@@ -73,6 +82,16 @@ bool names_a_peer(const Told& told) { return told.match && told.match->fields.co
 struct Story {
   std::optional<Told> cause;
   std::vector<Told> echoes;
+  std::vector<Told> asides;  // of each meaning the first
+
+  void add_aside(Told&& told) {
+    constexpr std::size_t kMostAsides = 16;
+    const auto means_the_same = [&](const Told& known) {
+      return known.match->signature == told.match->signature;
+    };
+    if (asides.size() < kMostAsides && std::ranges::none_of(asides, means_the_same))
+      asides.push_back(std::move(told));
+  }
 
   void add_echo(Told&& told) {
     if (echoes.empty() || (names_a_peer(told) && std::ranges::none_of(echoes, names_a_peer)))
@@ -101,6 +120,10 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     if (!told.match && !saying.exception) continue;
     if (told.is_notice()) {
       if (!notice) notice = std::move(told);
+      continue;
+    }
+    if (is_aside(told)) {
+      story.add_aside(std::move(told));
       continue;
     }
     // A worker's own exception says better what the one before was about.
@@ -138,6 +161,7 @@ bool says_that_a_step_ended(const Told& told) {
 // Equal ones of several ranks are one.
 struct CrashGroup {
   std::vector<Told> told;
+  bool aside = false;
 
   const Told& first() const {
     return *std::ranges::min_element(told, [](const Told& a, const Told& b) {
@@ -334,7 +358,7 @@ void order_crashes(const std::vector<CrashGroup>& groups, std::vector<Suspicion>
     bool later = false;
     bool alone = true;
     for (std::size_t k = 0; k < groups.size() && !later; ++k) {
-      if (k == i) continue;
+      if (k == i || groups[k].aside) continue;
       const Order order = said_order(*firsts[k], *firsts[i]);
       later = order == Order::before;
       alone &= order != Order::cannot_tell;
@@ -369,6 +393,11 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
       if (is_of(cause, Family::gpu)) alike = fmt::format("{}|{}", rank->rank, rank->source);
       by_cause[{cause, alike}].told.push_back(std::move(*story.cause));
     }
+    for (Told& aside : story.asides) {
+      CrashGroup& group = by_cause[{aside.cause(), "aside|" + aside.match->signature->id}];
+      group.aside = true;
+      group.told.push_back(std::move(aside));
+    }
     for (Told& echo : story.echoes) {
       only_a_step_ended &= says_that_a_step_ended(echo);
       const Cause cause = echo.cause();
@@ -380,7 +409,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   std::vector<Suspicion> found;
   for (const CrashGroup& group : groups) found.push_back(describe_crash(view, crew, group));
   order_crashes(groups, found);
-  Why why = groups.empty() ? Why::unknown : Why::told;
+  Why why = std::ranges::all_of(groups, &CrashGroup::aside) ? Why::unknown : Why::told;
   const bool somebody_waits = std::ranges::any_of(
       crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
   if (why == Why::unknown && ((!by_echo.empty() && !only_a_step_ended) || somebody_waits))
