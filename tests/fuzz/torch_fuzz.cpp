@@ -4,8 +4,9 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace faultline;
   read_anyhow(data, size, [](const Fact& fact) {
+    // What a traceback quotes, or C++ says at a program's end, has no lines of its own.
     if (const auto* exception = std::get_if<PythonException>(&fact))
-      return !exception->type.empty() && !exception->lines.empty();
+      return !exception->type.empty() && (exception->file.empty() || !exception->lines.empty());
     if (const auto* timeout = std::get_if<WatchdogTimeout>(&fact))
       return !timeout->operation.empty();
     if (const auto* stack = std::get_if<StackTop>(&fact)) return !stack->frames.empty();
