@@ -409,12 +409,14 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   std::vector<Suspicion> found;
   for (const CrashGroup& group : groups) found.push_back(describe_crash(view, crew, group));
   order_crashes(groups, found);
-  Why why = std::ranges::all_of(groups, &CrashGroup::aside) ? Why::unknown : Why::told;
+  Exceptions exceptions =
+      std::ranges::all_of(groups, &CrashGroup::aside) ? Exceptions::none : Exceptions::tell_why;
   const bool somebody_waits = std::ranges::any_of(
       crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
-  if (why == Why::unknown && ((!by_echo.empty() && !only_a_step_ended) || somebody_waits))
-    why = Why::follows;
-  add_ends(view, crew, why, found);  // before the echoes, which say less of the same
+  if (exceptions == Exceptions::none &&
+      ((!by_echo.empty() && !only_a_step_ended) || somebody_waits))
+    exceptions = Exceptions::follow;
+  add_ends(view, crew, exceptions, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
     if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines tell more
     // Where crashes are not to be told apart from what they led to, nothing follows from them.

@@ -268,7 +268,8 @@ bool between_seconds(const EventTime& a, const EventTime& b) {
 
 }  // namespace
 
-void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Suspicion>& found) {
+void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
+              std::vector<Suspicion>& found) {
   std::vector<Ended> ends = ended_by_themselves(view, crew);
   std::vector<Ended> for_memory;
   std::ranges::copy_if(ends, std::back_inserter(for_memory), &Ended::for_memory);
@@ -282,9 +283,9 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
       std::ranges::any_of(ends, [](const Ended& e) { return e.by_fault() || e.killed(); });
   if (harder)
     std::erase_if(ends, [](const Ended& e) { return !e.by_fault() && !e.killed(); });
-  else if (why == Why::told)
+  else if (exceptions == Exceptions::tell_why)
     return;
-  else if (why == Why::follows && ends.size() > 1)
+  else if (exceptions == Exceptions::follow && ends.size() > 1)
     // Who ended first its launcher knows, whatever others say.
     std::erase_if(ends, [](const Ended& e) { return !e.exit().first; });
   if (ends.empty()) return;
@@ -302,12 +303,12 @@ void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Susp
     std::erase_if(ends, [&](const Ended& e) { return e.exit().signal != signal; });
   }
   found.push_back(describe_ends(view, crew, ends));
-  if (why == Why::told) found.back().sure.add(Ground::beside_an_exception);
-  if (why == Why::unknown && found.back().says_not_why)
+  if (exceptions == Exceptions::tell_why) found.back().sure.add(Ground::beside_an_exception);
+  if (exceptions == Exceptions::none && found.back().says_not_why)
     if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
       found.push_back(std::move(*perhaps));
   // That it was the first does not make it the one that failed: the log that would tell is missing.
-  if (!harder && why == Why::follows) {
+  if (!harder && exceptions == Exceptions::follow) {
     found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
   }

@@ -8,9 +8,11 @@
 
 namespace faultline {
 
-// What launchers say, where no exception tells more.
-enum class Why { told, follows, unknown };
+// What exceptions tell of the job's end besides.
+enum class Exceptions { none, follow, tell_why };
 
-void add_ends(const View& view, const TorchCrew& crew, Why why, std::vector<Suspicion>& found);
+// What launchers say, where no exception tells more.
+void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
+              std::vector<Suspicion>& found);
 
 }  // namespace faultline
