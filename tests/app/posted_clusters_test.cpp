@@ -248,6 +248,28 @@ TEST(PostedClusters, ProcessesThatDeepSpeedSawEndWellAreHealth) {
   EXPECT_EQ(pasted(text).verdict, Verdict::healthy);
 }
 
+// What ended well was the first of two runs.
+TEST(PostedClusters, ProcessesThatEndedWellBeforeTheyWereStartedAgainAreNoHealth) {
+  const std::string started =
+      "[2026-03-05 02:47:10,103] [INFO] [launch.py:163:main] dist_world_size=2\n";
+  const std::string well =
+      "[2026-03-05 02:56:10,103] [INFO] [launch.py:346:main] Process 101 exits successfully.\n"
+      "[2026-03-05 02:56:11,103] [INFO] [launch.py:346:main] Process 102 exits successfully.\n";
+  const std::string again =
+      "[2026-03-05 03:47:10,103] [INFO] [launch.py:163:main] dist_world_size=2\n";
+  EXPECT_EQ(pasted(started + well).verdict, Verdict::healthy);
+  EXPECT_EQ(pasted(started + well + again +
+                   "[2026-03-05 03:56:10,103] [INFO] [launch.py:346:main] Process 201 exits "
+                   "successfully.\n")
+                .verdict,
+            Verdict::unknown);
+  EXPECT_EQ(pasted(started + well + again +
+                   "[2026-03-05 03:48:10,103] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, "
+                   "skipped=0, lr=[0.001], mom=[(0.9, 0.95)]\n")
+                .verdict,
+            Verdict::unknown);
+}
+
 // Lines that are too little to be the cause do not hide what a rank raised.
 TEST(PostedClusters, AnExceptionIsToldThoughAHintStandsBeforeIt) {
   const Diagnosis diagnosis = pasted(
