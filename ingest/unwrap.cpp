@@ -13,6 +13,7 @@
 #include "ingest/unwrap/journal_json.h"
 #include "ingest/unwrap/kernel.h"
 #include "ingest/unwrap/launcher.h"
+#include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/shipper_json.h"
@@ -166,7 +167,7 @@ Step Unwrapper::Impl::peel(Peeled& line, int nesting) {
       return peel_at_blank(line, nesting);
     default:
       if (is_digit(first)) return peel_at_digit(line);
-      return is_letter(first) ? peel_at_letter(line) : Step::not_mine;
+      return is_letter(first) || first < 0 ? peel_at_letter(line) : Step::not_mine;
   }
 }
 
@@ -186,6 +187,7 @@ Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
   if (step != Step::not_mine) return step;
   return stepped(peel_iso_stamp(line) || peel_srun_label(line) || peel_rfc5424(line) ||
                  peel_unix_stamp(line) || peel_seconds_of_notebook(line) || peel_talos(line) ||
+                 (may_begin_with_month(line.text) && peel_bsd_syslog(line, reference_for(line))) ||
                  peel_line_number(line) || peel_host_label(line));
 }
 
@@ -244,12 +246,12 @@ Step Unwrapper::Impl::peel_at_blank(Peeled& line, int nesting) {
 
 Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   const bool word_of_three = line.text.size() > 3 && line.text[3] == ' ';
-  if (word_of_three && (peel_bsd_syslog(line, reference_for(line)) || peel_open_mpi_stamp(line) ||
-                        peel_weekday_stamp(line)))
+  if ((may_begin_with_month(line.text) && peel_bsd_syslog(line, reference_for(line))) ||
+      (word_of_three && (peel_open_mpi_stamp(line) || peel_weekday_stamp(line))))
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
-  return stepped(peel_facility(line) || peel_talos(line) || peel_kernel_tag(line) ||
-                 peel_repeated(line) || peel_handmade(line) ||
+  return stepped(peel_facility(line) || peel_cloud_severity(line) || peel_talos(line) ||
+                 peel_kernel_tag(line) || peel_repeated(line) || peel_handmade(line) ||
                  peel_glog_header(line, reference_for(line)) || peel_python_level(line) ||
                  peel_host_label(line));
 }

@@ -1,5 +1,8 @@
 #include "ingest/unwrap/container.h"
 
+#include <algorithm>
+#include <array>
+
 #include "ingest/unwrap/escapes.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
@@ -86,6 +89,33 @@ Step peel_docker_json(Peeled& line, JsonText& json, Pieces& pieces, TextPool& po
     return Step::peeled;
   }
   return pieces.join(to_stdout ? Pieces::kDockerStdout : Pieces::kDockerStderr, last, line, pool);
+}
+
+bool peel_cloud_severity(Peeled& line) {
+  constexpr auto kSeverities =
+      std::to_array<std::string_view>({"DEFAULT ", "DEBUG ", "INFO ", "NOTICE ", "WARNING ",
+                                       "ERROR ", "CRITICAL ", "ALERT ", "EMERGENCY "});
+  constexpr auto kShown =
+      std::to_array<std::string_view>({"resource.", "labels.", "jsonPayload.", "\"labels."});
+  constexpr std::size_t kMostShown = 160;  // bytes of a field
+  std::string_view rest = line.text;
+  if (std::ranges::none_of(kSeverities, [&](std::string_view word) { return take(rest, word); }))
+    return false;
+  const auto stamp = take_iso_stamp(rest);
+  if (!stamp || stamp->time.zone_assumed || (!rest.empty() && !take(rest, ' '))) return false;
+  while (rest.starts_with('[')) {
+    const std::string_view inside = rest.substr(1);
+    if (std::ranges::none_of(kShown,
+                             [&](std::string_view name) { return inside.starts_with(name); }))
+      break;
+    const std::size_t end = inside.substr(0, kMostShown).find(']');
+    if (end == std::string_view::npos) break;
+    rest = inside.substr(end + 1);
+    take_blanks(rest);
+  }
+  line.stamped(stamp->time);
+  line.text = rest;
+  return true;
 }
 
 }  // namespace faultline

@@ -16,4 +16,8 @@ Step peel_cri(Peeled& line, Pieces& pieces, TextPool& pool);
 // come.
 Step peel_docker_json(Peeled& line, JsonText& json, Pieces& pieces, TextPool& pool);
 
+// ERROR 2024-05-01T12:34:56.789012345Z [resource.labels.containerName: trainer] msg, as viewers of
+// a cloud's logs copy it: a severity, the stamp, what the viewer was told to show beside it.
+bool peel_cloud_severity(Peeled& line);
+
 }  // namespace faultline

@@ -3,6 +3,7 @@
 #include "ingest/unwrap/container.h"
 #include "ingest/unwrap/kernel.h"
 #include "ingest/unwrap/launcher.h"
+#include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/syslog.h"
@@ -32,11 +33,11 @@ bool begins_at_digit(Peeled& line) {
 
 bool begins_at_letter(Peeled& line) {
   const bool word_of_three = line.text.size() > 3 && line.text[3] == ' ';
-  if (word_of_three &&
-      (peel_bsd_syslog(line, kAnyTime) || peel_open_mpi_stamp(line) || peel_weekday_stamp(line)))
+  if ((may_begin_with_month(line.text) && peel_bsd_syslog(line, kAnyTime)) ||
+      (word_of_three && (peel_open_mpi_stamp(line) || peel_weekday_stamp(line))))
     return true;
-  return is_pstore_header(line.text) || peel_facility(line) || peel_glog_header(line, kAnyTime) ||
-         peel_python_level(line);
+  return is_pstore_header(line.text) || peel_facility(line) || peel_cloud_severity(line) ||
+         peel_glog_header(line, kAnyTime) || peel_python_level(line);
 }
 
 }  // namespace

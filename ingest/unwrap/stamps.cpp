@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/scan.h"
 
 namespace faultline {
@@ -10,20 +11,11 @@ namespace {
 
 using namespace std::chrono;
 
-constexpr std::array<std::string_view, 12> kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-                                                   "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 constexpr std::array<std::string_view, 7> kWeekdays{"Mon", "Tue", "Wed", "Thu",
                                                     "Fri", "Sat", "Sun"};
 
 // No kernel has been up for thirty years; a bigger number is a time of day since 1970.
 constexpr std::int64_t kMaxUptimeSeconds = 1'000'000'000;
-
-// 0 if there is none.
-unsigned take_month(std::string_view& rest) {
-  for (unsigned i = 0; i < kMonths.size(); ++i)
-    if (take(rest, kMonths[i])) return i + 1;
-  return 0;
-}
 
 bool take_two_digits(std::string_view& rest, int& number) {
   if (rest.size() < 2 || !is_digit(rest[0]) || !is_digit(rest[1])) return false;
@@ -188,11 +180,24 @@ std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp 
   return dated;
 }
 
+namespace {
+
+// "Thu ", or a word of another language, which only the month behind it makes one.
+bool take_weekday(std::string_view& text) {
+  constexpr std::size_t kLongest = 8;  // bytes
+  if (text.empty() || is_digit(text.front())) return false;
+  const std::size_t end = text.substr(0, kLongest).find(' ');
+  if (end == std::string_view::npos || end < 2) return false;
+  text.remove_prefix(end);
+  take_blanks(text);
+  return true;
+}
+
+}  // namespace
+
 std::optional<EventTime> take_ctime_stamp(std::string_view& rest) {
   std::string_view text = rest;
-  if (!starts_with_weekday(text)) return std::nullopt;
-  text.remove_prefix(3);
-  if (!take(text, ' ')) return std::nullopt;
+  if (!take_weekday(text)) return std::nullopt;
   auto time = take_month_to_minute(text);
   if (!time || !take_seconds_of_minute(text, *time) || !has_shape(text, " 0000"))
     return std::nullopt;

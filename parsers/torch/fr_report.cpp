@@ -24,7 +24,7 @@ constexpr std::size_t kMostRanks = 65536;
 // at entry 4"; "Collective sequence number: 5 has errors".
 bool read_title(std::string_view text, std::uint64_t& sequence) {
   static const Pattern kMissing(
-      R"(^Not all ranks joining collective(?:, sequence number:)? (\d+)\b)");
+      R"(^Not all ranks joining collective(?:[,:] sequence number:)? (\d+)\b)");
   static const Pattern kErrors(
       R"(^Collective(?: sequence number:)? (\d+)(?: at entry \d+)? has errors\b)");
   std::string_view digits;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "parsers/tool/tool_text.h"
+#include "parsers/training/script_step.h"
 
 namespace faultline {
 namespace {
@@ -311,9 +313,17 @@ std::optional<Timestamp> stamp_in(std::string_view text) {
   return parse_rfc3339(text);
 }
 
+std::optional<TrainingLine> read_script(const Text& text) {
+  if (text.all.find("%|") != std::string_view::npos) return std::nullopt;  // a bar's, and torn
+  std::optional<TrainingLine> line = read_script_step(text.all, text.cut);
+  if (line) add_loss(std::exchange(line->loss, {}), *line);
+  return line;
+}
+
 // Whether one of the tables may know what begins like this.
 bool begins_like_one(std::string_view text) {
   if (text.empty()) return false;
+  if (begins_script_step(text)) return true;
   switch (text.front()) {
     case 'i':
       return text.starts_with("iteration ");
@@ -383,7 +393,7 @@ std::string_view without_header(std::string_view text, std::optional<Timestamp>&
       text.remove_prefix(end + (text[end + 1] == '-' ? 0 : 4));
       continue;
     }
-    if (take_front(text, ">> ")) continue;
+    if (take_front(text, ">> ") || take_front(text, ": ")) continue;  // a bar of no name
     std::string_view dash = text;
     std::string_view name;
     std::string_view level;
@@ -414,6 +424,7 @@ std::optional<TrainingLine> read_training_line(std::string_view text, bool cut) 
     line = read_bar(inner);
   if (!line) line = read_step(told);
   if (!line) line = read_event(told);
+  if (!line) line = read_script(told);
   if (line) line->stamp = stamp;
   return line;
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "parsers/training/script_step.h"
+
 namespace faultline {
 namespace {
 
@@ -114,7 +116,8 @@ void TrainingTrack::step(const DocumentLine& line, const TrainingLine& told,
   if (told.step >= 0 && told.epoch > 0) position += told.epoch * told.of;
   if (told.step < 0) position = position_ < 0 || step_ < 0 ? position_ + 1 : position_;
   const bool again = position == position_;
-  if (again && told.loss.empty()) return;  // a bar that is drawn again
+  // A bar that is drawn again.
+  if (again && (told.loss.empty() || phase_ == Phase::ended)) return;
   const bool back = position < position_;
   bool changed = back || phase_ != Phase::steps || lines_ == 0;
   if (back) {
@@ -271,6 +274,8 @@ void TrainingTrack::give_steps(std::vector<DocumentReading>& readings) {
       {"loss", loss_},
       {"not a number since", nan_lines_ == 0 ? "" : count_or_nothing(nan_from_, 0)},
       {"not a number in", std::to_string(nan_lines_)},
+      // A script's evaluations and saves are in words that nobody knows.
+      {"pauses", tool_ == kScriptTool ? "untold" : ""},
   };
   if (phase_ == Phase::steps) values.push_back({"phase", "steps"});
   give(std::move(values), last_, readings);

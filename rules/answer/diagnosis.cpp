@@ -15,18 +15,15 @@
 #include "rules/answer/counter_evidence.h"
 #include "rules/answer/coverage.h"
 #include "rules/answer/coverage_hosts.h"
-#include "rules/answer/coverage_performance.h"
 #include "rules/answer/coverage_ranks.h"
+#include "rules/answer/health.h"
 #include "rules/answer/incident.h"
 #include "rules/answer/pasteable.h"
 #include "rules/answer/summary.h"
-#include "rules/answer/training_progress.h"
 #include "rules/detect/detector.h"
-#include "rules/detect/performance/training.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/limits.h"
-#include "rules/picture/who/torch_crew.h"
 #include "rules/story/fold.h"
 #include "rules/story/hold.h"
 #include "rules/story/inference.h"
@@ -101,53 +98,6 @@ bool comes_first(const Candidate& a, const Candidate& b) {
   const auto key_a = key(a);
   const auto key_b = key(b);
   return key_a != key_b ? key_a < key_b : named_before(a.finding(), b.finding());
-}
-
-// That a file is named after a rank is no word of it.
-bool a_rank_spoke(const View& view) {
-  return tells_of_a_job(view) || !view.job.flight().dumps().empty();
-}
-
-// A step was made after a process had ended: the launcher started them again into the same log.
-bool went_on_after(const View& view, const LineRef& exit) {
-  const std::optional<Training> training = training_of(view);
-  return training && training->line != nullptr &&
-         said_order(exit, *training->line) == Order::before;
-}
-
-// Their launcher says so of exactly as many as this attempt has, and nobody worked on.
-bool all_ended_well(const View& view) {
-  const SourceAttempts attempts(view);
-  std::set<std::pair<std::uint32_t, std::int64_t>> ended;  // by source and pid
-  for (const auto& exit : view.job.torch().exits()) {
-    if (!attempts.in_attempt(exit.line)) continue;
-    if (exit.fact.exit_code != 0 || exit.fact.signal || went_on_after(view, exit.line))
-      return false;
-    ended.emplace(exit.line.source, exit.fact.pid);
-  }
-  return view.roll.expected > 0 && std::ssize(ended) == view.roll.expected;
-}
-
-// Some member began a call and never finished it.
-bool somebody_stands(const View& view) {
-  return std::ranges::any_of(view.members, [&](std::size_t index) {
-    return began_and_never_finished(view.member(index));
-  });
-}
-
-// Health is said only of ranks that got to work, and of what measured the whole.
-bool enough_to_call_healthy(const View& view) {
-  if (!tests_without_rows(view).empty() || somebody_stands(view)) return false;
-  if (all_ended_well(view)) return true;
-  if (!view.roll.all_heard() || not_seen_at_work(view)) return false;
-  if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
-  if (view.members.empty() && view.job.torch().empty() && has_training(view))
-    return training_ended(view);
-  if (view.members.empty())
-    return (view.roll.seen > 0 && a_rank_spoke(view) && view.job.torch().exits().empty()) ||
-           is_as_fast_as_it_should_be(view);
-  return !view.lines_are_missing() && uncompared_members(view) == 0 &&
-         broken_off_sources(view).empty();
 }
 
 void add_ranks(const Finding& finding, std::vector<int>& ranks) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/answer/coverage_ranks.h"
+#include "rules/answer/health.h"
 #include "rules/answer/measurements.h"
 #include "rules/answer/training_progress.h"
 #include "rules/answer/what_was_read.h"
@@ -45,7 +46,10 @@ std::string summary_before_the_end(const Diagnosis& diagnosis) {
 
 // Of what no finding accuses.
 std::string summary_of_nothing(const View& view, const Diagnosis& diagnosis) {
-  if (diagnosis.verdict == Verdict::healthy) return "Nothing wrong was found.";
+  if (diagnosis.verdict == Verdict::healthy) {
+    const std::string word = own_word_of_its_end(view);
+    return "Nothing wrong was found." + (word.empty() ? "" : " " + word);
+  }
   if (const Finding* doubt = doubt_in(diagnosis)) return doubt->title + ".";
   auto stuck = std::ranges::count_if(view.members, [&](std::size_t index) {
     return began_and_never_finished(view.member(index));

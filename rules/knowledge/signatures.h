@@ -42,14 +42,15 @@ BOOST_DESCRIBE_ENUM(Weight, cause, echo, notice, harmless)
 
 constexpr bool is_echo(Weight weight) { return weight == Weight::echo || weight == Weight::notice; }
 
-// What a line of the kernel or of the system says of the machine as a whole.
+// What a line says of the machine, or of the job, as a whole.
 enum class Marks {
   nothing,
   maintenance_begins,  // a shutdown, a driver that is unloaded: what fails next was taken down
   maintenance_ends,
-  past_boot,  // a boot tells of the one before it
+  past_boot,   // a boot tells of the one before it
+  ended_well,  // the job's program says that it did all it was to do
 };
-BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot)
+BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

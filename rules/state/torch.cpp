@@ -124,12 +124,20 @@ TorchRank* Torch::rank_at(std::uint32_t source, const Source& origin, const Spea
 
 void Torch::say(TorchRank& rank, std::string text, const PythonException* exception, LineRef line) {
   text.resize(std::min(text.size(), kMostTextBytes));
-  for (const TorchSaying& known : rank.said)
-    if (known.text == text && known.exception.has_value() == (exception != nullptr)) return;
-  if (rank.said.size() == kMostSaid) return;
+  for (TorchSaying& known : rank.said)
+    if (known.text == text && known.exception.has_value() == (exception != nullptr)) {
+      if (exception == nullptr) known.last = std::move(line);
+      return;
+    }
+  // Of many the first ones tell what began, and the last one how it ended.
+  if (rank.said.size() == kMostSaid) {
+    if (rank.said.back().exception || exception != nullptr) return;
+    rank.said.pop_back();
+  }
   TorchSaying& saying = rank.said.emplace_back();
   saying.text = std::move(text);
   saying.line = std::move(line);
+  saying.last = saying.line;
   if (exception == nullptr) return;
   saying.exception = *exception;
   if (whole_tracebacks_ == kMostWholeTracebacks)

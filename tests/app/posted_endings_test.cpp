@@ -174,5 +174,85 @@ TEST(PostedEndings, WhomHorovodTookDownFollowsTheRankThatIsMissing) {
   EXPECT_THAT(first_cause(diagnosis), HasSubstr("Rank 0 did not submit"));
 }
 
+// --- How a job says that it ended well
+// ---------------------------------------------------------------------
+
+TEST(PostedEndings, AProgramThatSaysItEndedWellIsHealthy) {
+  for (const char* word :
+       {"I0305 02:47:10.581000 4242 torch/distributed/elastic/agent/server/api.py:932] Local "
+        "worker "
+        "group finished (WorkerState.SUCCEEDED). Waiting 300 seconds for other agents to finish",
+        "INFO:     Application shutdown complete.", "Training time 5:12:44",
+        "Epoch 3/3\n - 83s - loss: 1.0786\n2026-03-05 02:47:10,254 INFO All done!"}) {
+    const Diagnosis diagnosis = posted(std::string(word) + "\n");
+    EXPECT_EQ(diagnosis.verdict, Verdict::healthy) << word;
+    EXPECT_THAT(diagnosis.summary, HasSubstr("At its end it says")) << word;
+  }
+}
+
+TEST(PostedEndings, TheWordsOfAnyScriptAreNoHealthWhereNobodyIsSeenAtWork) {
+  EXPECT_EQ(posted("All done!\n").verdict, Verdict::unknown);
+  EXPECT_EQ(posted("Training finished\n").verdict, Verdict::unknown);
+}
+
+TEST(PostedEndings, AWordOfAnEndIsNoneWhereTheJobWentOn) {
+  const std::string ended = "Epoch 1/2\nEpoch 2/2\n2026-03-05 02:47:10,254 INFO All done!\n";
+  EXPECT_EQ(posted(ended).verdict, Verdict::healthy);
+  EXPECT_EQ(posted(ended + "Epoch 1/2\n").verdict, Verdict::unknown);
+  EXPECT_EQ(
+      posted(ended + "Epoch 1/2\nEpoch 2/2\n2026-03-05 02:57:10,254 INFO All done!\n").verdict,
+      Verdict::healthy);
+  std::string lines;
+  for (int i = 0; i < 300; ++i) lines += "copying part " + std::to_string(i) + " of the results\n";
+  EXPECT_EQ(posted(ended + lines).verdict, Verdict::unknown);
+}
+
+TEST(PostedEndings, AWordOfAnEndHidesNoFault) {
+  const std::string word = "INFO:     Application shutdown complete.\n";
+  EXPECT_EQ(posted("Traceback (most recent call last):\n"
+                   "  File \"/opt/serve.py\", line 7, in main\n"
+                   "    step()\n"
+                   "ValueError: sample 3 is truncated\n" +
+                   word)
+                .verdict,
+            Verdict::failed);
+  EXPECT_NE(posted("gpu-7:101:201 [0] NCCL WARN NET/IB : Got completion from peer 10.0.0.2<4791> "
+                   "with status=12 opcode=0 len=0 vendor err 129 (Recv)\n" +
+                   word)
+                .verdict,
+            Verdict::healthy);
+}
+
+// Whoever took the process of a pool says why; the pool does not know.
+TEST(PostedEndings, AProcessOfAPoolThatDiedIsWhatTheSchedulerSaysOfIt) {
+  const std::string raised =
+      "[rank1]: Traceback (most recent call last):\n"
+      "[rank1]:   File \"/opt/train.py\", line 7, in main\n"
+      "[rank1]:     data.map(tokenize, num_proc=8)\n"
+      "[rank1]: RuntimeError: One of the subprocesses has abruptly died during map operation.To "
+      "debug "
+      "the error, disable multiprocessing.\n";
+  EXPECT_THAT(first_cause(posted(raised)), StartsWith("process.aborted"));
+  EXPECT_THAT(
+      first_cause(posted(raised +
+                         "slurmstepd-gpu016: error: Detected 4 oom_kill events in "
+                         "StepId=25022146.batch. Some of the step tasks have been OOM Killed.\n")),
+      StartsWith("host.oom_killed"));
+}
+
+TEST(PostedEndings, ARankThatSaidNothingIsMissedAmongThreeThatTimedOut) {
+  std::string text;
+  for (const char* rank : {"1", "2", "3"})
+    text += fmt::format(
+        "[rank{0}]:[E922 03:32:06.116004605 ProcessGroupNCCL.cpp:607] [Rank {0}] Watchdog caught "
+        "collective operation timeout: WorkNCCL(SeqNum=875, OpType=ALLREDUCE, NumelIn=1, "
+        "NumelOut=1, "
+        "Timeout(ms)=1800000) ran for 1800047 milliseconds before timing out.\n",
+        rank);
+  const Diagnosis diagnosis = posted(text);
+  EXPECT_THAT(first_cause(diagnosis), HasSubstr("ank 0"));
+  EXPECT_LT(diagnosis.root_causes.front().confidence, 0.8);
+}
+
 }  // namespace
 }  // namespace faultline

@@ -106,8 +106,9 @@ TEST(PartDocuments, ALineOfJobOutputWithAsManyCommasIsNoRow) {
       "0, 100 %, 71204 MiB\n"
       "step 41, loss 2.13, lr 0.0003\n"
       "1, 0 %, 8 MiB\n");
-  ASSERT_THAT(parts, SizeIs(2));
-  EXPECT_EQ(found(parts[1].names, "index"), "1");
+  ASSERT_THAT(parts, SizeIs(3));
+  EXPECT_EQ(parts[1].tool, "script");  // the job's own step
+  EXPECT_EQ(found(parts[2].names, "index"), "1");
 }
 
 TEST(PartDocuments, ATableThatIsNoGpusIsLeftAlone) {

@@ -55,6 +55,17 @@ const Case kCases[] = {
      What::step, "DeepSpeed", 1520, 0, 0, ""},
     {"DeepSpeed's pipelines", "steps: 40 loss: 6.9123 iter time (s): 0.402 samples/sec: 79.6",
      What::step, "DeepSpeed", 40, 0, 0.402, "6.9123"},
+    {"a script's epochs", "Epoch 3/16", What::step, "script", -1, 0, 0, ""},
+    {"a script that counts samples in an epoch", "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300039",
+     What::step, "script", 640, 60000, 0, "2.300039"},
+    {"a script that counts in brackets", "[Epoch 2][Iter 100/500] train_loss 0.71, lr 0.1",
+     What::step, "script", 100, 500, 0, ""},
+    {"a script that counts iterations", "iter 1200: loss 2.3412, time 140.23ms, mfu 31.20%",
+     What::step, "script", 1200, 0, 0, "2.3412"},
+    {"a script behind a stamp and a level",
+     "2026-03-05 02:31:07,123 - train - INFO - Step 100 of 5000 | Loss=0.31", What::step, "script",
+     100, 5000, 0, "0.31"},
+    {"a script's rate", "Iter #89: 434.6 img/sec per GPU", What::step, "script", 89, 0, 0, ""},
     {"the HF Trainer",
      "{'loss': 2.3141, 'grad_norm': 0.51, 'learning_rate': 4.5e-05, 'epoch': 0.42}", What::loss,
      "HF Trainer", -1, 0, 0, "2.3141"},
@@ -121,6 +132,7 @@ TEST(TrainingLine, OfALineThatIsCutOffNoNumberIsReadThatMayGoOn) {
 
 TEST(TrainingLine, ALossThatIsNoNumberIsTold) {
   for (const std::string text : {
+           "Step 100 of 5000 | Loss=nan",
            "iteration 12/ 90 | elapsed time per iteration (ms): 4.1 | lm loss: NAN | grad norm: "
            "nan |",
            "iteration 12/ 90 | elapsed time per iteration (ms): 4.1 | lm loss: INF |",
@@ -155,6 +167,12 @@ TEST(TrainingLine, WhatLooksAlikeIsNoStep) {
            " 38%|###8      | 4001/4000 [1:46:24<2:53:36,  4.20s/it]",
            "2026-03-05 02:31:07 - a - b",
            "completed step: download",
+           "Step 3/12 : RUN make",
+           "Step 3: start the server",
+           "Epoch 4/3",
+           "Epochs 3/16",
+           "Batch 7 of the mails was sent",
+           "iteration",
        })
     EXPECT_FALSE(read_training_line(text).has_value()) << text;
 }

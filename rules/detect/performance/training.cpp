@@ -48,6 +48,7 @@ Training training_in(const View& view, const PartRecord& record) {
                     .longest_step = text_in(view, record, "longest at step"),
                     .not_a_number_since = text_in(view, record, "not a number since"),
                     .not_a_number = number("not a number in") > 0,
+                    .pauses_told = text_in(view, record, "pauses").empty(),
                     .phase = phase_named(text_in(view, record, "phase")),
                     .phase_step = text_in(view, record, "phase step"),
                     .longest_save = number("longest save")};

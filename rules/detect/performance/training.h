@@ -25,6 +25,7 @@ struct Training {
   std::string longest_step;
   std::string not_a_number_since;  // the loss of this step, and of all after it
   bool not_a_number = false;
+  bool pauses_told = true;  // its lines tell of evaluations and saves
   Phase phase = Phase::steps;
   std::string phase_step;
   const LineRef* phase_line = nullptr;

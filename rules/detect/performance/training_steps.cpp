@@ -92,7 +92,7 @@ Suspicion stand(const View& view, const Training& training, double quiet, Claim 
 void suspect_standstill(const View& view, const Training& training, std::vector<Suspicion>& found) {
   const bool tells = training.phase == Training::Phase::saving ||
                      (training.phase == Training::Phase::steps && training.usual > 0 &&
-                      !training.made_all_steps().value_or(false));
+                      training.pauses_told && !training.made_all_steps().value_or(false));
   if (!tells || calls_are_logged(view) || is_told_otherwise(view, training)) return;
   const double least = patience(training);
   if (training.quiet() >= least)

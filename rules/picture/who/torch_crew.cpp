@@ -40,10 +40,14 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
 
 // Where one log holds the lines of all ranks, a number that is left out is a rank's that is silent.
 void TorchCrew::fill_gaps() {
-  constexpr std::size_t kEnough = 4;
+  constexpr std::size_t kEnough = 3;
   if (world_.size() < kEnough) return;
-  for (const TorchRank* rank : ranks_)
-    if (rank->rank < 0 || rank->guessed || rank->source != ranks_.front()->source) return;
+  for (const TorchRank* rank : ranks_) {
+    // Lines without a label that tell of no time-out may be a launcher's.
+    const bool nobody = rank->rank < 0 && rank->timeouts.empty();
+    if ((rank->rank < 0 && !nobody) || rank->guessed || rank->source != ranks_.front()->source)
+      return;
+  }
   one_log_ = true;
   if (expected_ > 0) return;
   const auto all = static_cast<std::size_t>(*world_.rbegin()) + 1;

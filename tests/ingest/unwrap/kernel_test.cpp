@@ -20,6 +20,8 @@ TEST(KernelFramings, GiveTheMessageAndWhatTheyKnowOfItsTime) {
       {"F1 padded", "[   12.345678] " + kText, {.text = kText, .uptime_us = 12345678}},
       {"F1 up for weeks", "[6781741.548768] " + kText, {.text = kText, .uptime_us = 6781741548768}},
       {"F2 dmesg -T", "[Thu Mar  5 02:47:11 2026] " + kText, second},
+      {"F2 in Portuguese", "[Qui Mar 05 02:47:11 2026] " + kText, second},
+      {"F2 in German", "[Do Mär  5 02:47:11 2026] " + kText, second},
       {"F3 dmesg --time-format iso", "2026-03-05T02:47:11,123456+00:00 " + kText, exact},
       {"F3 in another zone", "2026-03-05T03:47:11,123456+01:00 " + kText, exact},
       {"F4 dmesg -x", "kern  :warn  : [ 8423.118204] " + kText, uptime},

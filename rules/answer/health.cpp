@@ -1,0 +1,104 @@
+#include "rules/answer/health.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "rules/answer/coverage.h"
+#include "rules/answer/coverage_hosts.h"
+#include "rules/answer/coverage_performance.h"
+#include "rules/answer/coverage_ranks.h"
+#include "rules/answer/shown_text.h"
+#include "rules/answer/training_progress.h"
+#include "rules/detect/performance/training.h"
+#include "rules/detect/placed.h"
+#include "rules/detect/torch/sayings.h"
+#include "rules/knowledge/limits.h"
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+namespace {
+
+// Lines behind the word of its end, as a script prints them that started the program. More of them
+// are something that went on.
+constexpr std::uint64_t kMostLinesAfter = 200;
+
+// That a file is named after a rank is no word of it.
+bool a_rank_spoke(const View& view) {
+  return tells_of_a_job(view) || !view.job.flight().dumps().empty();
+}
+
+// A step was made after this line: the job was started again into the same log.
+bool went_on_after(const View& view, const LineRef& end) {
+  const std::optional<Training> training = training_of(view);
+  return training && training->line != nullptr && said_order(end, *training->line) == Order::before;
+}
+
+// Their launcher says so of exactly as many as this attempt has, and nobody worked on.
+bool all_ended_well(const View& view) {
+  const SourceAttempts attempts(view);
+  std::set<std::pair<std::uint32_t, std::int64_t>> ended;  // by source and pid
+  for (const auto& exit : view.job.torch().exits()) {
+    if (!attempts.in_attempt(exit.line)) continue;
+    if (exit.fact.exit_code != 0 || exit.fact.signal || went_on_after(view, exit.line))
+      return false;
+    ended.emplace(exit.line.source, exit.fact.pid);
+  }
+  return view.roll.expected > 0 && std::ssize(ended) == view.roll.expected;
+}
+
+// The line by which the job's program says that it did all it was to do. What any script may print
+// counts where something tells that ranks worked. nullptr: none says so.
+const LineRef* word_of_its_end(const View& view) {
+  const bool worked = has_training(view) || !view.members.empty() || view.roll.seen > 0;
+  const SourceAttempts attempts(view);
+  for (const TorchRank* rank : view.job.torch().ranks())
+    for (const TorchSaying& saying : rank->said) {
+      const LineRef& line = saying.last;
+      if (saying.exception || !attempts.in_attempt(line)) continue;
+      const auto match = meaning_of(view, saying);
+      if (!match || match->signature->marks != Marks::ended_well) continue;
+      if (match->signature->confidence < limits::decided && !worked) continue;
+      if (view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter &&
+          !went_on_after(view, line))
+        return &line;
+    }
+  return nullptr;
+}
+
+// Some member began a call and never finished it.
+bool somebody_stands(const View& view) {
+  return std::ranges::any_of(view.members, [&](std::size_t index) {
+    return began_and_never_finished(view.member(index));
+  });
+}
+
+}  // namespace
+
+bool enough_to_call_healthy(const View& view) {
+  if (!tests_without_rows(view).empty() || somebody_stands(view)) return false;
+  if (all_ended_well(view) || training_ended(view) || word_of_its_end(view) != nullptr) return true;
+  if (!view.roll.all_heard() || not_seen_at_work(view)) return false;
+  if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
+  if (view.members.empty() && view.job.torch().empty() && has_training(view)) return false;
+  if (view.members.empty())
+    return (view.roll.seen > 0 && a_rank_spoke(view) && view.job.torch().exits().empty()) ||
+           is_as_fast_as_it_should_be(view);
+  return !view.lines_are_missing() && uncompared_members(view) == 0 &&
+         broken_off_sources(view).empty();
+}
+
+std::string own_word_of_its_end(const View& view) {
+  constexpr std::size_t kMostShown = 120;  // bytes
+  const LineRef* word = word_of_its_end(view);
+  if (word == nullptr) return {};
+  const Evidence line = view.evidence(*word);
+  return fmt::format("At its end it says: \"{}\" ({}, line {}).", shown(line.text, kMostShown),
+                     line.source, line.line);
+}
+
+}  // namespace faultline
