@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -14,28 +13,16 @@
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/shown_text.h"
 #include "rules/answer/training_progress.h"
-#include "rules/detect/performance/training.h"
 #include "rules/detect/placed.h"
-#include "rules/detect/torch/sayings.h"
-#include "rules/knowledge/limits.h"
+#include "rules/detect/torch/word_of_end.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 namespace {
 
-// Lines behind the word of its end, as a script prints them that started the program. More of them
-// are something that went on.
-constexpr std::uint64_t kMostLinesAfter = 200;
-
 // That a file is named after a rank is no word of it.
 bool a_rank_spoke(const View& view) {
   return tells_of_a_job(view) || !view.job.flight().dumps().empty();
-}
-
-// A step was made after this line: the job was started again into the same log.
-bool went_on_after(const View& view, const LineRef& end) {
-  const std::optional<Training> training = training_of(view);
-  return training && training->line != nullptr && said_order(end, *training->line) == Order::before;
 }
 
 // Their launcher says so of exactly as many as this attempt has, and nobody worked on.
@@ -49,25 +36,6 @@ bool all_ended_well(const View& view) {
     ended.emplace(exit.line.source, exit.fact.pid);
   }
   return view.roll.expected > 0 && std::ssize(ended) == view.roll.expected;
-}
-
-// The line by which the job's program says that it did all it was to do. What any script may print
-// counts where something tells that ranks worked. nullptr: none says so.
-const LineRef* word_of_its_end(const View& view) {
-  const bool worked = has_training(view) || !view.members.empty() || view.roll.seen > 0;
-  const SourceAttempts attempts(view);
-  for (const TorchRank* rank : view.job.torch().ranks())
-    for (const TorchSaying& saying : rank->said) {
-      const LineRef& line = saying.last;
-      if (saying.exception || !attempts.in_attempt(line)) continue;
-      const auto match = meaning_of(view, saying);
-      if (!match || match->signature->marks != Marks::ended_well) continue;
-      if (match->signature->confidence < limits::decided && !worked) continue;
-      if (view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter &&
-          !went_on_after(view, line))
-        return &line;
-    }
-  return nullptr;
 }
 
 // Some member began a call and never finished it.

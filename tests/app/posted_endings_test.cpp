@@ -223,6 +223,18 @@ TEST(PostedEndings, AWordOfAnEndHidesNoFault) {
             Verdict::healthy);
 }
 
+TEST(PostedEndings, WhatIsEndedAfterItDidAllItWasToDoHasNotFailed) {
+  const std::string cancelled =
+      "slurmstepd: error: *** JOB 761567 ON gn1206 CANCELLED AT 2026-03-05T02:47:13 ***\n";
+  EXPECT_EQ(posted("[Step 99/100] Loss: 4.92\n[Step 100/100] Loss: 5.22\n" + cancelled).verdict,
+            Verdict::failed);
+  EXPECT_EQ(posted("[Step 99/100] Loss: 4.92\n[Step 100/100] Loss: 5.22\n"
+                   "Training done in 42.00 seconds.\n" +
+                   cancelled)
+                .verdict,
+            Verdict::healthy);
+}
+
 // Whoever took the process of a pool says why; the pool does not know.
 TEST(PostedEndings, AProcessOfAPoolThatDiedIsWhatTheSchedulerSaysOfIt) {
   const std::string raised =

@@ -13,6 +13,7 @@
 
 #include "rules/detect/torch/ends.h"
 #include "rules/detect/torch/sayings.h"
+#include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
@@ -383,6 +384,12 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   std::map<std::pair<Cause, std::string>, CrashGroup> by_cause;
   std::map<Cause, CrashGroup> by_echo;
   bool only_a_step_ended = true;
+  // What is ended after it did all it was to do has not failed.
+  const LineRef* end = word_of_its_end(view);
+  const auto came_after_the_end = [&](const Told& told) {
+    return end != nullptr && told.match && told.cause() == Cause::process_aborted &&
+           said_order(*end, told.saying->line) == Order::before;
+  };
   for (const TorchRank* rank : crew.ranks()) {
     Story story = story_of(view, crew, speakers, *rank);
     if (story.cause) {
@@ -399,6 +406,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
       group.told.push_back(std::move(aside));
     }
     for (Told& echo : story.echoes) {
+      if (came_after_the_end(echo)) continue;
       only_a_step_ended &= says_that_a_step_ended(echo);
       const Cause cause = echo.cause();
       by_echo[cause].told.push_back(std::move(echo));

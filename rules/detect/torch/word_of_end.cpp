@@ -1,0 +1,42 @@
+#include "rules/detect/torch/word_of_end.h"
+
+#include <cstdint>
+#include <optional>
+
+#include "rules/detect/performance/training.h"
+#include "rules/detect/torch/sayings.h"
+#include "rules/knowledge/limits.h"
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+namespace {
+
+// Lines behind the word of its end, as a script prints them that started the program. More of them
+// are something that went on.
+constexpr std::uint64_t kMostLinesAfter = 200;
+
+}  // namespace
+
+bool went_on_after(const View& view, const LineRef& end) {
+  const std::optional<Training> training = training_of(view);
+  return training && training->line != nullptr && said_order(end, *training->line) == Order::before;
+}
+
+const LineRef* word_of_its_end(const View& view) {
+  const bool worked = training_of(view).has_value() || !view.members.empty() || view.roll.seen > 0;
+  const SourceAttempts attempts(view);
+  for (const TorchRank* rank : view.job.torch().ranks())
+    for (const TorchSaying& saying : rank->said) {
+      const LineRef& line = saying.last;
+      if (saying.exception || !attempts.in_attempt(line)) continue;
+      const auto match = meaning_of(view, saying);
+      if (!match || match->signature->marks != Marks::ended_well) continue;
+      if (match->signature->confidence < limits::decided && !worked) continue;
+      if (view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter &&
+          !went_on_after(view, line))
+        return &line;
+    }
+  return nullptr;
+}
+
+}  // namespace faultline
