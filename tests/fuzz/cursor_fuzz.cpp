@@ -1,5 +1,6 @@
-// Any bytes as what a source remembers: a reader goes on from them without a crash and without
-// remembering more than there was, and what it remembers in its turn is taken up the same.
+// Any bytes as what a source remembers: a reader goes on from them without a crash, without losing a
+// byte and without remembering more than there was. What a reader remembered itself is taken up the
+// same wherever the rest is cut.
 #include <algorithm>
 
 #include "ingest/reader.h"
@@ -42,12 +43,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   cursor.carry += all.substr(0, carried);
   const std::string_view text = all.substr(carried);
 
-  // Whatever it was: what comes of it is a cursor like any other.
   Reader reader(cursor, Timestamp{});
   reader.finish();
   (void)reader.take();
   require(reader.cursor().carry.size() <= 2 * cursor.carry.size() + 1024, "memory does not grow");
-  const Cursor ours = reader.cursor();
+  (void)read(reader.cursor(), text, std::min(cut, text.size()));
+
+  Reader writer(Cursor{}, Timestamp{});
+  writer.feed(std::string(all.substr(0, carried)));
+  writer.finish();
+  (void)writer.take();
+  const Cursor ours = writer.cursor();
   const ToldBySource whole = read(ours, text, text.size());
   require(read(ours, text, std::min(cut, text.size())) == whole, "a cut changes nothing");
   return 0;

@@ -7,7 +7,9 @@
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
 #include "rules/detect/placed.h"
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/signatures.h"
 
 namespace faultline {
 namespace {
@@ -163,23 +165,20 @@ void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& 
 // -------------------------------------------------------------------------------------
 
 void suspect_unanswered(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
-  const std::string error = text_in(facts.view, record, "error");
-  if (error.find("retry counter exceeded") == std::string::npos &&
-      error.find("Failed status 12:") == std::string::npos)
-    return;
+  const auto match = facts.view.catalog.signatures->match(
+      Remark{.dialect = "torch", .text = text_in(facts.view, record, "error")});
+  if (!match || match->signature->cause != Cause::network_transport_error) return;
   Suspicion suspicion =
       describe_loss(facts, record, Cause::network_transport_error, Claim::perftest_unanswered);
   suspicion.verdict = Verdict::failed;
   Finding& finding = suspicion.finding;
-  finding.severity = Severity::critical;
+  finding.severity = match->signature->severity;
   const std::string to = to_whom(record);
   finding.title = fmt::format(
       "A test over RDMA{}{} got no answer from its other end (status 12: retries exceeded)",
       to.empty() ? "" : " to ", to);
-  finding.actions = {
-      {.what = "See whether the other end lives, its port is up, and both use GIDs of one network.",
-       .where = {},
-       .command = "ibstat; show_gids; ibv_devinfo | grep -E 'hca_id|state|link_layer'"}};
+  for (const Action& action : match->signature->actions)
+    finding.actions.push_back(fill_in(action, advice_subject(finding.subject)));
   found.push_back(std::move(suspicion));
 }
 
