@@ -156,6 +156,19 @@ std::optional<NcclTestsLayout> layout_by_meaning(std::string_view head) {
   return layout.busbw[0] >= 0 ? std::optional(layout) : std::nullopt;
 }
 
+// What was moved, in the microseconds it took, makes the bandwidth beside it. Where nothing was
+// measured nothing contradicts.
+bool fits_together(double bytes, std::string_view time, std::string_view bandwidth) {
+  constexpr double kRounded = 0.02;  // GB/s
+  constexpr double kShare = 0.03;
+  const auto us = real(time);
+  const auto told = real(bandwidth);
+  if (!us || !told) return time == "N/A" || bandwidth == "N/A";
+  if (*us <= 0) return *us == 0;
+  const double made = bytes / *us / 1e3;
+  return std::abs(made - *told) <= kRounded + kShare * made;
+}
+
 }  // namespace
 
 std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head) {
@@ -176,6 +189,10 @@ std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row) {
   if (words.size() != next + kGuessedColumns) return std::nullopt;
   layout.leading = static_cast<int>(next);
   layout.tokens = layout.leading + kGuessedColumns;
+  // A row of another layout, or a piece of one, may have as many words.
+  const auto size = real(words[0]);
+  for (const std::size_t time : {next, next + 4})
+    if (!size || !fits_together(*size, words[time], words[time + 1])) return std::nullopt;
   for (std::size_t group = 0; group < 2; ++group) {
     const int time = layout.leading + 4 * static_cast<int>(group);
     layout.algbw[group] = time + 1;
@@ -215,7 +232,8 @@ std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_v
     }
     row.algbw[group] = *algbw * layout.bandwidth_unit / kMegabytes;
     row.busbw[group] = *busbw * layout.bandwidth_unit / kMegabytes;
-    row.wrong[group] = real(word(layout.wrong[group]));
+    const std::string_view wrong = word(layout.wrong[group]);
+    if (wrong.find('.') == wrong.npos) row.wrong[group] = real(wrong);  // a count: 12, 1e+06
   }
   return row;
 }

@@ -90,6 +90,7 @@ class Nsys : public PartDocument {
   // Stages: 0 nothing yet, 1 rows of CSV, 2 rows of a table. words_ are the columns.
   Line read(std::string_view text) override {
     if (read_head(text)) return Line::part;
+    if (stage_ == 0) return Line::after;
     if (stage_ == 2 && text.find_first_not_of("- ") == std::string_view::npos) return Line::part;
     const auto row = stage_ == 1 ? csv_row(text) : table_row(text);
     if (!row) return Line::after;
@@ -133,6 +134,7 @@ class Nsys : public PartDocument {
   }
 
   std::optional<Row> row_of(const std::vector<std::string>& fields) const {
+    if (fields.size() < 2 || fields.size() > words_.size()) return std::nullopt;
     Row row;
     const auto share = number(fields[0]);
     const auto total = number(fields[1]);

@@ -213,7 +213,7 @@ const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const C
   const bool of_cpp = std::ranges::any_of(group.told, [](const Told& told) {
     return told.saying->exception && told.saying->exception->type == PythonException::kOfCpp;
   });
-  if (own.empty() && of_cpp) own.swap(aborted);
+  if (of_cpp && !aborted.empty()) own.swap(aborted);
   return own.size() == 1 ? own.begin()->second : nullptr;
 }
 
