@@ -1,6 +1,6 @@
-// Every form that is read, by its golden input, as it looks after viewers, terminals and people had it
-// in their hands: the same answer or a less sure one, nobody new who is accused, and no health where
-// there was none.
+// Every form that is read, by its golden input, as it looks after viewers, terminals and people had
+// it in their hands: the same answer or a less sure one, nobody new who is accused, and no health
+// where there was none.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,8 @@ std::string text_of(const fs::path& file) {
 // Whatever was found, whether it stood as a cause or not.
 std::set<Cause> found_in(const Diagnosis& diagnosis) {
   std::set<Cause> causes;
-  for (const auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms, &diagnosis.observations})
+  for (const auto* findings :
+       {&diagnosis.root_causes, &diagnosis.symptoms, &diagnosis.observations})
     for (const Finding& finding : *findings) causes.insert(finding.cause);
   return causes;
 }
@@ -104,7 +105,8 @@ TEST_P(Mutation, BrokenIntoRowsAccusesNobodyElse) {
 // What stands in its place says why another answer is right.
 std::string why_a_part_of_it_means_something_else(const std::string& form) {
   if (form == "ncclras_json_2_28") return "its last report takes back what the one before told";
-  if (form == "torch_quoted_errors") return "it holds errors of several jobs, the first of which counts";
+  if (form == "torch_quoted_errors")
+    return "it holds errors of several jobs, the first of which counts";
   return {};
 }
 

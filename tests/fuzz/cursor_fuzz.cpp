@@ -1,6 +1,6 @@
-// Any bytes as what a source remembers: a reader goes on from them without a crash, without losing a
-// byte and without remembering more than there was. What a reader remembered itself is taken up the
-// same wherever the rest is cut.
+// Any bytes as what a source remembers: a reader goes on from them without a crash, without losing
+// a byte and without remembering more than there was. What a reader remembered itself is taken up
+// the same wherever the rest is cut.
 #include <algorithm>
 
 #include "ingest/reader.h"

@@ -48,8 +48,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   finding.cause = Cause::collective_timeout;
   finding.title = fmt::format("{} timed out in {}", crew.people(reporters), stuck.place());
   if (!elsewhere.empty())
-    finding.title =
-        fmt::format("{} timed out, first in {}", crew.people(reporters), stuck.place());
+    finding.title = fmt::format("{} timed out, first in {}", crew.people(reporters), stuck.place());
   if (start) {
     const Timestamp began{std::chrono::microseconds(*start)};
     finding.title += fmt::format(", waiting since {}", to_rfc3339(began));

@@ -197,8 +197,8 @@ void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const St
 using GroupKey = std::pair<std::string, bool>;  // its name, and whether of Sends and Recvs
 using GroupsByKey = std::map<GroupKey, StuckGroup>;
 
-// Whether somebody else timed out in the same call of the group; or in another one that has the same
-// number: counts of two groups are hardly equal by chance, once they are high.
+// Whether somebody else timed out in the same call of the group; or in another one that has the
+// same number: counts of two groups are hardly equal by chance, once they are high.
 bool waits_in(const StuckGroup& stuck, const TimedOut& wait) {
   constexpr std::uint64_t kHigh = 1000;
   const auto is_same_call = [&](const TimedOut& other) {
