@@ -7,7 +7,7 @@
 namespace faultline::faults {
 namespace {
 
-constexpr std::string_view kPlain = "step ";
+constexpr std::string_view kPlain = "note ";
 
 // A line of each kind that takes another way through the service: one that nobody knows, one of the
 // kernel, two of NCCL. Its number makes it the only one of its form.
@@ -15,7 +15,7 @@ std::string line_of(const SentSource& source, std::uint64_t number) {
   const std::size_t own = source.number;
   switch (number % 4) {
     case 0:
-      return fmt::format("{}{:09} of {}: loss 0.25\n", kPlain, number, source.name);
+      return fmt::format("{}{:09} of {}: all is well\n", kPlain, number, source.name);
     case 1:
       return fmt::format(
           "Mar  5 10:00:01 n{} kernel: [ 1000.123456] NVRM: Xid (PCI:0000:3b:00): 79, pid={}, GPU "
