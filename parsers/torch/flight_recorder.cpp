@@ -131,6 +131,7 @@ class DumpReader {
       read_config(config);
     }
     read_entries(entries);
+    if (counts_all_groups_together()) count_each_group();
     name_groups();
     if (tree_.kind(root) == ValueTree::Kind::dictionary)
       read_status(tree_.member(root, "pg_status"));
@@ -264,6 +265,50 @@ class DumpReader {
     by_name_.clear();
     for (std::size_t i = 0; i < groups_.size(); ++i)
       by_name_.try_emplace({groups_[i].fact.name, -1}, i);
+  }
+
+  // TorchComms has one count for all groups of a process. Then number and record go together in all
+  // of them, where PyTorch begins each group at 1.
+  bool counts_all_groups_together() const {
+    std::optional<std::int64_t> apart;
+    int several = 0;  // groups of several entries
+    for (const Group& group : groups_) {
+      std::int64_t number = 0;
+      std::int64_t record = 0;
+      for (std::size_t i = 0; i < group.fact.sequence.size(); ++i) {
+        number = sum(number, group.fact.sequence[i]);
+        record = sum(record, group.fact.record[i]);
+        if (record < 0) return false;
+        const std::int64_t now = sum(number, -record);
+        if (now != apart.value_or(now)) return false;
+        apart = now;
+      }
+      several += group.fact.sequence.size() > 1 ? 1 : 0;
+    }
+    return several > 1;
+  }
+
+  // Of a recorder that has forgotten its first entries no group's place is known: its entries
+  // cannot be compared with those of others.
+  void count_each_group() {
+    const bool whole = std::ranges::any_of(groups_, [](const Group& group) {
+      return !group.fact.record.empty() && group.fact.record.front() == 0;
+    });
+    if (!whole) {
+      dump_.unreadable_entries = dump_.entries;
+      groups_.clear();
+      by_name_.clear();
+      return;
+    }
+    for (Group& group : groups_) {
+      std::ranges::fill(group.fact.sequence, 1);
+      group.sequence = std::ssize(group.fact.sequence);
+    }
+  }
+
+  // As unsigned numbers: a hostile dump may hold any.
+  static std::int64_t sum(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
   }
 
   Key key_of(Index key) {

@@ -175,6 +175,28 @@ TEST(FlightRecorder, EntriesMayLackNearlyEverything) {
   EXPECT_EQ(dump.groups[0].last_completed, 300);
 }
 
+// TorchComms counts the calls of all groups of a process together.
+TEST(FlightRecorder, WhereOneCountIsOfAllGroupsEachGroupIsCountedByItself) {
+  const auto entry = [](int record, int group) {
+    return R"({"record_id":)" + std::to_string(record) + R"(,"pg_id":)" + std::to_string(group) +
+           R"(,"process_group":[")" + std::to_string(group) + R"(","g"],"collective_seq_id":)" +
+           std::to_string(record + 1) +
+           R"(,"profiling_name":"ncclx:all_reduce","state":"completed"})";
+  };
+  const std::string head = R"({"version":"2.10","comm_lib_version":"2.31.2","entries":[)";
+  const auto groups_in = [&](int first) {
+    std::vector<std::vector<std::int64_t>> sequences;
+    const std::string text = head + entry(first, 0) + "," + entry(first + 1, 1) + "," +
+                             entry(first + 2, 0) + "," + entry(first + 3, 1) + "]}";
+    for (const DumpedFact& told : read_dump_json(text, false).facts)
+      if (const auto* group = std::get_if<FlightRecorderGroup>(&told.fact))
+        sequences.push_back(group->sequence);
+    return sequences;
+  };
+  EXPECT_EQ(groups_in(0), (std::vector<std::vector<std::int64_t>>{{1, 1}, {1, 1}}));
+  EXPECT_TRUE(groups_in(7).empty());  // what it has forgotten leaves no group's place known
+}
+
 TEST(FlightRecorder, CutAnywhereTheWholeEntriesAreRead) {
   for (const std::string name : {"torch_v2.10.pickle", "v2.10_p2.pickle", "v2.10_p4.pickle"}) {
     const std::string whole = fixture("flight_recorder/" + name);
