@@ -134,6 +134,7 @@ class Nsys : public PartDocument {
   }
 
   std::optional<Row> row_of(const std::vector<std::string>& fields) const {
+    // What a cursor restored may hold other columns than a head that was read.
     if (fields.size() < 2 || fields.size() > words_.size()) return std::nullopt;
     Row row;
     const auto share = number(fields[0]);

@@ -131,12 +131,13 @@ class DumpReader {
       read_config(config);
     }
     read_entries(entries);
-    if (counts_all_groups_together()) count_each_group();
+    const bool compares = !counts_all_groups_together() || count_each_group();
     name_groups();
-    if (tree_.kind(root) == ValueTree::Kind::dictionary)
+    if (compares && tree_.kind(root) == ValueTree::Kind::dictionary)
       read_status(tree_.member(root, "pg_status"));
     // Other programs, too, have lists of entries.
-    if (groups_.empty() && dump_.entries > 0 && dump_.unreadable_entries == dump_.entries)
+    if (compares && groups_.empty() && dump_.entries > 0 &&
+        dump_.unreadable_entries == dump_.entries)
       return false;
     for (Group& group : groups_) add_details(group);
     return true;
@@ -288,9 +289,9 @@ class DumpReader {
     return several > 1;
   }
 
-  // Of a recorder that has forgotten its first entries no group's place is known: its entries
-  // cannot be compared with those of others.
-  void count_each_group() {
+  // False: the recorder has forgotten its first entries, so no group's place is known, and its
+  // entries cannot be compared with those of others.
+  bool count_each_group() {
     const bool whole = std::ranges::any_of(groups_, [](const Group& group) {
       return !group.fact.record.empty() && group.fact.record.front() == 0;
     });
@@ -298,12 +299,13 @@ class DumpReader {
       dump_.unreadable_entries = dump_.entries;
       groups_.clear();
       by_name_.clear();
-      return;
+      return false;
     }
     for (Group& group : groups_) {
       std::ranges::fill(group.fact.sequence, 1);
       group.sequence = std::ssize(group.fact.sequence);
     }
+    return true;
   }
 
   // As unsigned numbers: a hostile dump may hold any.

@@ -28,10 +28,12 @@ bool a_rank_spoke(const View& view) {
 // Their launcher says so of exactly as many as this attempt has, and nobody worked on.
 bool all_ended_well(const View& view) {
   const SourceAttempts attempts(view);
+  const LineRef* step = last_step(view);
   std::set<std::pair<std::uint32_t, std::int64_t>> ended;  // by source and pid
   for (const auto& exit : view.job.torch().exits()) {
     if (!attempts.in_attempt(exit.line)) continue;
-    if (exit.fact.exit_code != 0 || exit.fact.signal || went_on_after(view, exit.line))
+    if (exit.fact.exit_code != 0 || exit.fact.signal ||
+        (step != nullptr && said_order(exit.line, *step) == Order::before))
       return false;
     ended.emplace(exit.line.source, exit.fact.pid);
   }

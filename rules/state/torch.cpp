@@ -137,8 +137,10 @@ void Torch::say(TorchRank& rank, std::string text, const PythonException* except
   TorchSaying& saying = rank.said.emplace_back();
   saying.text = std::move(text);
   saying.line = std::move(line);
-  saying.last = saying.line;
-  if (exception == nullptr) return;
+  if (exception == nullptr) {
+    saying.last = saying.line;
+    return;
+  }
   saying.exception = *exception;
   if (whole_tracebacks_ == kMostWholeTracebacks)
     saying.exception->lines.clear();

@@ -32,7 +32,7 @@ struct TorchSaying {
   std::optional<PythonException> exception;
   std::string text;  // "ValueError: ...", as the signatures see it
   LineRef line;
-  LineRef last;  // of a line: where it stands again
+  LineRef last;  // where it stood last; not of an exception
 };
 
 struct TorchRank {

@@ -184,17 +184,20 @@ TEST(FlightRecorder, WhereOneCountIsOfAllGroupsEachGroupIsCountedByItself) {
            R"(,"profiling_name":"ncclx:all_reduce","state":"completed"})";
   };
   const std::string head = R"({"version":"2.10","comm_lib_version":"2.31.2","entries":[)";
-  const auto groups_in = [&](int first) {
-    std::vector<std::vector<std::int64_t>> sequences;
-    const std::string text = head + entry(first, 0) + "," + entry(first + 1, 1) + "," +
-                             entry(first + 2, 0) + "," + entry(first + 3, 1) + "]}";
-    for (const DumpedFact& told : read_dump_json(text, false).facts)
-      if (const auto* group = std::get_if<FlightRecorderGroup>(&told.fact))
-        sequences.push_back(group->sequence);
-    return sequences;
+  const auto dump_from = [&](int first) {
+    return read_dump_json(head + entry(first, 0) + "," + entry(first + 1, 1) + "," +
+                              entry(first + 2, 0) + "," + entry(first + 3, 1) + "]}",
+                          false)
+        .facts;
   };
-  EXPECT_EQ(groups_in(0), (std::vector<std::vector<std::int64_t>>{{1, 1}, {1, 1}}));
-  EXPECT_TRUE(groups_in(7).empty());  // what it has forgotten leaves no group's place known
+  const Dump whole = dump_of(dump_from(0));
+  ASSERT_EQ(whole.groups.size(), 2U);
+  for (const auto& group : whole.groups)
+    EXPECT_EQ(group.sequence, (std::vector<std::int64_t>{1, 1}));
+  // What it has forgotten leaves no group's place known, and that is said.
+  const Dump late = dump_of(dump_from(7));
+  EXPECT_EQ(late.head.unreadable_entries, 4U);
+  EXPECT_TRUE(late.groups.empty());
 }
 
 TEST(FlightRecorder, CutAnywhereTheWholeEntriesAreRead) {

@@ -167,7 +167,7 @@ void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& 
 void suspect_unanswered(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
   const auto match = facts.view.catalog.signatures->match(
       Remark{.dialect = "torch", .text = text_in(facts.view, record, "error")});
-  if (!match || match->signature->cause != Cause::network_transport_error) return;
+  if (!match || match->signature->id != "perftest.no_answer") return;
   Suspicion suspicion =
       describe_loss(facts, record, Cause::network_transport_error, Claim::perftest_unanswered);
   suspicion.verdict = Verdict::failed;

@@ -29,8 +29,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
         first = &wait;
     }
   if (reporters.size() > 1) reporters.erase(-1);
-  std::set<int> elsewhere;  // in other calls
-  std::ranges::set_difference(reporters, stuck.waiting, std::inserter(elsewhere, elsewhere.end()));
+  const bool in_one_call = std::ranges::includes(stuck.waiting, reporters);
   std::set<int> told;
   for (const TorchRank* rank : crew.ranks())
     if (rank->signalled && !reporters.contains(rank->rank)) told.insert(rank->rank);
@@ -46,9 +45,8 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   suspicion.since = first->timeout->line.time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_timeout;
-  finding.title = fmt::format("{} timed out in {}", crew.people(reporters), stuck.place());
-  if (!elsewhere.empty())
-    finding.title = fmt::format("{} timed out, first in {}", crew.people(reporters), stuck.place());
+  finding.title = fmt::format("{} timed out{} in {}", crew.people(reporters),
+                              in_one_call ? "" : ", first", stuck.place());
   if (start) {
     const Timestamp began{std::chrono::microseconds(*start)};
     finding.title += fmt::format(", waiting since {}", to_rfc3339(began));

@@ -17,23 +17,25 @@ constexpr std::uint64_t kMostLinesAfter = 200;
 
 }  // namespace
 
-bool went_on_after(const View& view, const LineRef& end) {
+const LineRef* last_step(const View& view) {
   const std::optional<Training> training = training_of(view);
-  return training && training->line != nullptr && said_order(end, *training->line) == Order::before;
+  return training ? training->line : nullptr;
 }
 
 const LineRef* word_of_its_end(const View& view) {
-  const bool worked = training_of(view).has_value() || !view.members.empty() || view.roll.seen > 0;
+  const LineRef* step = last_step(view);
+  const bool worked = step != nullptr || !view.members.empty() || view.roll.seen > 0;
   const SourceAttempts attempts(view);
   for (const TorchRank* rank : view.job.torch().ranks())
     for (const TorchSaying& saying : rank->said) {
       const LineRef& line = saying.last;
-      if (saying.exception || !attempts.in_attempt(line)) continue;
+      if (saying.exception || !attempts.in_attempt(line) ||
+          view.job.sources().at(line.source).lines > line.line + kMostLinesAfter ||
+          (step != nullptr && said_order(line, *step) == Order::before))
+        continue;
       const auto match = meaning_of(view, saying);
-      if (!match || match->signature->marks != Marks::ended_well) continue;
-      if (match->signature->confidence < limits::decided && !worked) continue;
-      if (view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter &&
-          !went_on_after(view, line))
+      if (match && match->signature->marks == Marks::ended_well &&
+          (worked || match->signature->confidence >= limits::decided))
         return &line;
     }
   return nullptr;

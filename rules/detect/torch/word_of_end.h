@@ -5,8 +5,9 @@
 
 namespace faultline {
 
-// A step was made after this line: the job was started again into the same log.
-bool went_on_after(const View& view, const LineRef& end);
+// A step of the training after which nothing counts as an end: the job was started again into the
+// same log. nullptr: no line tells of a step.
+const LineRef* last_step(const View& view);
 
 // The line by which the job's program says that it did all it was to do. What any script may print
 // counts where something tells that ranks worked. nullptr: none says so.
