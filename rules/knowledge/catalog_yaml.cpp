@@ -82,20 +82,17 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
 
 std::map<Cause, Advice> read_advice(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  if (!file.root().IsMap())
-    file.place(file.root()).refuse("this is not a mapping; write an advice under each class");
-
   std::map<Cause, Advice> advice;
   std::map<Cause, std::size_t> lines;
-  for (const auto& entry : file.root()) {
-    const CatalogPlace place = file.place(entry.first);
-    const Cause cause = require_class(place, file.text(entry.first, "a class"));
+  file.read_pairs(file.root(), "the file", [&](const YAML::Node& named, const YAML::Node& its) {
+    const CatalogPlace place = file.place(named);
+    const Cause cause = require_class(place, file.text(named, "a class"));
     const auto [first, is_new] = lines.emplace(cause, place.line);
     if (!is_new)
       place.refuse(fmt::format("{} is listed twice, first in line {}; remove one of the two", cause,
                                first->second));
-    advice.emplace(cause, advice_of(file, entry.second));
-  }
+    advice.emplace(cause, advice_of(file, its));
+  });
   return advice;
 }
 

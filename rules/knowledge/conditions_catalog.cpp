@@ -82,8 +82,9 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
     require_word(file.place(node), "kind", condition.kind, kKinds);
   };
   const auto read_names = [&](const YAML::Node& node) {
-    for (const auto& name : node)
-      condition.named.emplace(file.text(name.first, "a name"), file.text(name.second, "a name"));
+    file.read_pairs(node, "named", [&](const YAML::Node& name, const YAML::Node& value) {
+      condition.named.emplace(file.text(name, "a name"), file.text(value, "a name"));
+    });
   };
   file.read_fields(
       entry, "a condition",
@@ -103,7 +104,7 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
        maybe("named", read_names),
        maybe("under_load", condition.under_load),
        maybe("before_start", condition.before_start),
-       maybe("siblings", [&](const YAML::Node& node) { condition.siblings = node.as<bool>(); }),
+       maybe("siblings", condition.siblings),
        needed("finding", condition.finding),
        needed("severity", condition.severity),
        needed("confidence",
@@ -128,10 +129,10 @@ PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
   PortWords ports;
   std::vector<std::string> infiniband;
   const auto read_words = [&](const YAML::Node& node) {
-    for (const auto& state : node) {
-      const std::string name = file.text(state.first, "a state");
-      for (const auto& word : state.second) ports.words.emplace(file.text(word, "a word"), name);
-    }
+    file.read_pairs(node, "words", [&](const YAML::Node& state, const YAML::Node& said) {
+      const std::string name = file.text(state, "a state");
+      for (const std::string& word : file.texts(said, name)) ports.words.emplace(word, name);
+    });
   };
   // Some are newer than the rest: a file of one's own may not have them.
   file.read_fields(

@@ -48,8 +48,9 @@ CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
     counter.width = counter.extended = width_from(file, node);
   };
   const auto read_widths = [&](const YAML::Node& node) {
-    for (const auto& one : node)
-      counter.widths.emplace(file.text(one.first, "a tool"), width_from(file, one.second));
+    file.read_pairs(node, "widths", [&](const YAML::Node& tool, const YAML::Node& width) {
+      counter.widths.emplace(file.text(tool, "a tool"), width_from(file, width));
+    });
   };
   const auto read_minus = [&](const YAML::Node& node) {
     for (const std::string& name : file.texts(node, "minus"))
@@ -138,14 +139,15 @@ CountersCatalog read_counters(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   CountersCatalog catalog;
   const auto read_clear_age = [&](const YAML::Node& tools) {
-    for (const auto& one : tools)
-      catalog.clear_age_.emplace(file.text(one.first, "a tool"), file.text(one.second, "a name"));
+    file.read_pairs(tools, "clear_age", [&](const YAML::Node& tool, const YAML::Node& age) {
+      catalog.clear_age_.emplace(file.text(tool, "a tool"), file.text(age, "a name"));
+    });
   };
   const auto read_classes = [&](const YAML::Node& classes) {
-    for (const auto& one : classes) {
-      CounterClass of = class_of(file, one.first, one.second);
+    file.read_pairs(classes, "classes", [&](const YAML::Node& named, const YAML::Node& its) {
+      CounterClass of = class_of(file, named, its);
       catalog.classes_.emplace(of.name, of);
-    }
+    });
   };
   const auto read_counter = [&](const YAML::Node& entry) {
     std::vector<std::string> spellings;

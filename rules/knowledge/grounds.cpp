@@ -48,16 +48,16 @@ class Rows {
 
   template <class Read>
   void read(const YamlFile& file, const YAML::Node& section, Read read_row) {
-    for (const auto& entry : section) {
-      const std::string name = file.text(entry.first, "a name");
+    file.read_pairs(section, "a section", [&](const YAML::Node& key, const YAML::Node& entry) {
+      const std::string name = file.text(key, "a name");
       const auto known = std::ranges::find(names_, name);
       if (known == names_.end())
-        file.place(entry.first)
-            .refuse(fmt::format("nothing asks for \"{}\"; remove it, or mend its name", name));
+        file.place(key).refuse(
+            fmt::format("nothing asks for \"{}\"; remove it, or mend its name", name));
       const auto index = static_cast<std::size_t>(known - names_.begin());
-      rows_[index] = read_row(file, entry.second);
+      rows_[index] = read_row(file, entry);
       there_[index] = true;
-    }
+    });
   }
 
   std::vector<Grounds::Row> all(const YamlFile& file) {

@@ -33,6 +33,14 @@ class YamlFile {
   // A field that must be there.
   YAML::Node field(const YAML::Node& entry, const char* name) const;
 
+  // A mapping whose keys are names of the file's own; `read` takes each key and its value.
+  template <class Read>
+  void read_pairs(const YAML::Node& node, std::string_view what, Read read) const {
+    if (!node.IsMap())
+      place(node).refuse(fmt::format("{} is not a mapping; write names with values", what));
+    for (const auto& pair : node) read(pair.first, pair.second);
+  }
+
   std::string text(const YAML::Node& node, std::string_view what) const;
 
   // Of at least one text.

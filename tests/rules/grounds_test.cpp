@@ -13,8 +13,10 @@
 namespace faultline {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::SizeIs;
+using testing::StartsWith;
 
 std::string built_in_text() {
   for (const EmbeddedFile& file : embedded_files())
@@ -129,6 +131,8 @@ TEST(Grounds, AFileThatIsWrongIsRefusedWithItsLine) {
   EXPECT_THAT(complaint_about(with("prior: 0.", "prior: 3.")), HasSubstr("between 0 and 1"));
   EXPECT_THAT(complaint_about(with("unseen: true", "unseen: maybe")),
               HasSubstr("use true or false"));
+  EXPECT_THAT(complaint_about("company: {}\ngrounds:\n  - a\n"),
+              AllOf(StartsWith("grounds.yaml:3"), HasSubstr("is not a mapping")));
   EXPECT_THAT(complaint_about(with("weight: -", "weight: much ")), HasSubstr("is not a number"));
 }
 
