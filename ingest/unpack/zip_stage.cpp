@@ -184,7 +184,7 @@ Result<void> ZipStage::take_unsized(std::string_view& bytes) {
     if (auto given = give_unsized(data); !given) return given;
   }
   while (collect(bytes, kLongestZipDescriptor)) {
-    if (parse_zip_descriptor(collected_, measure())) {
+    if (collected_.starts_with(kZipDescriptor) && parse_zip_descriptor(collected_, measure())) {
       state_ = State::descriptor;
       return take_descriptor(bytes);
     }

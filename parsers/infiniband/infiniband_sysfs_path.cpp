@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/pci_address.h"
 #include "parsers/tool/tool_words.h"
 
 namespace faultline {
@@ -57,7 +58,7 @@ std::optional<SysfsPath> take_off_sysfs_path(std::string_view& text) {
     const std::string_view before = head.substr(0, at);
     if (before.find(' ') != before.npos) return std::nullopt;
     const std::string_view last = before.substr(before.rfind('/') + 1);
-    if (is_pci_place(last)) named.pci = last;
+    named.pci = normal_pci(last).value_or("");
   } else {
     const std::size_t slash = text.find('/');
     if (slash == text.npos || !text.substr(slash).starts_with("/ports/") ||

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace faultline {
 
 struct SysfsPath {
-  std::string_view pci;     // 0000:3b:00.0, if the path leads through it
+  std::string pci;          // 0000:3b:00.0, if the path leads through it
   std::string_view device;  // mlx5_0
   std::string_view port;
   std::string_view netdev;

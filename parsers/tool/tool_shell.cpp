@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/pci_address.h"
 #include "parsers/tool/tool_words.h"
 
 namespace faultline {
@@ -231,7 +232,7 @@ void apply_command(const ShellCommand& prompt, ToolContext& context) {
     if (name.ends_with("ethtool") && is_network_interface(word)) context.netdev = word;
     if (name.ends_with("mlxlink")) {
       if (is_rdma_device(word)) context.device = word;
-      if (is_pci_place(word)) context.pci = word;
+      if (auto pci = normal_pci(word)) context.pci = *std::move(pci);
       if (words[i - 1] == "-p" && is_decimal(word)) context.port = word;
     }
     const bool last = i + 1 == words.size();

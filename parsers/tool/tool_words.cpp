@@ -99,11 +99,6 @@ bool is_network_interface(std::string_view word) {
          word.find('-') == word.npos;
 }
 
-bool is_pci_place(std::string_view word) {
-  if (word.size() == 7) return word[2] == ':' && word[5] == '.';
-  return word.size() == 12 && word[4] == ':' && word[7] == ':' && word[10] == '.';
-}
-
 bool is_host_name(std::string_view word) {
   return !word.empty() && word.size() <= 255 && all_names(word) && word.front() != '-' &&
          std::ranges::any_of(word, is_letter_character);

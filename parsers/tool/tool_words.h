@@ -46,9 +46,6 @@ bool is_rdma_device(std::string_view word);
 // ens1f0np0, eth2, ib0, bond0
 bool is_network_interface(std::string_view word);
 
-// 0000:3b:00.0
-bool is_pci_place(std::string_view word);
-
 // A host's name, or an address of one.
 bool is_host_name(std::string_view word);
 

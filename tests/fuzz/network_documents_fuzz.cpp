@@ -15,7 +15,7 @@ bool has_failed(const PartReport& report) {
 bool makes_sense(const PartReport& report) {
   // A tool that failed does not say on which; ethtool's statistics are pasted without their
   // command.
-  if (report.kind == "netdev" && report.tool != "ethtool")
+  if (report.kind == "netdev" && !report.tool.starts_with("ethtool"))
     return has_name(report, "netdev") || has_name(report, "index") || has_failed(report);
   if (report.tool == "nc") return has_name(report, "to") && has_name(report, "port");
   if (report.tool == "df") return has_name(report, "mount");

@@ -154,9 +154,12 @@ TEST(Unpacker, GivesTheSameFilesHoweverTheBytesAreCut) {
         "(echo one | gzip; echo two | gzip; head -c 20 /dev/zero) > out",
         "gzip -c node-1/dmesg.txt | head -c 40 > out", "head -c 300 /dev/zero | tr '\\0' a > out",
         "tar -cf - node-1 node-2 | head -c 5000 > out", "zip -qr - node-1 node-2 > out",
-        "zip -qr - node-1 | head -c 200 > out", "tar -cf - node-1 | xz -0 > out",
-        "tar -cf - node-1 | xz -0 | head -c 100 > out", "tar -cf - node-1 | bzip2 > out",
-        "(echo one | bzip2; echo two | bzip2; echo three) > out",
+        "zip -qr - node-1 | head -c 200 > out",
+        // A member of unknown size: no descriptor ends it, but some of its bytes look like one.
+        "echo UEsDBBQACAB2pur9gbGg0wAAAAAAAAAAAAABAAQAYW9uZQpQQVIwAAAAAAAAAAAAAAAJCAAAAFBLBghQ"
+        "SwMEFAAIAAAAAC4AP//7PgAgAAAAAAAAIwAAAAA= | base64 -d > out",
+        "tar -cf - node-1 | xz -0 > out", "tar -cf - node-1 | xz -0 | head -c 100 > out",
+        "tar -cf - node-1 | bzip2 > out", "(echo one | bzip2; echo two | bzip2; echo three) > out",
         "iconv -t UTF-16 node-1/dmesg.txt > out", "printf '%%PDF-1.4 and so on' > out",
         "printf '[\\n {\"message\": \"a, [b]\\\\n\"},\\n {\"log\": \"c\"\\n}\\n]\\n' > out",
         "printf '{\\n\"message\":\\n \"a\"}\\n{\"message\":\\n\"b\"}\\n' > out"}) {
