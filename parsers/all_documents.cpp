@@ -34,6 +34,7 @@
 #include "parsers/tool/tool_transcript.h"
 #include "parsers/torch/fr_report.h"
 #include "parsers/torch/horovod.h"
+#include "parsers/torch/notebook_traceback.h"
 #include "parsers/torch/python_traceback.h"
 #include "parsers/torch/stack_dump.h"
 #include "parsers/training/training_steps.h"
@@ -74,6 +75,7 @@ constexpr DocumentFormat kFormats[] = {
     {"scontrol", begins_scontrol, make_scontrol, "JN"},
     {"kubectl", begins_kubectl, make_kubectl, "NLSTW<0123456789"},
     {"python-traceback", begins_python_traceback, make_python_traceback},
+    {"notebook-traceback", begins_notebook_traceback, make_notebook_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},
     {"torchfrtrace", begins_fr_report, make_fr_report, "NC"},

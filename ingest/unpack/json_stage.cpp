@@ -18,10 +18,7 @@ constexpr std::string_view kBlanks = " \t\r\n";
 JsonStage::Beginning JsonStage::begins(std::string_view start) {
   const Beginning unsure = start.size() >= kFormatBytes ? Beginning::no : Beginning::so_far;
   const std::size_t open = start.find_first_not_of(kBlanks);
-  if (open == std::string_view::npos) {
-    // Text is not held up for what may follow empty lines.
-    return start.find('\n') == std::string_view::npos ? unsure : Beginning::no;
-  }
+  if (open == std::string_view::npos) return unsure;
   if (start[open] != '[' && start[open] != '{') return Beginning::no;
   const std::size_t next = start.find_first_not_of(kBlanks, open + 1);
   if (start[open] == '[') {

@@ -162,6 +162,7 @@ TEST(Unpacker, GivesTheSameFilesHoweverTheBytesAreCut) {
         "tar -cf - node-1 | bzip2 > out", "(echo one | bzip2; echo two | bzip2; echo three) > out",
         "iconv -t UTF-16 node-1/dmesg.txt > out", "printf '%%PDF-1.4 and so on' > out",
         "printf '[\\n {\"message\": \"a, [b]\\\\n\"},\\n {\"log\": \"c\"\\n}\\n]\\n' > out",
+        "printf '\\t\\n [{\"message\": \"a\"}, {\"message\": \"b\"}]\\n' > out",
         "printf '{\\n\"message\":\\n \"a\"}\\n{\"message\":\\n\"b\"}\\n' > out"}) {
     SCOPED_TRACE(command);
     const std::string packed = workshop.make(command);

@@ -1,0 +1,15 @@
+// IPython's tracebacks, as notebooks print them: the exception's name stands at the top, too, and
+// each frame shows the lines around it, numbered.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+bool begins_notebook_traceback(std::string_view text);
+std::unique_ptr<Document> make_notebook_traceback();
+
+}  // namespace faultline
