@@ -109,6 +109,15 @@ bool begins_original(std::string_view text) {
   return text.starts_with(kOfProcess) && text.ends_with(kTerminated);
 }
 
+// Of an exception group the tracebacks of its exceptions stand behind bars, below its own.
+std::string_view without_bar(std::string_view line) {
+  const std::size_t bar = line.find_first_not_of(' ');
+  if (bar == line.npos || line[bar] != '|') return line;
+  line.remove_prefix(bar + 1);
+  if (line.starts_with(' ')) line.remove_prefix(1);
+  return without_bar(line);
+}
+
 bool begins_traceback(std::string_view text) {
   return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
          text.starts_with(kDirectCause) || begins_original(text);
@@ -178,11 +187,13 @@ SourceLine restored_line(SavedBytesReader& saved) {
 class Tracebacks : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
-    const std::string_view text = trimmed(line.text);
+    const std::string_view body = without_bar(line.text);
+    const bool is_in_group = body.size() < line.text.size();
+    const std::string_view text = trimmed(body);
     const std::pair key(line.rank, std::string(line.host));
     const auto lone = open_.contains(key) ? std::nullopt : read_lone_nccl_error(text);
     if (lone) return begin_lone(key, *lone, line, readings);
-    if (begins_traceback(text)) return begin(key, text, line);
+    if (begins_traceback(text)) return begin(key, text, is_in_group, line);
     const auto known = open_.find(key);
     if (known == open_.end()) return open_.empty() ? Line::after : Line::foreign;
     Open& open = known->second;
@@ -199,8 +210,7 @@ class Tracebacks : public Document {
     }
     if (text.empty()) return Line::part;
     if (is_marker(text)) return Line::part;
-    const bool indented =
-        !line.text.empty() && (line.text.front() == ' ' || line.text.front() == '\t');
+    const bool indented = !body.empty() && (body.front() == ' ' || body.front() == '\t');
     if (open.after_frame && indented) {
       open.after_frame = false;
       keep_last(open, line);
@@ -299,7 +309,7 @@ class Tracebacks : public Document {
   using Key = std::pair<int, std::string>;
   using Opens = std::map<Key, Open>;
 
-  Line begin(const Key& key, std::string_view text, const DocumentLine& line) {
+  Line begin(const Key& key, std::string_view text, bool is_in_group, const DocumentLine& line) {
     if (open_.size() == kMostSpeakers && !open_.contains(key)) return Line::foreign;
     Open& open = open_[key];
     if (text.find(kHead) == std::string_view::npos) {
@@ -314,7 +324,7 @@ class Tracebacks : public Document {
     open = {};
     open.follows = follows;
     open.in_frames = true;
-    open.original = original || text.ends_with(kOriginal);
+    open.original = original || text.ends_with(kOriginal) || (is_in_group && text == kHead);
     open.head = kept(line);
     return Line::part;
   }
@@ -428,7 +438,7 @@ class Tracebacks : public Document {
 }  // namespace
 
 bool begins_python_traceback(std::string_view text) {
-  text = trimmed(text);
+  text = trimmed(without_bar(text));
   return begins_traceback(text) || read_lone_nccl_error(text);
 }
 
