@@ -15,7 +15,7 @@ struct Level {
 };
 constexpr Level kLevels[] = {
     {"INFO", NcclLevel::info}, {"WARN", NcclLevel::warn},   {"TRACE", NcclLevel::trace},
-    {"CALL", NcclLevel::call}, {"ABORT", NcclLevel::abort},
+    {"CALL", NcclLevel::call}, {"ABORT", NcclLevel::abort}, {"ATTN", NcclLevel::info},
 };
 
 struct Token {

@@ -48,6 +48,8 @@ TEST(NcclLine, ReadsTheFrameOfEveryVersion) {
        "host=node1 pid=6 dev=1 level=1 at=1558545003174220 msg=x;"},
       {"ABORT has no message", "node1:6:7 [1] init.cc:3 NCCL ABORT",
        "host=node1 pid=6 dev=1 level=5 place=init.cc:3 msg=;"},
+      {"2.32 asks for attention", "node1:6:7 [1] misc/crypt.cc:3 (accept) NCCL ATTN x",
+       "host=node1 pid=6 dev=1 level=1 place=misc/crypt.cc:3 in=accept msg=x;"},
       {"host and pid were cut off", "[3] include/shm.h:28 NCCL WARN x",
        "host= pid=0 dev=3 level=2 place=include/shm.h:28 msg=x;"},
       {"all but the place was cut off", "misc/socket.cc:484 NCCL WARN x",
