@@ -26,6 +26,8 @@ constexpr unsigned char kInWarning = 128;
 constexpr unsigned char kInTrace = kInDump | kInDocument;
 // Alone in front of the carry: with its length, what is known of rows that lines were broken into.
 constexpr unsigned char kRows = kInDump | kPassingOver;
+// So is, before that, how long the last line was: what is told at the end stands there.
+constexpr unsigned char kLastLine = kRows | kDiscarding;
 
 // Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
@@ -164,7 +166,12 @@ class Reader::Impl {
     if (of_tail > 0 && tail_recognized_) flags |= kTailRecognized;
     if (!memory.document.empty()) flags |= kInDocument;
     if (!memory.warning.empty()) flags |= kInWarning;
-    if (!memory.rows.empty()) cursor.carry = carried(kRows, memory.rows);
+    if (of_tail == 0) {
+      std::string length;
+      append_length(length, line_start_ - last_line_start_);
+      cursor.carry = carried(kLastLine, length);
+    }
+    if (!memory.rows.empty()) cursor.carry += carried(kRows, memory.rows);
     cursor.carry += carried(flags, std::string_view(tail_).substr(0, of_tail));
     if (!memory.warning.empty()) append_length(cursor.carry, memory.warning.size());
     cursor.carry += memory.warning;
@@ -226,12 +233,19 @@ class Reader::Impl {
     return other.read({lines_ + 1, line_start_, tail_}, LineEnd::missing, false).told;
   }
 
+  // What stands alone in front of the carry under these flags; empty: it does not.
+  static std::string_view take_front(std::string_view& carry, unsigned char flags) {
+    if (carry.size() < 9 || static_cast<unsigned char>(carry[0]) != flags) return {};
+    const std::string_view alone = carry.substr(9, read_length(carry.substr(1)));
+    carry.remove_prefix(9 + alone.size());
+    return alone;
+  }
+
   void restore(std::string_view carry) {
     LineReader::Memory memory;
-    if (carry.size() >= 9 && static_cast<unsigned char>(carry[0]) == kRows) {
-      memory.rows = carry.substr(9, read_length(carry.substr(1)));
-      carry.remove_prefix(9 + memory.rows.size());
-    }
+    if (const auto last = take_front(carry, kLastLine); last.size() == 8)
+      last_line_start_ = line_start_ - std::min(read_length(last), line_start_);
+    memory.rows = take_front(carry, kRows);
     if (carry.size() < 9) {
       if (line_start_ > 0) line_reader_.restore(memory);
       return;

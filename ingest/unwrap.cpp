@@ -251,9 +251,9 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
     return Step::peeled;
   if (is_pstore_header(line.text)) return Step::held;
   return stepped(peel_facility(line) || peel_cloud_severity(line) || peel_talos(line) ||
-                 peel_kernel_tag(line) || peel_repeated(line) || peel_handmade(line) ||
-                 peel_glog_header(line, reference_for(line)) || peel_python_level(line) ||
-                 peel_host_label(line));
+                 peel_mpich_error(line) || peel_kernel_tag(line) || peel_repeated(line) ||
+                 peel_handmade(line) || peel_glog_header(line, reference_for(line)) ||
+                 peel_python_level(line) || peel_host_label(line));
 }
 
 // A kernel's message is in no layers but the kernel's own.

@@ -46,7 +46,7 @@ constexpr DocumentFormat kFormats[] = {
     {"ncclras", begins_ncclras_text, make_ncclras_text, "JC#"},
     {"json", begins_json_document, make_json_document, "{["},
     {"nvidia-smi", begins_nvidia_smi_table, make_nvidia_smi_table, "|FMSTW"},
-    {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=GCER"},
+    {"nvidia-smi-q", begins_nvidia_smi_q, make_nvidia_smi_q, "=GCEFR"},
     {"nvidia-smi-xml", begins_nvidia_smi_xml, make_nvidia_smi_xml, "<"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},

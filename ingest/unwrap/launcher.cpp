@@ -117,6 +117,24 @@ bool peel_open_mpi_stamp(Peeled& line) {
   return true;
 }
 
+bool peel_mpich_error(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t rank = 0;
+  if (!take(rest, "MPICH ERROR [Rank ") || !take_number(rest, rank, kMaxRankDigits) ||
+      !take(rest, "] [job id "))
+    return false;
+  take_while(rest, [](char c) { return c != ']'; });
+  if (!take(rest, "] [")) return false;
+  const auto stamp = take_ctime_stamp(rest);
+  if (!stamp || !take(rest, "] [")) return false;
+  const std::string_view host = take_while(rest, is_name);
+  if (host.empty() || !take(rest, "] - ")) return false;
+  line.stamped(*stamp);
+  line.named_by_host(host);
+  label_with_rank(line, rank, rest);
+  return true;
+}
+
 bool peel_torch_label(Peeled& line) {
   std::string_view rest = line.text;
   if (!take(rest, '[')) return false;

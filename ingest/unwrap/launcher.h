@@ -21,6 +21,9 @@ bool peel_torch_label(Peeled& line);
 // [0] node7:4242:4243 [0] NCCL INFO ...: MPICH's. NCCL's own [0] looks the same and stays.
 bool peel_hydra(Peeled& line);
 
+// MPICH ERROR [Rank 8281] [job id 14104.0] [Wed Aug 23 06:05:55 2023] [node7] - msg, HPE Cray's.
+bool peel_mpich_error(Peeled& line);
+
 // " 3: msg" of srun --label
 bool peel_srun_label(Peeled& line);
 

@@ -51,8 +51,9 @@ std::optional<std::string> heading(std::string_view text) {
 
 // With which an excerpt may begin, of a GPU that is not named. Nothing else has lines like these.
 bool is_section_alone(std::string_view text) {
-  constexpr std::string_view kSections[] = {"ECC Errors", "Remapped Rows", "Retired Pages",
-                                            "Clocks Event Reasons", "Clocks Throttle Reasons"};
+  constexpr std::string_view kSections[] = {
+      "ECC Errors",           "Remapped Rows",           "Retired Pages",
+      "Clocks Event Reasons", "Clocks Throttle Reasons", "Fabric"};
   return std::ranges::find(kSections, text) != std::end(kSections);
 }
 

@@ -89,6 +89,17 @@ void put(const SysfsPath& path, std::string_view value, PartWriter& parts) {
   add_sysfs_value(parts.block.draft.report, path, value);
 }
 
+// Of the port that the context names.
+void put_in_context(std::string_view counter, std::string_view value, PartWriter& parts) {
+  put({.pci = {},
+       .device = parts.context.device,
+       .port = parts.context.port,
+       .netdev = {},
+       .file = counter,
+       .whole = {}},
+      value, parts);
+}
+
 // "/sys/…/symbol_error:0", "/sys/…/symbol_error 0"; of a path alone the value is the next line.
 bool read_path(std::string_view text, PartWriter& parts) {
   const auto path = take_off_sysfs_path(text);
@@ -110,6 +121,26 @@ bool read_heading(std::string_view text, PartWriter& parts) {
   std::string_view rest = text;
   if (!take_off_sysfs_path(rest) || !rest.empty()) return false;
   parts.block.section = text;
+  return true;
+}
+
+// "=== ./port_xmit_wait ===", "==> port_xmit_wait <==": a file in the folder that the prompt names.
+std::string_view counter_in_heading(std::string_view text) {
+  if (take_off(text, "==> ") && text.ends_with(" <==")) {
+    text.remove_suffix(4);
+  } else if (take_off(text, "=== ") && text.ends_with(" ===")) {
+    text.remove_suffix(4);
+  } else {
+    return {};
+  }
+  take_off(text, "./");
+  return is_counter(text) ? text : std::string_view();
+}
+
+bool read_relative_heading(std::string_view text, PartWriter& parts) {
+  const std::string_view counter = counter_in_heading(text);
+  if (counter.empty() || parts.context.device.empty()) return false;
+  parts.block.section = counter;
   return true;
 }
 
@@ -159,22 +190,30 @@ void add_sysfs_value(PartReport& report, const SysfsPath& path, std::string_view
 }
 
 bool begins_sysfs(std::string_view text) {
+  if (!counter_in_heading(text).empty()) return true;
   if (!take_off(text, "==> ") && !take_off(text, "grep: ") && !take_off(text, "cat: "))
     take_off(text, "tail: ");
   return take_off_sysfs_path(text).has_value();
 }
 
 bool feed_sysfs(std::string_view text, PartWriter& parts) {
-  if (read_heading(text, parts) || read_complaint(text, parts)) return true;
+  if (read_heading(text, parts) || read_relative_heading(text, parts) ||
+      read_complaint(text, parts))
+    return true;
   // A path may be a value's only if it is none of ours.
   if (read_path(text, parts)) return true;
   const std::string pending = std::move(parts.block.section);
   parts.block.section.clear();
   std::string_view rest = pending;
-  const auto path = take_off_sysfs_path(rest);
   constexpr std::size_t kMostOfAValue = 128;
-  if (!path || text.size() > kMostOfAValue) return false;
-  put(*path, text, parts);
+  if (text.size() > kMostOfAValue) return false;
+  const auto path = take_off_sysfs_path(rest);
+  if (path) {
+    put(*path, text, parts);
+    return true;
+  }
+  if (!is_counter(pending) || !is_number(text)) return false;
+  put_in_context(pending, text, parts);
   return true;
 }
 
@@ -221,14 +260,16 @@ bool begins_sysfs_loop(std::string_view text) {
 bool feed_sysfs_loop(std::string_view text, PartWriter& parts) {
   const auto row = read_loop_row(text);
   if (!row) return false;
-  const bool named = !row->device.empty();
-  put({.pci = {},
-       .device = named ? row->device : std::string_view(parts.context.device),
-       .port = named ? row->port : std::string_view(parts.context.port),
-       .netdev = {},
-       .file = row->counter,
-       .whole = {}},
-      row->value, parts);
+  if (row->device.empty())
+    put_in_context(row->counter, row->value, parts);
+  else
+    put({.pci = {},
+         .device = row->device,
+         .port = row->port,
+         .netdev = {},
+         .file = row->counter,
+         .whole = {}},
+        row->value, parts);
   return true;
 }
 

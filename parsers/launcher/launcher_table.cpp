@@ -2,10 +2,13 @@
 
 #include <chrono>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
+#include "parsers/torch/python_traceback.h"
 #include "parsers/torch/torch_group.h"
 
 namespace faultline {
@@ -50,6 +53,7 @@ struct Row {
 struct Table {
   bool root = false;
   Row row;
+  std::unique_ptr<Document> traceback;  // what the row says last, while it goes on
 };
 
 class LauncherTable : public Document {
@@ -68,6 +72,7 @@ class LauncherTable : public Document {
     const auto known = tables_.find(key);
     if (known == tables_.end()) return foreign();
     Table& table = known->second;
+    if (table.traceback && read_traceback(table, line, readings)) return Line::part;
     if (line.cut) {
       table.row = {};
       return Line::part;
@@ -87,6 +92,10 @@ class LauncherTable : public Document {
     }
     if (text == "<NO_OTHER_FAILURES>" || text.empty()) return Line::part;
     if (!table.row.begun || !read_field(text, line, table.row)) return foreign();
+    if (begins_python_traceback(text)) {
+      table.traceback = make_python_traceback();
+      read_traceback(table, line, readings);
+    }
     return Line::part;
   }
 
@@ -101,7 +110,7 @@ class LauncherTable : public Document {
     for (const auto& [key, table] : tables_)
       bytes += sizeof(Table) + key.second.size() + table.row.line.text.size() +
                table.row.exit.host.size() + table.row.exit.reason.size() +
-               table.row.exit.error_file.size();
+               table.row.exit.error_file.size() + (table.traceback ? table.traceback->size() : 0);
     return bytes;
   }
 
@@ -127,6 +136,8 @@ class LauncherTable : public Document {
       saved.number(row.exit.signal.value_or(0));
       saved.text(row.exit.reason);
       saved.text(row.exit.error_file);
+      saved.number(table.traceback ? 1 : 0);
+      if (table.traceback) table.traceback->save(saved);
     }
   }
 
@@ -155,13 +166,31 @@ class LauncherTable : public Document {
       if (const int signal = saved.small_number(); signal != 0) row.exit.signal = signal;
       row.exit.reason = saved.text();
       row.exit.error_file = saved.text();
+      if (saved.number() == 0) continue;
+      table.traceback = make_python_traceback();
+      table.traceback->restore(saved);
     }
   }
 
  private:
   Line foreign() { return ++foreign_ > kMostForeign ? Line::after : Line::foreign; }
 
-  // What a row says last may go on over lines; those are left to others.
+  // A traceback is of the rank that the row is about, whoever prints the table.
+  static bool read_traceback(Table& table, const DocumentLine& line,
+                             std::vector<DocumentReading>& readings) {
+    const std::size_t first = readings.size();
+    const Line what = table.traceback->feed(line, readings);
+    for (std::size_t i = first; i < readings.size(); ++i) {
+      KeptLine& of_row = readings[i].line.emplace();
+      of_row.keep(line);
+      of_row.host = table.row.exit.host;
+      if (!table.row.exit.ranks.empty()) of_row.rank = table.row.exit.ranks.front();
+    }
+    const bool is_over = what == Line::last || what == Line::after;
+    if (is_over) table.traceback = nullptr;
+    return what == Line::part || what == Line::last;
+  }
+
   static bool read_field(std::string_view text, const DocumentLine& line, Row& row) {
     static const Pattern kField(R"(^(time|host|rank|exitcode|error_file|traceback)\s*: (.*)$)");
     static const Pattern kRank(R"(^(-?\d+) \(local_rank: (-?\d+)\))");
@@ -205,6 +234,7 @@ class LauncherTable : public Document {
       readings.push_back(std::move(told));
     }
     row = {};
+    table.traceback = nullptr;
   }
 
   std::map<std::pair<int, std::string>, Table> tables_;

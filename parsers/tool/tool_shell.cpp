@@ -161,6 +161,22 @@ bool is_ornamented(std::string_view text) {
          text.starts_with("**") || text.starts_with("# ");
 }
 
+// "/sys/class/infiniband/mlx5_1/ports/1/counters": relative names behind it are of that port.
+void stand_in_folder_of_port(std::string_view prompt, ShellCommand& read) {
+  constexpr std::string_view kDevices = "/sys/class/infiniband/";
+  constexpr std::string_view kPorts = "/ports/";
+  const std::size_t at = prompt.find(kDevices);
+  if (at == prompt.npos) return;
+  std::string_view rest = prompt.substr(at + kDevices.size());
+  const std::string_view device = rest.substr(0, rest.find('/'));
+  if (!is_rdma_device(device)) return;
+  read.device = device;
+  rest.remove_prefix(device.size());
+  if (!take_off(rest, kPorts)) return;
+  const std::string_view port = rest.substr(0, rest.find('/'));
+  if (is_decimal(port)) read.port = port;
+}
+
 }  // namespace
 
 std::optional<ShellCommand> read_prompt(std::string_view text) {
@@ -182,11 +198,12 @@ std::optional<ShellCommand> read_prompt(std::string_view text) {
       if (!prompt.ends_with(']')) return std::nullopt;
       prompt.remove_suffix(1);
     }
+    stand_in_folder_of_port(prompt, read);
     read.host = host_of_prompt(prompt);
-    if (read.host.empty()) return std::nullopt;
+    if (read.host.empty() && read.device.empty()) return std::nullopt;
     read.command = trimmed(text.substr(end + 1));
   }
-  if (!is_command_of_ours(read.command)) return std::nullopt;
+  if (read.device.empty() && !is_command_of_ours(read.command)) return std::nullopt;
   return read;
 }
 
@@ -213,8 +230,8 @@ bool asks_for_host_name(const ShellCommand& prompt) {
 }
 
 void apply_command(const ShellCommand& prompt, ToolContext& context) {
-  context.device.clear();
-  context.port.clear();
+  context.device = prompt.device;
+  context.port = prompt.port;
   context.netdev.clear();
   context.pci.clear();
   context.peer.clear();

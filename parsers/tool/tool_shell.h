@@ -13,6 +13,9 @@ namespace faultline {
 struct ShellCommand {
   std::string_view host;  // of the prompt; may be empty
   std::string_view command;
+  // Where the prompt stands, of a port's files under /sys.
+  std::string_view device = {};
+  std::string_view port = {};
 };
 
 // "root@gpu-7:~# ibstat", "[root@gpu-7 ~]# ibstat", "$ sudo perfquery -x 37 1": only of commands

@@ -67,6 +67,7 @@ class Session {
   void begin_host(std::string_view host) { host_of_next_ = host; }
 
   const ToolFormat* format() const { return format_; }
+  bool stands_at_a_device() const { return !context_.device.empty(); }
 
   std::size_t size() const {
     return sizeof *this + size_of(memory_.draft.report) + size_of(memory_.names) +
@@ -199,10 +200,8 @@ class Transcript : public Document {
     bytes_ += session.size() - before;
     if (!mine) return ++foreign_ > kMostForeignLines || !started_ ? Line::after : Line::foreign;
     foreign_ = 0;
-    if (session.format() != nullptr) {
-      started_ = true;
-      dialect_ = session.format()->name;
-    }
+    started_ |= session.format() != nullptr || session.stands_at_a_device();
+    if (session.format() != nullptr) dialect_ = session.format()->name;
     return Line::part;
   }
 

@@ -25,6 +25,8 @@ constexpr std::string_view kHead = "Traceback (most recent call last):";
 constexpr std::string_view kOriginal = "Original Traceback (most recent call last):";
 constexpr std::string_view kWhileHandling = "During handling of the above exception";
 constexpr std::string_view kDirectCause = "The above exception was the direct cause";
+// What Python could not raise anywhere, mostly while it ends: nothing comes of it.
+constexpr std::string_view kIgnored = "Exception ignored ";
 // Of torch.multiprocessing: the traceback of the process that it started stands below.
 constexpr std::string_view kOfProcess = "-- Process ";
 constexpr std::string_view kTerminated = "terminated with the following error:";
@@ -119,6 +121,7 @@ std::string_view without_bar(std::string_view line) {
 }
 
 bool begins_traceback(std::string_view text) {
+  if (text.starts_with(kIgnored)) return true;
   return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
          text.starts_with(kDirectCause) || begins_original(text);
 }
@@ -151,6 +154,7 @@ struct Open {
   bool after_frame = false;
   bool follows = false;
   bool original = false;
+  bool ignored = false;
   std::string file;
   std::int64_t file_line = 0;
   std::string function;
@@ -193,7 +197,12 @@ class Tracebacks : public Document {
     const std::pair key(line.rank, std::string(line.host));
     const auto lone = open_.contains(key) ? std::nullopt : read_lone_nccl_error(text);
     if (lone) return begin_lone(key, *lone, line, readings);
-    if (begins_traceback(text)) return begin(key, text, is_in_group, line);
+    if (begins_traceback(text)) {
+      if (const auto held = open_.find(key);
+          held != open_.end() && held->second.quote != Open::Quote::none)
+        give_held(held->second, readings);
+      return begin(key, text, is_in_group, line);
+    }
     const auto known = open_.find(key);
     if (known == open_.end()) return open_.empty() ? Line::after : Line::foreign;
     Open& open = known->second;
@@ -222,7 +231,7 @@ class Tracebacks : public Document {
         hold(open, *raised, line);
         return Line::part;
       }
-      if (!line.cut || is_whole(*raised)) give(open, *raised, line, readings);
+      if (!open.ignored && (!line.cut || is_whole(*raised))) give(open, *raised, line, readings);
       open_.erase(known);
       return open_.empty() ? Line::last : Line::part;
     }
@@ -262,7 +271,7 @@ class Tracebacks : public Document {
       saved.number(key.first);
       saved.text(key.second);
       saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
-                   (open.original ? 8 : 0));
+                   (open.original ? 8 : 0) | (open.ignored ? 16 : 0));
       saved.text(open.file);
       saved.number(open.file_line);
       saved.text(open.function);
@@ -288,6 +297,7 @@ class Tracebacks : public Document {
       open.after_frame = (flags & 2) != 0;
       open.follows = (flags & 4) != 0;
       open.original = (flags & 8) != 0;
+      open.ignored = (flags & 16) != 0;
       open.file = saved.text();
       open.file_line = saved.number();
       open.function = saved.text();
@@ -315,15 +325,18 @@ class Tracebacks : public Document {
     if (text.find(kHead) == std::string_view::npos) {
       open = {};
       open.original = begins_original(text);
-      open.follows = !open.original;
+      open.ignored = text.starts_with(kIgnored);
+      open.follows = !open.original && !open.ignored;
       return Line::part;
     }
     const bool waited = !open.in_frames;
     const bool follows = open.follows && waited;
     const bool original = open.original && waited;
+    const bool ignored = open.ignored && waited;
     open = {};
     open.follows = follows;
     open.in_frames = true;
+    open.ignored = ignored;
     open.original = original || text.ends_with(kOriginal) || (is_in_group && text == kHead);
     open.head = kept(line);
     return Line::part;

@@ -315,5 +315,25 @@ TEST(Reader, CountsALineOnceThoughItsRestComesLater) {
   }
 }
 
+// A container's record without an end waits for its rest.
+TEST(Reader, WhatIsToldAtTheEndStandsInTheLastLineAlsoAfterARestart) {
+  constexpr std::string_view kText =
+      "{\"log\":\"NVRM: Xid (PCI:0000:3b:00): 79, x\",\"stream\":\"stderr\"}\n\n";
+  Reader whole(Cursor{}, Timestamp{});
+  whole.feed(kText);
+  whole.close();
+  const Batch undisturbed = whole.take();
+  Reader before(Cursor{}, Timestamp{});
+  before.feed(kText);
+  before.take();
+  Reader after(before.cursor(), Timestamp{});
+  after.close();
+  const Batch restarted = after.take();
+  ASSERT_EQ(undisturbed.events.size(), 1U);
+  ASSERT_EQ(restarted.events.size(), 1U);
+  EXPECT_EQ(restarted.events[0].line, undisturbed.events[0].line);
+  EXPECT_EQ(restarted.events[0].offset, undisturbed.events[0].offset);
+}
+
 }  // namespace
 }  // namespace faultline

@@ -106,8 +106,19 @@ bool timed_out_before(const TorchRank& rank, const LineRef& line) {
   });
 }
 
+// Where ranks were first told to end, by the words of their labelled lines.
+using FirstEchoes = std::map<int, const LineRef*>;
+
+// What a rank's threads and workers raise without its label, after it was told to end, follows.
+bool was_ended_before(const FirstEchoes& ended, const Told& told) {
+  if (!told.saying->exception || told.saying->exception->type == PythonException::kOfCpp)
+    return false;
+  const auto first = ended.find(told.whose);
+  return first != ended.end() && said_order(*first->second, told.saying->line) == Order::before;
+}
+
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
-               const TorchRank& rank) {
+               const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
   std::optional<Told> notice;
   for (const TorchSaying& saying : rank.said) {
@@ -142,6 +153,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       if (told.match) story.cause->match = std::move(told.match);
       continue;
     }
+    if (rank.rank < 0 && was_ended_before(ended, told)) continue;
     const bool follows = told.is_echo() || !story.echoes.empty() ||
                          (!told.match && timed_out_before(rank, saying.line));
     if (follows && !(told.match && told.match->signature->weight == Weight::cause)) {
@@ -390,8 +402,14 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
     return end != nullptr && told.match && told.cause() == Cause::process_aborted &&
            said_order(*end, told.saying->line) == Order::before;
   };
-  for (const TorchRank* rank : crew.ranks()) {
-    Story story = story_of(view, crew, speakers, *rank);
+  std::vector<const TorchRank*> labelled_first = crew.ranks();
+  std::ranges::stable_partition(labelled_first,
+                                [](const TorchRank* rank) { return rank->rank >= 0; });
+  FirstEchoes ended;
+  for (const TorchRank* rank : labelled_first) {
+    Story story = story_of(view, crew, speakers, ended, *rank);
+    if (rank->rank >= 0 && !story.echoes.empty())
+      ended.try_emplace(rank->rank, &story.echoes.front().saying->line);
     if (story.cause) {
       const Cause cause = story.cause->cause();
       std::string alike;
