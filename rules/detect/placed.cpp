@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/limits.h"
 
 namespace faultline {
 namespace {
@@ -23,6 +25,13 @@ void only_mention(Suspicion& suspicion) {
   suspicion.verdict = Verdict::healthy;
   suspicion.stops_job = false;
   suspicion.finding.severity = std::min(suspicion.finding.severity, Severity::warning);
+}
+
+void spare(Suspicion& suspicion) {
+  if (!stops(suspicion) && suspicion.verdict != Verdict::unknown) return;
+  if (!suspicion.finding.part_of_job) return;
+  only_mention(suspicion);
+  suspicion.finding.title += "; the job came to its end";
 }
 
 }  // namespace
@@ -60,12 +69,19 @@ void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion)
 
 void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicions) {
   if (suspicions.empty() || !came_to_its_end(view)) return;
-  for (Suspicion& suspicion : suspicions) {
-    if (!stops(suspicion) && suspicion.verdict != Verdict::unknown) continue;
-    if (!suspicion.finding.part_of_job) continue;
-    only_mention(suspicion);
-    suspicion.finding.title += "; the job came to its end";
-  }
+  for (Suspicion& suspicion : suspicions) spare(suspicion);
+}
+
+void spare_what_its_log_takes_back(const View& view, std::vector<Suspicion>& suspicions) {
+  if (suspicions.empty()) return;
+  const LineRef* word = word_of_its_end(view, limits::takes_back);
+  if (word == nullptr) return;
+  const std::string& log = view.evidence(*word).source;
+  for (Suspicion& suspicion : suspicions)
+    if (std::ranges::all_of(suspicion.finding.evidence, [&](const Evidence& line) {
+          return line.source == log && line.line < word->line;
+        }))
+      spare(suspicion);
 }
 
 }  // namespace faultline

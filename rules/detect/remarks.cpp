@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/detect/placed.h"
 #include "rules/detect/remarks/aftermath.h"
 #include "rules/detect/remarks/ends.h"
 #include "rules/detect/remarks/parts.h"
@@ -93,6 +94,7 @@ std::vector<Suspicion> find_remarks(const View& view) {
   }
   const std::vector<Suspicion> aftermath = find_aftermath(view, sightings, failed);
   found.insert(found.end(), aftermath.begin(), aftermath.end());
+  spare_what_its_log_takes_back(view, found);
   return found;
 }
 

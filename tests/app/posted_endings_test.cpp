@@ -16,6 +16,7 @@ namespace faultline {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 Diagnosis posted(const std::string& text) {
@@ -264,6 +265,75 @@ TEST(PostedEndings, ARankThatSaidNothingIsMissedAmongThreeThatTimedOut) {
   const Diagnosis diagnosis = posted(text);
   EXPECT_THAT(first_cause(diagnosis), HasSubstr("ank 0"));
   EXPECT_LT(diagnosis.root_causes.front().confidence, 0.8);
+}
+
+TEST(PostedEndings, WhatPythonCouldNotRaiseAnywhereFailsNobody) {
+  const Diagnosis diagnosis = posted(
+      "[rank0]:[titan] 2026-03-05 02:45:09,159 - root - INFO - step: 50  loss:  4.1888  memory: "
+      "14.65GiB(46.71%)  tps: 1,486\n"
+      "[rank0]:[titan] 2026-03-05 02:45:11,159 - root - INFO - Training completed\n"
+      "[rank0]:Exception ignored while calling deallocator <function Writer.__del__ at 0x7fe1>:\n"
+      "[rank0]:Traceback (most recent call last):\n"
+      "[rank0]:  File \"/opt/train/writer.py\", line 405, in __del__\n"
+      "[rank0]:    self.thread.join()\n"
+      "[rank0]:PythonFinalizationError: cannot join thread at interpreter shutdown\n");
+  EXPECT_THAT(first_cause(diagnosis), "");
+  EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
+}
+
+TEST(PostedEndings, WhatThreadsOfARankRaiseAfterItWasInterruptedIsNoCause) {
+  const std::string thread =
+      "Exception in thread Thread-3 (_pin_memory_loop):\n"
+      "Traceback (most recent call last):\n"
+      "  File \"/usr/lib/python3.12/multiprocessing/connection.py\", line 412, in _recv\n"
+      "    chunk = read(handle, to_read)\n"
+      "ConnectionResetError: [Errno 104] Connection reset by peer\n";
+  const std::string interrupt =
+      "[rank0]: Traceback (most recent call last):\n"
+      "[rank0]:   File \"/opt/train/train.py\", line 162, in forward\n"
+      "[rank0]:     positions = torch.arange(length)\n"
+      "[rank0]: KeyboardInterrupt\n";
+  EXPECT_THAT(first_cause(posted(interrupt + thread)), Not(HasSubstr("ConnectionResetError")));
+  EXPECT_THAT(first_cause(posted(thread + interrupt)), HasSubstr("ConnectionResetError"));
+}
+
+TEST(PostedEndings, TheTracebackInTorchrunsTableIsOfTheRankOfItsRow) {
+  const Diagnosis diagnosis = posted(
+      "============================================================\n"
+      "train.py FAILED\n"
+      "------------------------------------------------------------\n"
+      "Failures:\n"
+      "  <NO_OTHER_FAILURES>\n"
+      "------------------------------------------------------------\n"
+      "Root Cause (first observed failure):\n"
+      "[0]:\n"
+      "  time      : 2026-03-05_03:12:40\n"
+      "  host      : gpu-9\n"
+      "  rank      : 11 (local_rank: 3)\n"
+      "  exitcode  : 1 (pid: 31737)\n"
+      "  error_file: /tmp/torchelastic_k2/none_x/attempt_0/3/error.json\n"
+      "  traceback : Traceback (most recent call last):\n"
+      "    File \"/opt/train/shards.py\", line 97, in read\n"
+      "      raise ShardError(\"too short\")\n"
+      "  shards.ShardError: too short\n"
+      "  \n"
+      "============================================================\n");
+  EXPECT_THAT(first_cause(diagnosis),
+              "software.rank_crashed Rank 11 on gpu-9 raised shards.ShardError: too short "
+              "(shards.py:97 in read)");
+}
+
+// NCCL's last words, when processes leave one after another, as a benchmark's script goes on.
+TEST(PostedEndings, WarningsBeforeABenchmarkPrintedItsResultAreOnlyMentioned) {
+  const std::string warning =
+      "r7:220751:220904 [0] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource "
+      "temporarily unavailable\n"
+      "r7:220751:220904 [0] proxy.cc:1497 NCCL WARN [Service thread] Could not receive type from "
+      "localRank 0, res=3, closed=0\n";
+  const std::string result = "RESULT,LLM_FINETUNING,,1480,ACME,2026-03-05 02:47:10 AM\n";
+  EXPECT_EQ(posted(warning + result).verdict, Verdict::healthy);
+  EXPECT_NE(posted(result + warning).verdict, Verdict::healthy);
+  EXPECT_NE(posted(warning).verdict, Verdict::healthy);
 }
 
 }  // namespace

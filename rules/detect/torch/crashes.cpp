@@ -107,14 +107,34 @@ bool timed_out_before(const TorchRank& rank, const LineRef& line) {
 }
 
 // Where ranks were first told to end, by the words of their labelled lines.
-using FirstEchoes = std::map<int, const LineRef*>;
+struct FirstEchoes {
+  std::map<int, const LineRef*> of_rank;
+  std::map<std::uint32_t, const LineRef*> of_source;  // where they were taken down
+
+  void add(int rank, const Told& echo) {
+    const LineRef& line = echo.saying->line;
+    of_rank.try_emplace(rank, &line);
+    if (echo.cause() != Cause::process_aborted) return;
+    const auto [first, is_new] = of_source.try_emplace(line.source, &line);
+    if (!is_new && said_order(line, *first->second) == Order::before) first->second = &line;
+  }
+
+  const LineRef* before(const Told& told) const {
+    if (told.whose >= 0) {
+      const auto of = of_rank.find(told.whose);
+      return of == of_rank.end() ? nullptr : of->second;
+    }
+    const auto of = of_source.find(told.saying->line.source);
+    return of == of_source.end() ? nullptr : of->second;
+  }
+};
 
 // What a rank's threads and workers raise without its label, after it was told to end, follows.
 bool was_ended_before(const FirstEchoes& ended, const Told& told) {
   if (!told.saying->exception || told.saying->exception->type == PythonException::kOfCpp)
     return false;
-  const auto first = ended.find(told.whose);
-  return first != ended.end() && said_order(*first->second, told.saying->line) == Order::before;
+  const LineRef* end = ended.before(told);
+  return end != nullptr && said_order(*end, told.saying->line) == Order::before;
 }
 
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
@@ -408,8 +428,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   FirstEchoes ended;
   for (const TorchRank* rank : labelled_first) {
     Story story = story_of(view, crew, speakers, ended, *rank);
-    if (rank->rank >= 0 && !story.echoes.empty())
-      ended.try_emplace(rank->rank, &story.echoes.front().saying->line);
+    if (rank->rank >= 0 && !story.echoes.empty()) ended.add(rank->rank, story.echoes.front());
     if (story.cause) {
       const Cause cause = story.cause->cause();
       std::string alike;

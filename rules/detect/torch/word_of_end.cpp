@@ -22,7 +22,7 @@ const LineRef* last_step(const View& view) {
   return training ? training->line : nullptr;
 }
 
-const LineRef* word_of_its_end(const View& view) {
+const LineRef* word_of_its_end(const View& view, double least_sure) {
   const LineRef* step = last_step(view);
   const bool worked = step != nullptr || !view.members.empty() || view.roll.seen > 0;
   const SourceAttempts attempts(view);
@@ -35,6 +35,7 @@ const LineRef* word_of_its_end(const View& view) {
         continue;
       const auto match = meaning_of(view, saying);
       if (match && match->signature->marks == Marks::ended_well &&
+          match->signature->confidence >= least_sure &&
           (worked || match->signature->confidence >= limits::decided))
         return &line;
     }

@@ -10,7 +10,8 @@ namespace faultline {
 const LineRef* last_step(const View& view);
 
 // The line by which the job's program says that it did all it was to do. What any script may print
-// counts where something tells that ranks worked. nullptr: none says so.
-const LineRef* word_of_its_end(const View& view);
+// counts where something tells that ranks worked, and never where it has to be so sure. nullptr:
+// none says so.
+const LineRef* word_of_its_end(const View& view, double least_sure = 0);
 
 }  // namespace faultline
