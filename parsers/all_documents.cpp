@@ -1,4 +1,6 @@
 #include "parsers/document.h"
+#include "parsers/gpu/amd_smi.h"
+#include "parsers/gpu/amd_smi_table.h"
 #include "parsers/gpu/dcgm_exporter.h"
 #include "parsers/gpu/dcgmi_diag.h"
 #include "parsers/gpu/dcgmi_dmon.h"
@@ -59,6 +61,8 @@ constexpr DocumentFormat kFormats[] = {
     {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink, "|"},
     {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon, "#"},
     {"dcgm-exporter", begins_dcgm_exporter, make_dcgm_exporter, "#D"},
+    {"amd-smi", begins_amd_smi, make_amd_smi, "GNCEPTXURDLMSHV"},
+    {"amd-smi-table", begins_amd_smi_table, make_amd_smi_table, "|GTX"},
     {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi["},
     {"ping", begins_ping, make_ping, "Pp-0123456789"},
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
