@@ -14,6 +14,7 @@
 #include "parsers/gpu/nvidia_smi_table.h"
 #include "parsers/gpu/nvidia_smi_topo.h"
 #include "parsers/gpu/nvidia_smi_xml.h"
+#include "parsers/gpu/rocm_smi.h"
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
 #include "parsers/kubernetes/kubectl.h"
@@ -63,6 +64,7 @@ constexpr DocumentFormat kFormats[] = {
     {"dcgm-exporter", begins_dcgm_exporter, make_dcgm_exporter, "#D"},
     {"amd-smi", begins_amd_smi, make_amd_smi, "GNCEPTXURDLMSHV"},
     {"amd-smi-table", begins_amd_smi_table, make_amd_smi_table, "|GTX"},
+    {"rocm-smi", begins_rocm_smi, make_rocm_smi, "=G"},
     {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi["},
     {"ping", begins_ping, make_ping, "Pp-0123456789"},
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},

@@ -123,6 +123,22 @@ std::string amd_smi_summary(int errors) {
       errors);
 }
 
+std::string rocm_smi_errors(int uncorrectable) {
+  return fmt::format(
+      "GPU[4]: \tRAS INFO\n"
+      "         Block       Status    Correctable Error  Uncorrectable Error  \n"
+      "           UMC      ENABLED                    6                    {}  \n"
+      "           GFX      ENABLED                    0                    0  \n",
+      uncorrectable);
+}
+
+std::string rocm_smi_links(const std::string& count) {
+  return fmt::format(
+      "GPU[0]\t\t: XGMI Error count: 0 (No errors detected since last read)\n"
+      "GPU[1]\t\t: XGMI Error count: {}\n",
+      count);
+}
+
 TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
   const struct {
     const char* what;
@@ -175,6 +191,14 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"amd-smi.txt", amd_smi_summary(7)}},
        "gpu.ecc_uncorrectable",
        {{"amd-smi.txt", amd_smi_summary(0)}}},
+      {"memory errors that rocm-smi counts",
+       {{"rocm-smi.txt", rocm_smi_errors(3)}},
+       "gpu.ecc_uncorrectable",
+       {{"rocm-smi.txt", rocm_smi_errors(0)}}},
+      {"errors of XGMI links that rocm-smi counts",
+       {{"rocm-smi.txt", rocm_smi_links("2 (Multiple errors detected since last read)")}},
+       "gpu.nvlink_error",
+       {{"rocm-smi.txt", rocm_smi_links("0 (No errors detected since last read)")}}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.what);
