@@ -139,6 +139,14 @@ std::string rocm_smi_links(const std::string& count) {
       count);
 }
 
+std::string pfcwd(const std::string& status, const std::string& counts) {
+  return fmt::format(
+      "      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP\n"
+      "-----------  -----------  -------------------------  ------------  ------------\n"
+      "Ethernet8:3  {:>11}  {:>25}      812/4400        91/0\n",
+      status, counts);
+}
+
 TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
   const struct {
     const char* what;
@@ -199,6 +207,10 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"rocm-smi.txt", rocm_smi_links("2 (Multiple errors detected since last read)")}},
        "gpu.nvlink_error",
        {{"rocm-smi.txt", rocm_smi_links("0 (No errors detected since last read)")}}},
+      {"a PFC storm",
+       {{"switch.txt", pfcwd("stormed", "1/0")}},
+       "network.congestion",
+       {{"switch.txt", pfcwd("operational", "0/0")}}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.what);
@@ -210,6 +222,12 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
     EXPECT_EQ(sound.verdict, Verdict::unknown) << "no rank was seen";
     EXPECT_EQ(sound.first, "");
   }
+}
+
+TEST(LoneTools, APfcStormThatIsOverIsLessThanOneThatGoesOn) {
+  const Answer over = answer_to({{"switch.txt", pfcwd("operational", "2/2")}});
+  EXPECT_EQ(over.first, "network.congestion");
+  EXPECT_LT(over.confidence, answer_to({{"switch.txt", pfcwd("stormed", "2/1")}}).confidence - 0.2);
 }
 
 // An excerpt that begins below its GPU or NIC.
