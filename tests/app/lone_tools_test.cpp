@@ -96,6 +96,12 @@ std::string amd_smi_throttle(const std::string& thermal) {
       thermal);
 }
 
+std::string amd_smi_heat(int hotspot) {
+  return fmt::format(
+      "GPU: 0\n    TEMPERATURE:\n        EDGE: N/A\n        HOTSPOT: {} °C\n        MEM: 63 °C\n",
+      hotspot);
+}
+
 std::string amd_smi_nic(const std::string& link, const std::string& state) {
   return fmt::format(
       "NIC: 0\n    NIC:\n        PORTS:\n            PORT_0:\n                NETDEV: enp7s0\n"
@@ -207,6 +213,10 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"rocm-smi.txt", rocm_smi_links("2 (Multiple errors detected since last read)")}},
        "gpu.nvlink_error",
        {{"rocm-smi.txt", rocm_smi_links("0 (No errors detected since last read)")}}},
+      {"an AMD GPU at the temperature that it slows down for",
+       {{"amd-smi.txt", amd_smi_heat(107)}},
+       "gpu.thermal",
+       {{"amd-smi.txt", amd_smi_heat(74)}}},
       {"a PFC storm",
        {{"switch.txt", pfcwd("stormed", "1/0")}},
        "network.congestion",
