@@ -1,4 +1,6 @@
 #include "parsers/document.h"
+#include "parsers/gpu/amd_smi.h"
+#include "parsers/gpu/amd_smi_table.h"
 #include "parsers/gpu/dcgm_exporter.h"
 #include "parsers/gpu/dcgmi_diag.h"
 #include "parsers/gpu/dcgmi_dmon.h"
@@ -12,6 +14,7 @@
 #include "parsers/gpu/nvidia_smi_table.h"
 #include "parsers/gpu/nvidia_smi_topo.h"
 #include "parsers/gpu/nvidia_smi_xml.h"
+#include "parsers/gpu/rocm_smi.h"
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
 #include "parsers/kubernetes/kubectl.h"
@@ -59,6 +62,9 @@ constexpr DocumentFormat kFormats[] = {
     {"dcgmi-nvlink", begins_dcgmi_nvlink, make_dcgmi_nvlink, "|"},
     {"dcgmi-dmon", begins_dcgmi_dmon, make_dcgmi_dmon, "#"},
     {"dcgm-exporter", begins_dcgm_exporter, make_dcgm_exporter, "#D"},
+    {"amd-smi", begins_amd_smi, make_amd_smi, "GNCEPTXURDLMSHV"},
+    {"amd-smi-table", begins_amd_smi_table, make_amd_smi_table, "|GTX"},
+    {"rocm-smi", begins_rocm_smi, make_rocm_smi, "=G"},
     {"iperf3", begins_iperf3_text, make_iperf3_text, "CAi["},
     {"ping", begins_ping, make_ping, "Pp-0123456789"},
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},

@@ -30,6 +30,8 @@ constexpr ToolFormat kFormats[] = {
     {"perftest", "RSACUDFE#", begins_perftest, feed_perftest},
     {"sysfs", "Vvabcdefhilmnopqrstu", begins_sysfs_loop, feed_sysfs_loop, true},
     {"ibdiagnet", "-\\", begins_ibdiagnet, feed_ibdiagnet},
+    {"pfcwd", "QE", begins_pfcwd, feed_pfcwd},
+    {"portstat", "I", begins_portstat, feed_portstat},
 };
 
 // For each character, the formats that a line with it in front may begin.

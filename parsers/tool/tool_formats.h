@@ -65,6 +65,13 @@ bool feed_ibdiagnet(std::string_view text, PartWriter& parts);
 bool begins_perftest(std::string_view text);
 bool feed_perftest(std::string_view text, PartWriter& parts);
 
+// SONiC switches: "show pfcwd stats", "show interfaces counters"
+bool begins_pfcwd(std::string_view text);
+bool feed_pfcwd(std::string_view text, PartWriter& parts);
+
+bool begins_portstat(std::string_view text);
+bool feed_portstat(std::string_view text, PartWriter& parts);
+
 // What libibmad and the tools print on stderr, in the midst of anything.
 bool begins_mad_failure(std::string_view text);
 bool read_mad_failure(std::string_view text, std::string& last_error, PartWriter& parts);

@@ -53,6 +53,9 @@ bool is_command_of_ours(std::string_view command) {
   first = without_quotes(first);
   if (first.empty()) return false;
   if (is_tool(first) || first == "date" || first == "hostname") return true;
+  if (first == "show")  // of a switch
+    return rest.find("pfcwd stats") != rest.npos || rest.find("interfaces counters") != rest.npos;
+  if (first == "pfcwd") return rest.find("show stats") != rest.npos;
   for (const std::string_view word :
        {"ssh", "pdsh", "clush", "srun", "for", "while", "grep", "cat", "tail", "head", "echo"})
     if (first == word) return speaks_of_tool(rest);

@@ -67,8 +67,9 @@ Covered ports_covered(const PartFacts& facts, const std::set<std::string>& hosts
 
 Covered gpus_covered(const PartFacts& facts, const std::set<std::string>& hosts,
                      const Suspicions& suspicions) {
-  static const NamePatterns kMemory{"eccerrors*", "remappedrows*", "retiredpages*",
-                                    "volatileuncorrecc", "dbecc"};
+  static const NamePatterns kMemory{"eccerrors*",        "remappedrows*", "retiredpages*",
+                                    "volatileuncorrecc", "dbecc",         "ecc/*",
+                                    "eccblocks/*",       "rasinfo/*"};
   Covered covered;
   for (const GpuPart& gpu : facts.gpus) {
     if (!hosts.contains(gpu.host)) continue;
@@ -80,6 +81,15 @@ Covered gpus_covered(const PartFacts& facts, const std::set<std::string>& hosts,
   for (const Cause cause : {Cause::gpu_ecc_uncorrectable, Cause::gpu_row_remap})
     covered.wrong |= suspects(suspicions, cause);
   return covered;
+}
+
+// Each vendor's GPUs are asked by its own tool.
+std::string memory_command(const PartFacts& facts) {
+  const bool amd = std::ranges::any_of(facts.parts().records(), [](const PartRecord& record) {
+    return record.tool.starts_with("amd-smi") || record.tool == "rocm-smi";
+  });
+  return amd ? "amd-smi metric --ecc --ecc-blocks; amd-smi bad-pages"
+             : "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT";
 }
 
 // Hosts of which a record of this kind tells this quantity.
@@ -116,7 +126,7 @@ std::vector<Check> checks_of_parts(const View& view) {
   return {check_of("InfiniBand ports of the job's hosts", ports_covered(facts, hosts, suspicions),
                    hosts, "ibstat; perfquery -x; sleep 600; perfquery -x"),
           check_of("GPU memory (ECC)", gpus_covered(facts, hosts, suspicions), hosts,
-                   "nvidia-smi -q -d ECC,ROW_REMAPPER,PAGE_RETIREMENT"),
+                   memory_command(facts)),
           check_of("MTU equal", mtu, hosts, "ip link"),
           check_of("shm", shm, hosts, "df -h /dev/shm")};
 }

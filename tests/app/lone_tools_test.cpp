@@ -63,6 +63,96 @@ std::string ip_link(int mtu) {
       mtu, mtu % 7);
 }
 
+std::string amd_smi_ecc(int uncorrectable) {
+  return fmt::format(
+      "GPU: 3\n    ECC:\n        TOTAL_CORRECTABLE_COUNT: 1\n        TOTAL_UNCORRECTABLE_COUNT: "
+      "{0}\n"
+      "        TOTAL_DEFERRED_COUNT: 0\n    ECC_BLOCKS:\n        UMC:\n"
+      "            CORRECTABLE_COUNT: 1\n            UNCORRECTABLE_COUNT: {0}\n"
+      "            DEFERRED_COUNT: 0\n",
+      uncorrectable);
+}
+
+std::string amd_smi_width(int width) {
+  std::string text;
+  for (int gpu = 0; gpu < 4; ++gpu)
+    text += fmt::format(
+        "GPU: {}\n    PCIE:\n        WIDTH: {}\n        SPEED: 32 GT/s\n        REPLAY_COUNT: "
+        "0\n\n",
+        gpu, gpu == 2 ? width : 16);
+  return text;
+}
+
+std::string amd_smi_pages(const std::string& pending) {
+  return fmt::format(
+      "GPU: 5\n    RETIRED: No bad pages found.\n    PENDING:{}\n    UN_RES: No bad pages found.\n",
+      pending);
+}
+
+std::string amd_smi_throttle(const std::string& thermal) {
+  return fmt::format(
+      "GPU: 0\n    USAGE:\n        GFX_ACTIVITY: 96 %\n    THROTTLE:\n"
+      "        PPT_VIOLATION_STATUS: ACTIVE\n        SOCKET_THERMAL_VIOLATION_STATUS: {}\n",
+      thermal);
+}
+
+std::string amd_smi_heat(int hotspot) {
+  return fmt::format(
+      "GPU: 0\n    TEMPERATURE:\n        EDGE: N/A\n        HOTSPOT: {} °C\n        MEM: 63 °C\n",
+      hotspot);
+}
+
+std::string amd_smi_nic(const std::string& link, const std::string& state) {
+  return fmt::format(
+      "NIC: 0\n    NIC:\n        PORTS:\n            PORT_0:\n                NETDEV: enp7s0\n"
+      "                CARRIER: 1\n                LINK_STATE: {}\n        RDMA_DEVICES:\n"
+      "            RDMA_DEVICE_0:\n                NAME: rocep7s0\n                PORT_0:\n"
+      "                    NETDEV: enp7s0\n                    PORT_NUM: 1\n"
+      "                    STATE: {}\n",
+      link, state);
+}
+
+std::string amd_smi_links(char state) {
+  return fmt::format(
+      "GPU LINK PORT STATUS:\n       bdf           port_num\nGPU0   0000:0c:00.0  U  U  X\n"
+      "GPU1   0000:22:00.0  U  {}  X\n",
+      state);
+}
+
+std::string amd_smi_summary(int errors) {
+  return fmt::format(
+      "| BDF                        GPU-Name | Mem-Uti   Temp   UEC       Power-Usage |\n"
+      "| GPU  HIP-ID  OAM-ID  Partition-Mode | GFX-Uti    Fan               Mem-Usage |\n"
+      "|=====================================+========================================|\n"
+      "| 0000:05:00.0    AMD Instinct MI300X | 0 %      38 °C   {}           140/750 W |\n"
+      "|   0       0       7        SPX/NPS1 | 0 %        N/A           285/196592 MB |\n",
+      errors);
+}
+
+std::string rocm_smi_errors(int uncorrectable) {
+  return fmt::format(
+      "GPU[4]: \tRAS INFO\n"
+      "         Block       Status    Correctable Error  Uncorrectable Error  \n"
+      "           UMC      ENABLED                    6                    {}  \n"
+      "           GFX      ENABLED                    0                    0  \n",
+      uncorrectable);
+}
+
+std::string rocm_smi_links(const std::string& count) {
+  return fmt::format(
+      "GPU[0]\t\t: XGMI Error count: 0 (No errors detected since last read)\n"
+      "GPU[1]\t\t: XGMI Error count: {}\n",
+      count);
+}
+
+std::string pfcwd(const std::string& status, const std::string& counts) {
+  return fmt::format(
+      "      QUEUE       STATUS    STORM DETECTED/RESTORED    TX OK/DROP    RX OK/DROP\n"
+      "-----------  -----------  -------------------------  ------------  ------------\n"
+      "Ethernet8:3  {:>11}  {:>25}      812/4400        91/0\n",
+      status, counts);
+}
+
 TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
   const struct {
     const char* what;
@@ -86,6 +176,51 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"node-1.txt", ip_link(9000)}, {"node-2.txt", ip_link(1500)}},
        "network.mtu_mismatch",
        {{"node-1.txt", ip_link(9000)}, {"node-2.txt", ip_link(9000)}}},
+      {"memory errors that amd-smi counts",
+       {{"amd-smi.txt", amd_smi_ecc(2)}},
+       "gpu.ecc_uncorrectable",
+       {{"amd-smi.txt", amd_smi_ecc(0)}}},
+      {"a link of an AMD GPU that is narrow",
+       {{"amd-smi.txt", amd_smi_width(4)}},
+       "pcie.degraded",
+       {{"amd-smi.txt", amd_smi_width(16)}}},
+      {"bad pages that wait for a reset",
+       {{"amd-smi.txt", amd_smi_pages("\n        PAGE_ADDRESS: 0x2c4470000\n"
+                                      "        PAGE_SIZE: 4096\n        STATUS: PENDING")}},
+       "gpu.row_remap",
+       {{"amd-smi.txt", amd_smi_pages(" No bad pages found.")}}},
+      {"an AMD GPU that heat slows down; at its power limit it works as it should",
+       {{"amd-smi.txt", amd_smi_throttle("ACTIVE")}},
+       "gpu.thermal",
+       {{"amd-smi.txt", amd_smi_throttle("NOT ACTIVE")}}},
+      {"a NIC that amd-smi calls down",
+       {{"amd-smi.txt", amd_smi_nic("down", "DOWN")}},
+       "network.link_down",
+       {{"amd-smi.txt", amd_smi_nic("up", "ACTIVE")}}},
+      {"an XGMI link that is down; one that is not used is disabled",
+       {{"amd-smi.txt", amd_smi_links('D')}},
+       "gpu.nvlink_error",
+       {{"amd-smi.txt", amd_smi_links('U')}}},
+      {"memory errors in amd-smi's summary",
+       {{"amd-smi.txt", amd_smi_summary(7)}},
+       "gpu.ecc_uncorrectable",
+       {{"amd-smi.txt", amd_smi_summary(0)}}},
+      {"memory errors that rocm-smi counts",
+       {{"rocm-smi.txt", rocm_smi_errors(3)}},
+       "gpu.ecc_uncorrectable",
+       {{"rocm-smi.txt", rocm_smi_errors(0)}}},
+      {"errors of XGMI links that rocm-smi counts",
+       {{"rocm-smi.txt", rocm_smi_links("2 (Multiple errors detected since last read)")}},
+       "gpu.nvlink_error",
+       {{"rocm-smi.txt", rocm_smi_links("0 (No errors detected since last read)")}}},
+      {"an AMD GPU at the temperature that it slows down for",
+       {{"amd-smi.txt", amd_smi_heat(107)}},
+       "gpu.thermal",
+       {{"amd-smi.txt", amd_smi_heat(74)}}},
+      {"a PFC storm",
+       {{"switch.txt", pfcwd("stormed", "1/0")}},
+       "network.congestion",
+       {{"switch.txt", pfcwd("operational", "0/0")}}},
   };
   for (const auto& c : cases) {
     SCOPED_TRACE(c.what);
@@ -96,6 +231,37 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
     const Answer sound = answer_to(c.sound);
     EXPECT_EQ(sound.verdict, Verdict::unknown) << "no rank was seen";
     EXPECT_EQ(sound.first, "");
+  }
+}
+
+TEST(LoneTools, APfcStormThatIsOverIsLessThanOneThatGoesOn) {
+  const Answer over = answer_to({{"switch.txt", pfcwd("operational", "2/2")}});
+  EXPECT_EQ(over.first, "network.congestion");
+  EXPECT_LT(over.confidence, answer_to({{"switch.txt", pfcwd("stormed", "2/1")}}).confidence - 0.2);
+}
+
+// An excerpt that begins below its GPU or NIC.
+TEST(LoneTools, SectionsOfAmdSmiAreReadWithoutTheirHeads) {
+  const std::string gpu = amd_smi_ecc(2);
+  EXPECT_EQ(answer_to({{"amd-smi.txt", gpu.substr(gpu.find("    ECC:"))}}).first,
+            "gpu.ecc_uncorrectable");
+  EXPECT_EQ(answer_to({{"amd-smi.txt", gpu.substr(gpu.find("            CORR"))}}).first,
+            "gpu.ecc_uncorrectable");
+  const std::string nic = amd_smi_nic("down", "DOWN");
+  EXPECT_EQ(answer_to({{"amd-smi.txt", nic.substr(nic.find("                CARRIER"))}}).first,
+            "network.link_down");
+}
+
+// NVIDIA's tools do not know an AMD GPU.
+TEST(LoneTools, AdviceForAnAmdGpuIsOfAmdsTools) {
+  for (const std::string& text :
+       {amd_smi_ecc(2), amd_smi_width(4), amd_smi_links('D'), amd_smi_throttle("ACTIVE")}) {
+    Workshop workshop;
+    workshop.write("pasted/amd-smi.txt", text);
+    const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "pasted");
+    ASSERT_FALSE(diagnosis.root_causes.empty());
+    for (const Action& action : diagnosis.root_causes.front().actions)
+      EXPECT_EQ(action.command.find("nvidia"), std::string::npos) << action.command;
   }
 }
 

@@ -1,0 +1,130 @@
+// What a SONiC switch prints: "show pfcwd stats", the storms of pauses that its watchdog saw, queue
+// by queue, and "show interfaces counters".
+#include <algorithm>
+
+#include "parsers/tool/tool_formats.h"
+#include "parsers/tool/tool_words.h"
+
+namespace faultline {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+// Its own name; only a prompt tells it.
+std::string_view name_of_switch(const PartWriter& parts) {
+  return parts.context.host.empty() ? std::string_view("SONiC") : parts.context.host;
+}
+
+// Ethernet8, Ethernet1_2, Ethernet-BP260
+bool is_switch_port(std::string_view word) {
+  return take_off(word, "Ethernet") && !word.empty() &&
+         word.find_first_not_of("0123456789_-/BPREC") == word.npos;
+}
+
+struct Pair {
+  std::string_view first;
+  std::string_view second;
+};
+
+// "3/2"
+std::optional<Pair> pair_in(std::string_view word) {
+  const std::size_t slash = word.find('/');
+  if (slash == word.npos) return std::nullopt;
+  const Pair pair{word.substr(0, slash), word.substr(slash + 1)};
+  return is_decimal(pair.first) && is_decimal(pair.second) ? std::optional(pair) : std::nullopt;
+}
+
+struct Storms {
+  std::string_view port;
+  std::string_view queue;
+  std::string_view status;
+  std::string_view detected;
+};
+
+// Ethernet8:4      stormed                        3/2       100/300       100/300    …
+std::optional<Storms> storms_in(const Words& words) {
+  if (words.size() < 5 || words.size() > 7) return std::nullopt;
+  const std::size_t colon = words[0].find(':');
+  if (colon == words[0].npos || !is_switch_port(words[0].substr(0, colon)) ||
+      !is_decimal(words[0].substr(colon + 1)))
+    return std::nullopt;
+  if (words[1] != "stormed" && words[1] != "operational" && words[1] != "N/A") return std::nullopt;
+  if (!std::all_of(words.begin() + 2, words.end(),
+                   [](std::string_view word) { return pair_in(word).has_value(); }))
+    return std::nullopt;
+  return Storms{words[0].substr(0, colon), words[0].substr(colon + 1), words[1],
+                pair_in(words[2])->first};
+}
+
+void begin_port(PartReport& report, std::string_view port, const PartWriter& parts) {
+  report.kind = "port";
+  set_name(report.names, "node", name_of_switch(parts));
+  set_name(report.names, "port", port);
+}
+
+bool is_ruler(std::string_view text) {
+  return text.starts_with("---") && text.find_first_not_of("- ") == text.npos;
+}
+
+// A count, with commas between its thousands; empty: it is none.
+std::string count_in(std::string_view word) {
+  std::string digits;
+  for (const char c : word)
+    if (c != ',') digits += c;
+  return is_decimal(digits) ? digits : std::string();
+}
+
+}  // namespace
+
+bool begins_pfcwd(std::string_view text) {
+  if (text.starts_with("QUEUE")) return text.find("STORM DETECTED/RESTORED") != text.npos;
+  return text.starts_with("Ethernet") && storms_in(words_of(text));
+}
+
+bool feed_pfcwd(std::string_view text, PartWriter& parts) {
+  if (text.starts_with("QUEUE") && begins_pfcwd(text)) {
+    parts.begin_block();
+    return true;
+  }
+  if (is_ruler(text)) return true;
+  const auto storms = storms_in(words_of(text));
+  if (!storms) return false;
+  PartReport report{.tool = "pfcwd"};
+  begin_port(report, storms->port, parts);
+  const std::string queue = "queue " + std::string(storms->queue);
+  set_value(report.values, queue, storms->status);
+  set_value(report.values, "storms of " + queue, storms->detected);
+  parts.give(std::move(report));
+  return true;
+}
+
+bool begins_portstat(std::string_view text) {
+  const Words words = words_of(text);
+  return words.size() > 3 && words[0] == "IFACE" && words[1] == "STATE" &&
+         std::ranges::find(words, "RX_ERR") != words.end();
+}
+
+// Rates have their units apart: "2000.00 MB/s" is one column.
+bool feed_portstat(std::string_view text, PartWriter& parts) {
+  const auto is_unit = [](std::string_view word) { return word.ends_with("B/s"); };
+  if (begins_portstat(text)) {
+    parts.begin_block();
+    parts.block.section = text;
+    return true;
+  }
+  if (is_ruler(text)) return true;
+  const Words columns = words_of(parts.block.section);
+  Words cells = words_of(text);
+  std::erase_if(cells, is_unit);
+  if (cells.empty() || !is_switch_port(cells[0]) || cells.size() != columns.size()) return false;
+  PartReport report{.tool = "portstat"};
+  begin_port(report, cells[0], parts);
+  for (std::size_t i = 2; i < columns.size(); ++i)
+    if (columns[i].ends_with("_ERR") || columns[i].ends_with("_DRP"))
+      if (const std::string count = count_in(cells[i]); !count.empty())
+        set_value(report.values, columns[i], count);
+  if (!report.values.empty()) parts.give(std::move(report));
+  return true;
+}
+
+}  // namespace faultline
