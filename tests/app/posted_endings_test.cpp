@@ -336,5 +336,60 @@ TEST(PostedEndings, WarningsBeforeABenchmarkPrintedItsResultAreOnlyMentioned) {
   EXPECT_NE(posted(warning).verdict, Verdict::healthy);
 }
 
+TEST(PostedEndings, ALinearSolverIsHealthyIfItsOwnCheckPassed) {
+  const auto hpl = [](int passed, int failed) {
+    return posted(
+        fmt::format("Finished      1 tests with the following results:\n"
+                    "              {} tests completed and passed residual checks,\n"
+                    "              {} tests completed and failed residual checks,\n"
+                    "              0 tests skipped because of illegal input values.\n"
+                    "--------------------------------------------------------------------\n\n"
+                    "End of Tests.\n",
+                    passed, failed));
+  };
+  EXPECT_EQ(hpl(1, 0).verdict, Verdict::healthy);
+  EXPECT_EQ(hpl(0, 0).verdict, Verdict::unknown);
+  for (const Diagnosis& wrong : {hpl(0, 1), hpl(1, 1)}) {
+    EXPECT_EQ(wrong.verdict, Verdict::corrupt);
+    EXPECT_THAT(first_cause(wrong), StartsWith("corruption.wrong_results"));
+  }
+}
+
+// torchrun leaves half a minute between its SIGTERM and its SIGKILL.
+TEST(PostedEndings, WhereAllWereKilledWithinSecondsNobodyBeganIt) {
+  const auto table = [](const char* second_of_others) {
+    std::string text =
+        "W0305 02:47:01.408000 2118 torch/distributed/elastic/multiprocessing/api.py:1010] Sending "
+        "process 2131 closing signal SIGTERM\n"
+        "W0305 02:47:01.408000 2118 torch/distributed/elastic/multiprocessing/api.py:1010] Sending "
+        "process 2132 closing signal SIGTERM\n";
+    const auto row = [&](int rank, const char* second) {
+      text += fmt::format(
+          "[{0}]:\n  time      : 2026-03-05_02:47:{1}\n  host      : gpu-9\n"
+          "  rank      : {0} (local_rank: {0})\n  exitcode  : -9 (pid: {2})\n"
+          "  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID {2}\n",
+          rank, second, 2130 + rank);
+    };
+    text += "Failures:\n";
+    row(1, second_of_others);
+    row(2, second_of_others);
+    text += "--------\nRoot Cause (first observed failure):\n";
+    row(0, "01");
+    return text + "============\n";
+  };
+  const auto killed = [&](const char* second_of_others) {
+    std::string titles;
+    const Diagnosis diagnosis = posted(table(second_of_others));
+    for (const auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms})
+      for (const Finding& finding : *findings)
+        titles += fmt::format("{} {}\n", name_of(finding.cause), finding.title);
+    return titles;
+  };
+  EXPECT_THAT(killed("03"),
+              HasSubstr("process.aborted Ranks 0, 1, 2 were killed by SIGKILL, and no line"));
+  EXPECT_THAT(killed("31"),
+              HasSubstr("software.rank_crashed Rank 0 on gpu-9 was killed by SIGKILL"));
+}
+
 }  // namespace
 }  // namespace faultline

@@ -304,6 +304,7 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     finding.title = filled(title, fields);
     finding.severity = signature.severity;
     suspicion.sure = {Claim::signature, signature.confidence};
+    if (is_of(finding.cause, Family::corruption)) suspicion.verdict = Verdict::corrupt;
     AdviceSubject about{.host = host, .fields = first.match->fields};
     if (rank >= 0) about.rank = rank;
     for (const Action& action : signature.actions)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <optional>
 #include <set>
@@ -78,9 +79,15 @@ class NamedByNccl {
   std::map<std::pair<std::uint32_t, std::int64_t>, Person> by_pid_;  // by source and pid
 };
 
+struct Ends {
+  std::vector<Ended> by_themselves;
+  std::vector<Ended> told_and_killed;  // by whomever, after their launcher had told them to end
+};
+
 // Lines that tell of several tasks at once tell how they were ended after the first.
-std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) {
-  std::vector<Ended> ends;
+Ends ends_of(const View& view, const TorchCrew& crew) {
+  Ends all;
+  std::vector<Ended>& ends = all.by_themselves;
   NamedPids told_to_end;
   NamedPids in_table;  // torchrun's, which comes after its own line
   const auto pid_of = [&](const TorchLine<ProcessExit>& line) {
@@ -95,9 +102,16 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
   bool killed_one = false;
   for (const auto& line : view.job.torch().exits()) {
     const ProcessExit& exit = line.fact;
-    if (exit.told_to || told_to_end.contains(pid_of(line)) || !crew.in_attempt(line.line)) continue;
+    if (exit.told_to || !crew.in_attempt(line.line)) continue;
     if (exit.exit_code == 0 && !exit.signal) continue;
     Ended end{.line = &line, .host = exit.host};
+    if (told_to_end.contains(pid_of(line))) {
+      if (end.killed() && exit.ranks.size() == 1) {
+        end.rank = exit.ranks.front();
+        all.told_and_killed.push_back(end);
+      }
+      continue;
+    }
     if (end.is_consequence()) continue;
     if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // which tells more
     if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
@@ -119,7 +133,7 @@ std::vector<Ended> ended_by_themselves(const View& view, const TorchCrew& crew) 
       ends.push_back(end);
     }
   }
-  return ends;
+  return all;
 }
 
 // By their clocks where both have one: a launcher's table stands at the end of its log.
@@ -150,8 +164,9 @@ bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineR
 // Who is killed long after another one ended by itself, or after somebody has waited in vain, was
 // swept up: launchers kill who does not end within half a minute, and who is killed is told of
 // within seconds, where one waits for minutes.
+constexpr std::int64_t kSweepUs = 10'000'000;
+
 void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
-  constexpr std::int64_t kSweepUs = 10'000'000;
   std::optional<std::int64_t> first;
   for (const Ended& end : ends)
     if (const auto& us = end.line->line.time.wall_us) first = std::min(first.value_or(*us), *us);
@@ -163,12 +178,12 @@ void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<
   });
 }
 
-std::string name_of(const ProcessExit& exit) {
+std::string name_of(const ProcessExit& exit, bool several) {
   if (!exit.signal && !exit.exit_code) return "ended with an error";
   if (!exit.signal) return fmt::format("ended with exit code {}", *exit.exit_code);
   switch (*exit.signal) {
     case 9:
-      return "was killed by SIGKILL";
+      return several ? "were killed by SIGKILL" : "was killed by SIGKILL";
     case 11:
       return "died of a segmentation fault";
     case 7:
@@ -214,9 +229,10 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
     suspicion.stops_job = true;
   }
   const std::string who = people_of(crew, ends);
-  finding.title = first.for_memory() ? fmt::format("{} ended for want of memory, says {}", who,
-                                                   first.exit().teller)
-                                     : fmt::format("{} {}", who, name_of(first.exit()));
+  finding.title =
+      first.for_memory()
+          ? fmt::format("{} ended for want of memory, says {}", who, first.exit().teller)
+          : fmt::format("{} {}", who, name_of(first.exit(), ranks.size() > 1));
   suspicion.says_not_why = first.killed() && !first.for_memory();
   if (suspicion.says_not_why) finding.title += ", and no line says why";
   finding.severity = Severity::critical;
@@ -261,6 +277,19 @@ std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::
   return suspicion;
 }
 
+// A launcher leaves whom it tells to end half a minute before it kills. Who is killed sooner was
+// killed from outside, with the first: nobody began it.
+bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
+                                std::vector<Ended>& ends) {
+  const auto& first = ends.front().line->line.time.wall_us;
+  const std::size_t before = ends.size();
+  std::ranges::copy_if(told_and_killed, std::back_inserter(ends), [&](const Ended& end) {
+    const auto& us = end.line->line.time.wall_us;
+    return first && us && std::abs(*us - *first) <= kSweepUs;
+  });
+  return ends.size() > before;
+}
+
 bool between_seconds(const EventTime& a, const EventTime& b) {
   constexpr std::int64_t kAtOnce = 2'000'000;  // launchers look every second or so
   return !a.wall_us || !b.wall_us || *b.wall_us - *a.wall_us <= kAtOnce;
@@ -270,7 +299,8 @@ bool between_seconds(const EventTime& a, const EventTime& b) {
 
 void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
               std::vector<Suspicion>& found) {
-  std::vector<Ended> ends = ended_by_themselves(view, crew);
+  Ends all = ends_of(view, crew);
+  std::vector<Ended>& ends = all.by_themselves;
   std::vector<Ended> for_memory;
   std::ranges::copy_if(ends, std::back_inserter(for_memory), &Ended::for_memory);
   if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
@@ -302,7 +332,13 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
     const auto signal = ends.front().exit().signal;
     std::erase_if(ends, [&](const Ended& e) { return e.exit().signal != signal; });
   }
+  const bool from_outside =
+      ends.front().killed() && add_who_was_killed_with_it(all.told_and_killed, ends);
   found.push_back(describe_ends(view, crew, ends));
+  if (from_outside) {
+    found.back().finding.cause = Cause::process_aborted;
+    found.back().stops_job = true;
+  }
   if (exceptions == Exceptions::tell_why) found.back().sure.add(Ground::beside_an_exception);
   if (exceptions == Exceptions::none && found.back().says_not_why)
     if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
