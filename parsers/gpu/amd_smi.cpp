@@ -99,6 +99,11 @@ bool is_known(const KeyAndValue& line) {
          (is_one_of(line.key, kPageKeys) && line.value == kNoPages);
 }
 
+// An excerpt of a NIC begins with a heading: environments and programs print keys like the others.
+bool may_begin(const KeyAndValue& line) {
+  return is_known(line) && (!is_nic_key(line) || line.value.empty());
+}
+
 class Sections : public PartDocument {
  public:
   Sections() : PartDocument("amd-smi") {}
@@ -116,8 +121,8 @@ class Sections : public PartDocument {
     const auto line = key_line(body);
     if (!line) return Line::foreign;
     const bool known = is_known(*line);
-    if (stage_ == kNothing) {
-      if (!known) return Line::after;
+    if (stage_ == kNothing || words_.empty()) {
+      if (!may_begin(*line)) return Line::after;
       words_.clear();
       push(0, {});  // as if its GPU stood above
       stage_ = kGpu;
@@ -146,7 +151,8 @@ class Sections : public PartDocument {
   std::string path_to(int indent, std::string_view key) {
     while (words_.size() > 1 && indent_of(words_.back()) >= indent) words_.pop_back();
     std::string path;
-    for (std::size_t i = 1; i < words_.size(); ++i) path += words_[i].substr(1) + " / ";
+    for (std::size_t i = 1; i < words_.size(); ++i)
+      path += words_[i].substr(std::min<std::size_t>(1, words_[i].size())) + " / ";
     path += key;
     push(indent, key);
     return path;
@@ -186,7 +192,9 @@ class Sections : public PartDocument {
   }
 
   // Of the GPU or NIC in hand; empty: an excerpt began below it.
-  std::string index() const { return words_.empty() ? std::string() : words_.front().substr(1); }
+  std::string index() const {
+    return words_.empty() || words_.front().empty() ? std::string() : words_.front().substr(1);
+  }
 
   // Which GPU has that number.
   OpenPart& identity() {
@@ -272,7 +280,7 @@ bool begins_amd_smi(std::string_view text) {
   const std::string_view body = trimmed(text);
   if (head_in(body)) return true;
   const auto line = key_line(body);
-  return line && is_known(*line);
+  return line && may_begin(*line);
 }
 
 std::unique_ptr<Document> make_amd_smi() { return std::make_unique<Sections>(); }

@@ -52,7 +52,9 @@ Words cells_with_units(std::string_view text) {
 Words columns_in(std::string_view text) {
   Words columns = words_of(text, 64);
   const std::size_t gpu = !columns.empty() && columns[0] == "TIMESTAMP" ? 1 : 0;
-  if (columns.size() < gpu + 2 || columns[gpu] != "GPU") return {};
+  if (columns.size() < gpu + 3 || columns[gpu] != "GPU" ||
+      text.find_first_of("abcdefghijklmnopqrstuvwxyz") != text.npos)
+    return {};
   const bool known = std::ranges::any_of(
       columns, [](std::string_view title) { return !name_of_column(title).empty(); });
   return known || columns[gpu + 1] == "POWER" ? columns : Words();
@@ -154,7 +156,7 @@ class Tables : public PartDocument {
 
   bool read_monitor(std::string_view text) {
     const Words cells = cells_with_units(text);
-    if (cells.size() != words_.size() || cut()) return false;
+    if (cells.size() != words_.size() || cells.size() < 3 || cut()) return false;
     const std::size_t gpu = words_[0] == "TIMESTAMP" ? 1 : 0;
     if (!is_count(cells[gpu])) return false;
     OpenPart& part = open("gpu");

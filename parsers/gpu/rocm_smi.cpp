@@ -1,6 +1,7 @@
 #include "parsers/gpu/rocm_smi.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "model/pci_address.h"
@@ -17,6 +18,25 @@ using Words = std::vector<std::string_view>;
 // What is kept of the rows; keys are compared from their beginnings.
 constexpr std::string_view kKept[] = {"Temperature (Sensor ", "GPU use (%)", "PCIe Replay Count",
                                       "XGMI Error count"};
+// By which a row is known that stands without a title: programs label their lines so, too.
+constexpr std::string_view kKnown[] = {"Temperature (Sensor ",
+                                       "GPU use (%)",
+                                       "PCIe Replay Count",
+                                       "XGMI Error count",
+                                       "PCI Bus",
+                                       "pcie clock level",
+                                       "Device Name",
+                                       "GPU ID",
+                                       "Card ",
+                                       "GUID",
+                                       "GPU memory use (%)",
+                                       "Average Graphics Package Power",
+                                       "Current Socket Graphics Package Power",
+                                       "Unique ID",
+                                       "VRAM Total",
+                                       "VRAM vendor",
+                                       "Performance Level",
+                                       "Voltage (mV)"};
 
 // "=========== ROCm System Management Interface ==========="; older ones have no more than "ROCm
 // SMI".
@@ -46,10 +66,21 @@ std::optional<Row> row_in(std::string_view text) {
     return std::nullopt;
   std::string_view between;
   if (!take_until(text, ":", between)) return std::nullopt;
-  between = trimmed(between);
-  if (!between.empty() && !between.starts_with("XCP[")) return std::nullopt;
   row.rest = trimmed(text);
-  return row;
+  const bool is_heading = row.rest == "RAS INFO" || row.rest.ends_with(" PAGES INFO");
+  if (between.empty() != is_heading) return std::nullopt;
+  between = trimmed(between);
+  return between.empty() || between.starts_with("XCP[") ? std::optional(row) : std::nullopt;
+}
+
+bool begins_with_any_of(std::string_view text, std::span<const std::string_view> beginnings) {
+  return std::ranges::any_of(beginnings,
+                             [&](std::string_view begin) { return text.starts_with(begin); });
+}
+
+bool is_known(const Row& row) {
+  return row.rest == "RAS INFO" || row.rest.ends_with(" PAGES INFO") ||
+         begins_with_any_of(row.rest, kKnown);
 }
 
 bool is_page_status(std::string_view word) {
@@ -75,7 +106,7 @@ class RocmSmi : public PartDocument {
       if (text.find(" Concise Info ") != text.npos) stage_ = kSummary;
       return Line::part;
     }
-    if (const auto row = row_in(text)) {
+    if (const auto row = row_in(text); row) {
       read_row(*row);
       return Line::part;
     }
@@ -109,8 +140,7 @@ class RocmSmi : public PartDocument {
       return;
     }
     if (key == "pcie clock level") return read_link(row.index, value);
-    if (std::ranges::any_of(kKept, [&](std::string_view kept) { return key.starts_with(kept); }))
-      gpu(row.index).value(key, value);
+    if (begins_with_any_of(key, kKept)) gpu(row.index).value(key, value);
   }
 
   // "1 (16.0GT/s x16)"
@@ -128,7 +158,7 @@ class RocmSmi : public PartDocument {
       if (words[0] == "Block") return true;
       // UMC      ENABLED                    0                    0
       if (words.size() != 4 || !is_count(words[2]) || !is_count(words[3]) || cut()) {
-        return words.size() == 2;  // of a block that does not count
+        return words.size() == 2 && (words[1] == "DISABLED" || words[1] == "ENABLED");
       }
       gpu(words_[0]).value("RAS INFO / " + std::string(words[0]) + " / Uncorrectable Error",
                            words[3]);
@@ -144,10 +174,12 @@ class RocmSmi : public PartDocument {
   // 0%
   Line read_summary(std::string_view text) {
     const Words words = words_of(text, 32);
-    if (words[0] == "Device" || words[0] == "GPU" || text.starts_with("(DID,") ||
-        text.starts_with("Name ("))
-      return Line::part;
-    if (!is_count(words[0]) || !words.back().ends_with('%')) return Line::foreign;
+    const bool is_head = (words[0] == "Device" || words[0] == "GPU") &&
+                         text.find("Temp") != text.npos && text.find("GPU%") != text.npos;
+    if (is_head || text.starts_with("(DID,") || text.starts_with("Name (")) return Line::part;
+    constexpr std::size_t kLeastColumns = 8;
+    if (words.size() < kLeastColumns || !is_count(words[0]) || !words.back().ends_with('%'))
+      return Line::foreign;
     if (cut()) return Line::part;
     OpenPart& part = gpu(words[0]);
     part.value("GPU use (%)", words.back());
@@ -164,7 +196,9 @@ class RocmSmi : public PartDocument {
 
 bool begins_rocm_smi(std::string_view text) {
   text = trimmed(text);
-  return is_title(text) || row_in(text).has_value();
+  if (is_title(text)) return true;
+  const auto row = row_in(text);
+  return row && is_known(*row);
 }
 
 std::unique_ptr<Document> make_rocm_smi() { return std::make_unique<RocmSmi>(); }

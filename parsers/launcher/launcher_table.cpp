@@ -19,6 +19,7 @@ using tool_text::trimmed;
 
 constexpr std::string_view kFailures = "Failures:";
 constexpr std::string_view kRoot = "Root Cause (first observed failure):";
+constexpr std::string_view kIndent = "  ";  // of what stands in a row
 constexpr std::size_t kMostFieldBytes = 512;
 constexpr std::size_t kMostTellers = 4096;  // agents whose tables are mixed line by line
 constexpr int kMostForeign = 256;           // lines of others in the midst of it
@@ -75,6 +76,13 @@ class LauncherTable : public Document {
     if (table.traceback && read_traceback(table, line, readings)) return Line::part;
     if (line.cut) {
       table.row = {};
+      table.traceback = nullptr;
+      return Line::part;
+    }
+    if (table.row.begun && line.text.starts_with(kIndent) && begins_python_traceback(text)) {
+      read_field(text, line, table.row);
+      table.traceback = make_python_traceback();
+      read_traceback(table, line, readings);
       return Line::part;
     }
     if (begins_row(text)) {
@@ -92,10 +100,6 @@ class LauncherTable : public Document {
     }
     if (text == "<NO_OTHER_FAILURES>" || text.empty()) return Line::part;
     if (!table.row.begun || !read_field(text, line, table.row)) return foreign();
-    if (begins_python_traceback(text)) {
-      table.traceback = make_python_traceback();
-      read_traceback(table, line, readings);
-    }
     return Line::part;
   }
 
@@ -176,18 +180,21 @@ class LauncherTable : public Document {
   Line foreign() { return ++foreign_ > kMostForeign ? Line::after : Line::foreign; }
 
   // A traceback is of the rank that the row is about, whoever prints the table.
-  static bool read_traceback(Table& table, const DocumentLine& line,
+  static void name(const Row& row, DocumentReading& told) {
+    told.line->host = row.exit.host;
+    if (!row.exit.ranks.empty()) told.line->rank = row.exit.ranks.front();
+  }
+
+  static bool read_traceback(Table& table, DocumentLine line,
                              std::vector<DocumentReading>& readings) {
+    if (line.text.starts_with(kIndent)) line.text.remove_prefix(kIndent.size());
     const std::size_t first = readings.size();
     const Line what = table.traceback->feed(line, readings);
     for (std::size_t i = first; i < readings.size(); ++i) {
-      KeptLine& of_row = readings[i].line.emplace();
-      of_row.keep(line);
-      of_row.host = table.row.exit.host;
-      if (!table.row.exit.ranks.empty()) of_row.rank = table.row.exit.ranks.front();
+      if (!readings[i].line) readings[i].line.emplace().keep(line);
+      name(table.row, readings[i]);
     }
-    const bool is_over = what == Line::last || what == Line::after;
-    if (is_over) table.traceback = nullptr;
+    if (what == Line::last || what == Line::after) table.traceback = nullptr;
     return what == Line::part || what == Line::last;
   }
 
@@ -225,6 +232,12 @@ class LauncherTable : public Document {
 
   static void give(Table& table, std::vector<DocumentReading>& readings) {
     Row& row = table.row;
+    if (table.traceback) {
+      const std::size_t first = readings.size();
+      table.traceback->finish(readings);
+      for (std::size_t i = first; i < readings.size(); ++i)
+        if (readings[i].line) name(row, readings[i]);
+    }
     if (row.begun && row.exit.exit_code) {
       DocumentReading told;
       told.reading.host = row.exit.host;

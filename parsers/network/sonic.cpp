@@ -99,12 +99,15 @@ bool feed_pfcwd(std::string_view text, PartWriter& parts) {
 }
 
 bool begins_portstat(std::string_view text) {
+  constexpr std::size_t kLongestHead = 512;
+  if (!text.starts_with("IFACE") || text.size() > kLongestHead) return false;
   const Words words = words_of(text);
   return words.size() > 3 && words[0] == "IFACE" && words[1] == "STATE" &&
          std::ranges::find(words, "RX_ERR") != words.end();
 }
 
 // Rates have their units apart: "2000.00 MB/s" is one column.
+// Of two switches that nothing names the same port would seem to be one, whose counts grew.
 bool feed_portstat(std::string_view text, PartWriter& parts) {
   const auto is_unit = [](std::string_view word) { return word.ends_with("B/s"); };
   if (begins_portstat(text)) {
@@ -113,6 +116,7 @@ bool feed_portstat(std::string_view text, PartWriter& parts) {
     return true;
   }
   if (is_ruler(text)) return true;
+  if (!text.starts_with("Ethernet")) return false;
   const Words columns = words_of(parts.block.section);
   Words cells = words_of(text);
   std::erase_if(cells, is_unit);
@@ -123,7 +127,7 @@ bool feed_portstat(std::string_view text, PartWriter& parts) {
     if (columns[i].ends_with("_ERR") || columns[i].ends_with("_DRP"))
       if (const std::string count = count_in(cells[i]); !count.empty())
         set_value(report.values, columns[i], count);
-  if (!report.values.empty()) parts.give(std::move(report));
+  if (!report.values.empty() && !parts.context.host.empty()) parts.give(std::move(report));
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
 #include "parsers/torch/torch_group.h"
+#include "parsers/torch/torch_reports.h"
 
 namespace faultline {
 namespace {
@@ -52,7 +53,8 @@ std::optional<Frame> frame_in(std::string_view text) {
   return frame;
 }
 
-// "     12 " or "---> 12 ": a line of code; the arrow points to the one that was called.
+// "     12 " or "---> 12 ": a line of code; the arrow points to the one that was called. " (...)":
+// some are left out.
 struct Code {
   std::int64_t line = 0;
   bool is_called = false;
@@ -69,6 +71,8 @@ class NotebookTraceback : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     const std::string_view text = trimmed(line.text);
+    if (head_.number != 0 && (line.host != head_.host || line.rank != head_.rank))
+      return Line::foreign;
     if (const auto type = type_in_head(text)) {
       begin(*type, line);
       return Line::part;
@@ -77,15 +81,18 @@ class NotebookTraceback : public Document {
     if (type_.empty()) return read_between(text);
     if (const auto frame = frame_in(text)) {
       foreign_ = 0;
+      last_code_ = 0;
       file_ = frame->file.substr(0, kMostTextBytes);
       function_ = trimmed(frame->function.substr(0, kMostTextBytes));
       file_line_ = frame->line;
       called_.number = 0;
       return Line::part;
     }
-    if (const auto code = code_in(line.text)) {
-      foreign_ = 0;
+    if (text == "(...)") return Line::part;
+    if (const auto code = code_in(line.text); code && is_near(code->line)) {
+      last_code_ = code->line;
       if (!code->is_called) return Line::part;
+      foreign_ = 0;
       file_line_ = code->line;
       called_.keep(line);
       return Line::part;
@@ -110,6 +117,7 @@ class NotebookTraceback : public Document {
     saved.number(foreign_);
     saved.text(file_);
     saved.number(file_line_);
+    saved.number(last_code_);
     saved.text(function_);
     head_.save(saved);
     called_.save(saved);
@@ -121,12 +129,19 @@ class NotebookTraceback : public Document {
     foreign_ = saved.small_number();
     file_ = saved.text();
     file_line_ = saved.number();
+    last_code_ = saved.number();
     function_ = saved.text();
     head_.restore(saved);
     called_.restore(saved);
   }
 
  private:
+  // A frame shows a few lines around the one that was called.
+  bool is_near(std::int64_t line) const {
+    constexpr std::int64_t kMostLeftOut = 64;
+    return last_code_ == 0 || (line > last_code_ && line <= last_code_ + kMostLeftOut);
+  }
+
   void begin(std::string_view type, const DocumentLine& line) {
     const bool follows = type_.empty() && follows_;
     *this = NotebookTraceback();
@@ -155,6 +170,9 @@ class NotebookTraceback : public Document {
       if (kept->number != 0)
         exception.lines.push_back({kept->number, kept->offset, std::move(kept->text)});
     readings.push_back({.reading = {.fact = std::move(exception)}, .line = {}});
+    std::vector<Reading> told;
+    parse_torch_raised(message, told);
+    for (Reading& reading : told) readings.push_back({.reading = std::move(reading), .line = {}});
   }
 
   std::string type_;  // empty: it was raised
@@ -162,6 +180,7 @@ class NotebookTraceback : public Document {
   int foreign_ = 0;
   std::string file_;  // of the innermost frame so far
   std::int64_t file_line_ = 0;
+  std::int64_t last_code_ = 0;  // of this frame
   std::string function_;
   KeptLine head_;
   KeptLine called_;

@@ -117,7 +117,7 @@ std::string_view without_bar(std::string_view line) {
   if (bar == line.npos || line[bar] != '|') return line;
   line.remove_prefix(bar + 1);
   if (line.starts_with(' ')) line.remove_prefix(1);
-  return without_bar(line);
+  return line;
 }
 
 bool begins_traceback(std::string_view text) {
@@ -155,6 +155,7 @@ struct Open {
   bool follows = false;
   bool original = false;
   bool ignored = false;
+  bool over = false;  // an ignored one was read; what was raised while it was handled may follow
   std::string file;
   std::int64_t file_line = 0;
   std::string function;
@@ -208,6 +209,11 @@ class Tracebacks : public Document {
     Open& open = known->second;
     if (open.quote != Open::Quote::none) return read_quote(known, text, line, readings);
     if (!open.in_frames) return wait_for_head(known, text);
+    if (open.over) {
+      if (text.empty()) return Line::part;
+      open_.erase(known);
+      return open_.empty() ? Line::after : Line::foreign;
+    }
 
     if (Frame frame; read_frame(text, frame)) {
       open.file = frame.file.substr(0, kMostTextBytes);
@@ -231,7 +237,11 @@ class Tracebacks : public Document {
         hold(open, *raised, line);
         return Line::part;
       }
-      if (!open.ignored && (!line.cut || is_whole(*raised))) give(open, *raised, line, readings);
+      if (open.ignored) {
+        open.over = true;
+        return Line::part;
+      }
+      if (!line.cut || is_whole(*raised)) give(open, *raised, line, readings);
       open_.erase(known);
       return open_.empty() ? Line::last : Line::part;
     }
@@ -271,7 +281,7 @@ class Tracebacks : public Document {
       saved.number(key.first);
       saved.text(key.second);
       saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
-                   (open.original ? 8 : 0) | (open.ignored ? 16 : 0));
+                   (open.original ? 8 : 0) | (open.ignored ? 16 : 0) | (open.over ? 32 : 0));
       saved.text(open.file);
       saved.number(open.file_line);
       saved.text(open.function);
@@ -298,6 +308,7 @@ class Tracebacks : public Document {
       open.follows = (flags & 4) != 0;
       open.original = (flags & 8) != 0;
       open.ignored = (flags & 16) != 0;
+      open.over = (flags & 32) != 0;
       open.file = saved.text();
       open.file_line = saved.number();
       open.function = saved.text();
@@ -323,10 +334,12 @@ class Tracebacks : public Document {
     if (open_.size() == kMostSpeakers && !open_.contains(key)) return Line::foreign;
     Open& open = open_[key];
     if (text.find(kHead) == std::string_view::npos) {
+      const bool goes_on = open.over;
       open = {};
       open.original = begins_original(text);
-      open.ignored = text.starts_with(kIgnored);
-      open.follows = !open.original && !open.ignored;
+      const bool is_ignored = text.starts_with(kIgnored);
+      open.follows = !open.original && !is_ignored;
+      open.ignored = is_ignored || (goes_on && open.follows);
       return Line::part;
     }
     const bool waited = !open.in_frames;
@@ -355,7 +368,10 @@ class Tracebacks : public Document {
 
   // Between "During handling of ..." and the head of the next one stands an empty line.
   Line wait_for_head(Opens::iterator at, std::string_view text) {
-    return text.empty() ? Line::part : miss(at);
+    if (text.empty()) return Line::part;
+    // Of what is ignored the traceback stands below, or there is none.
+    if (at->second.ignored) at->second.foreign = kMostForeign;
+    return miss(at);
   }
 
   Line miss(Opens::iterator at) {
@@ -440,8 +456,7 @@ class Tracebacks : public Document {
     if (line.cut) return;
     // What is thrown may be a report of PyTorch's.
     std::vector<Reading> told;
-    if (!parse_torch_called(raised.message, told) && !parse_torch_barrier(raised.message, told))
-      parse_torch_timeout(raised.message, told);
+    parse_torch_raised(raised.message, told);
     for (Reading& reading : told) readings.push_back({.reading = std::move(reading), .line = {}});
   }
 

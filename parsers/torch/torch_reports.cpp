@@ -5,6 +5,7 @@
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
 #include "parsers/torch/torch_group.h"
+#include "parsers/torch/torch_watchdog.h"
 
 namespace faultline {
 
@@ -142,6 +143,11 @@ bool parse_torch_unused(std::string_view text, std::vector<Reading>& readings) {
   readings.push_back({.fact = UnusedParameters{.rank = number_in<int>(rank).value_or(-1),
                                                .names = {std::string(names)}}});
   return true;
+}
+
+void parse_torch_raised(std::string_view message, std::vector<Reading>& readings) {
+  if (!parse_torch_called(message, readings) && !parse_torch_barrier(message, readings))
+    parse_torch_timeout(message, readings);
 }
 
 bool parse_cpp_exception(std::string_view text, std::vector<Reading>& readings) {
