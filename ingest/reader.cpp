@@ -166,11 +166,9 @@ class Reader::Impl {
     if (of_tail > 0 && tail_recognized_) flags |= kTailRecognized;
     if (!memory.document.empty()) flags |= kInDocument;
     if (!memory.warning.empty()) flags |= kInWarning;
-    if (of_tail == 0) {
-      std::string length;
-      append_length(length, line_start_ - last_line_start_);
-      cursor.carry = carried(kLastLine, length);
-    }
+    std::string last_line;
+    append_length(last_line, line_start_ - std::min(last_line_start_, line_start_));
+    cursor.carry = carried(kLastLine, last_line);
     if (!memory.rows.empty()) cursor.carry += carried(kRows, memory.rows);
     cursor.carry += carried(flags, std::string_view(tail_).substr(0, of_tail));
     if (!memory.warning.empty()) append_length(cursor.carry, memory.warning.size());
@@ -243,8 +241,7 @@ class Reader::Impl {
 
   void restore(std::string_view carry) {
     LineReader::Memory memory;
-    if (const auto last = take_front(carry, kLastLine); last.size() == 8)
-      last_line_start_ = line_start_ - std::min(read_length(last), line_start_);
+    const std::string_view last_line = take_front(carry, kLastLine);
     memory.rows = take_front(carry, kRows);
     if (carry.size() < 9) {
       if (line_start_ > 0) line_reader_.restore(memory);
@@ -285,6 +282,8 @@ class Reader::Impl {
     // Of a line too long to keep, only that it had begun is remembered.
     if (discarding_) discarded_ = 1;
     line_start_ -= std::min<std::uint64_t>(tail_.size() + discarded_, line_start_);
+    if (last_line.size() == 8)
+      last_line_start_ = line_start_ - std::min(read_length(last_line), line_start_);
   }
 
   // Everything up to here is in the batch being filled, or in an earlier one.

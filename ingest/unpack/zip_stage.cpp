@@ -176,7 +176,8 @@ Result<void> ZipStage::give(std::string_view piece) {
   return members_.feed(piece);
 }
 
-// Stored as it is by who did not know its size: it ends where a descriptor says that it does.
+// Stored as it is by who did not know its size: it ends where a descriptor says that it does. One
+// without a signature cannot be told from data, wherever the bytes are cut.
 Result<void> ZipStage::take_unsized(std::string_view& bytes) {
   if (collected_.empty()) {
     const std::string_view data = bytes.substr(0, descriptor_in(bytes, 0));

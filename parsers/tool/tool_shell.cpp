@@ -169,7 +169,8 @@ void stand_in_folder_of_port(std::string_view prompt, ShellCommand& read) {
   constexpr std::string_view kDevices = "/sys/class/infiniband/";
   constexpr std::string_view kPorts = "/ports/";
   const std::size_t at = prompt.find(kDevices);
-  if (at == prompt.npos) return;
+  if (at == prompt.npos || prompt.find(' ', at) != prompt.npos) return;
+  if (at > 0 && prompt.substr(0, at).find('@') == prompt.npos) return;  // a command's argument
   std::string_view rest = prompt.substr(at + kDevices.size());
   const std::string_view device = rest.substr(0, rest.find('/'));
   if (!is_rdma_device(device)) return;

@@ -19,7 +19,7 @@ struct ShellCommand {
 };
 
 // "root@gpu-7:~# ibstat", "[root@gpu-7 ~]# ibstat", "$ sudo perfquery -x 37 1": only of commands
-// that the formats here belong to.
+// that the formats here belong to, or any in the folder of a port.
 std::optional<ShellCommand> read_prompt(std::string_view text);
 
 struct WatchedCommand {

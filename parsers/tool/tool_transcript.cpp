@@ -67,7 +67,7 @@ class Session {
   void begin_host(std::string_view host) { host_of_next_ = host; }
 
   const ToolFormat* format() const { return format_; }
-  bool stands_at_a_device() const { return !context_.device.empty(); }
+  bool stands_in_folder_of_port() const { return in_folder_of_port_; }
 
   std::size_t size() const {
     return sizeof *this + size_of(memory_.draft.report) + size_of(memory_.names) +
@@ -134,6 +134,7 @@ class Session {
     if (const auto prompt = read_prompt(text)) {
       leave(parts);
       apply_command(*prompt, context_);
+      in_folder_of_port_ = !prompt->device.empty();
       host_follows_ = asks_for_host_name(*prompt);
       return true;
     }
@@ -182,9 +183,10 @@ class Session {
   const ToolFormat* format_ = nullptr;
   BlockMemory memory_;
   ToolContext context_;
-  std::string last_error_;     // that libibmad complained of
-  bool host_follows_ = false;  // the next line is a host's name
-  std::string host_of_next_;   // the line in hand begins that host's; empty between lines
+  std::string last_error_;          // that libibmad complained of
+  bool host_follows_ = false;       // the next line is a host's name
+  bool in_folder_of_port_ = false;  // by its last prompt; decides only while the line is read
+  std::string host_of_next_;        // the line in hand begins that host's; empty between lines
 };
 
 class Transcript : public Document {
@@ -200,7 +202,7 @@ class Transcript : public Document {
     bytes_ += session.size() - before;
     if (!mine) return ++foreign_ > kMostForeignLines || !started_ ? Line::after : Line::foreign;
     foreign_ = 0;
-    started_ |= session.format() != nullptr || session.stands_at_a_device();
+    started_ |= session.format() != nullptr || session.stands_in_folder_of_port();
     if (session.format() != nullptr) dialect_ = session.format()->name;
     return Line::part;
   }

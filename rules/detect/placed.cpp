@@ -1,6 +1,9 @@
 #include "rules/detect/placed.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
 
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/ground_names.h"
@@ -74,13 +77,19 @@ void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicion
 
 void spare_what_its_log_takes_back(const View& view, std::vector<Suspicion>& suspicions) {
   if (suspicions.empty()) return;
-  const LineRef* word = word_of_its_end(view, limits::takes_back);
-  if (word == nullptr) return;
-  const std::string& log = view.evidence(*word).source;
+  std::map<std::string, std::uint64_t> ended;  // in which line of each log
+  for (const LineRef* word : words_of_its_end(view, limits::takes_back)) {
+    std::uint64_t& line = ended[view.evidence(*word).source];
+    line = std::max(line, word->line);
+  }
+  if (ended.empty()) return;
+  const auto is_taken_back = [&](const Evidence& line) {
+    const auto end = ended.find(line.source);
+    return end != ended.end() && line.line < end->second;
+  };
   for (Suspicion& suspicion : suspicions)
-    if (std::ranges::all_of(suspicion.finding.evidence, [&](const Evidence& line) {
-          return line.source == log && line.line < word->line;
-        }))
+    if (const auto& evidence = suspicion.finding.evidence;
+        !evidence.empty() && std::ranges::all_of(evidence, is_taken_back))
       spare(suspicion);
 }
 

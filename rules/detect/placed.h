@@ -28,7 +28,8 @@ void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion)
 // accuse nobody.
 void spare_what_was_outlived(const View& view, std::vector<Suspicion>& suspicions);
 
-// The same of what a log told before its program said in it, surely, that it ended well.
+// A program that surely says it ended well takes back what its own log told before: that is only
+// mentioned, too.
 void spare_what_its_log_takes_back(const View& view, std::vector<Suspicion>& suspicions);
 
 }  // namespace faultline

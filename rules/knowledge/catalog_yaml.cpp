@@ -84,15 +84,17 @@ std::map<Cause, Advice> read_advice(std::string_view name, std::string_view text
   const YamlFile file(name, text);
   std::map<Cause, Advice> advice;
   std::map<Cause, std::size_t> lines;
-  file.read_pairs(file.root(), "the file", [&](const YAML::Node& named, const YAML::Node& its) {
-    const CatalogPlace place = file.place(named);
-    const Cause cause = require_class(place, file.text(named, "a class"));
-    const auto [first, is_new] = lines.emplace(cause, place.line);
-    if (!is_new)
-      place.refuse(fmt::format("{} is listed twice, first in line {}; remove one of the two", cause,
-                               first->second));
-    advice.emplace(cause, advice_of(file, its));
-  });
+  file.read_pairs(
+      file.root(), "the file (an advice under each class)",
+      [&](const YAML::Node& named, const YAML::Node& its) {
+        const CatalogPlace place = file.place(named);
+        const Cause cause = require_class(place, file.text(named, "a class"));
+        const auto [first, is_new] = lines.emplace(cause, place.line);
+        if (!is_new)
+          place.refuse(fmt::format("{} is listed twice, first in line {}; remove one of the two",
+                                   cause, first->second));
+        advice.emplace(cause, advice_of(file, its));
+      });
   return advice;
 }
 

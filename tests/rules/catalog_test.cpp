@@ -412,7 +412,9 @@ TEST(AdviceFile, IsRefusedWithTheLineAndTheMend) {
     const char* expected;
   };
   const Case cases[] = {
-      {"a list", "- a\n", "advice.yaml:1: the file is not a mapping; write names with values"},
+      {"a list", "- a\n",
+       "advice.yaml:1: the file (an advice under each class) is not a mapping; write names with "
+       "values"},
       {"a class twice",
        "gpu.hang:\n  title: t\n  actions: [{do: x}]\ngpu.hang:\n  title: t\n"
        "  actions: [{do: x}]\n",

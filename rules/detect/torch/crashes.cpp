@@ -112,9 +112,9 @@ struct FirstEchoes {
   std::map<std::uint32_t, const LineRef*> of_source;  // where they were taken down
 
   void add(int rank, const Told& echo) {
+    if (echo.cause() != Cause::process_aborted) return;
     const LineRef& line = echo.saying->line;
     of_rank.try_emplace(rank, &line);
-    if (echo.cause() != Cause::process_aborted) return;
     const auto [first, is_new] = of_source.try_emplace(line.source, &line);
     if (!is_new && said_order(line, *first->second) == Order::before) first->second = &line;
   }
@@ -173,10 +173,11 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       if (told.match) story.cause->match = std::move(told.match);
       continue;
     }
-    if (rank.rank < 0 && was_ended_before(ended, told)) continue;
+    const bool is_sure = told.match && told.match->signature->weight == Weight::cause;
+    if (rank.rank < 0 && !is_sure && was_ended_before(ended, told)) continue;
     const bool follows = told.is_echo() || !story.echoes.empty() ||
                          (!told.match && timed_out_before(rank, saying.line));
-    if (follows && !(told.match && told.match->signature->weight == Weight::cause)) {
+    if (follows && !is_sure) {
       story.add_echo(std::move(told));
     } else if (!story.cause) {
       story.cause = std::move(told);
@@ -314,9 +315,9 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     suspicion.names_its_reason = telling.exception && !is_of_the_host(*telling.exception);
     finding.title = fmt::format("{} raised {}", crew.people(ranks), telling.text);
     if (const auto& exception = telling.exception; exception && !exception->file.empty())
-      finding.title +=
-          fmt::format(" ({}:{} in {})", exception->file.substr(exception->file.rfind('/') + 1),
-                      exception->file_line, exception->function);
+      finding.title += fmt::format(
+          " ({}:{}{}{})", exception->file.substr(exception->file.rfind('/') + 1),
+          exception->file_line, exception->function.empty() ? "" : " in ", exception->function);
   }
   if (finding.title.size() > kMostTitleBytes) {
     finding.title.resize(kMostTitleBytes);

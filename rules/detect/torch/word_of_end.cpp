@@ -22,7 +22,8 @@ const LineRef* last_step(const View& view) {
   return training ? training->line : nullptr;
 }
 
-const LineRef* word_of_its_end(const View& view, double least_sure) {
+std::vector<const LineRef*> words_of_its_end(const View& view, double least_sure) {
+  std::vector<const LineRef*> words;
   const LineRef* step = last_step(view);
   const bool worked = step != nullptr || !view.members.empty() || view.roll.seen > 0;
   const SourceAttempts attempts(view);
@@ -37,9 +38,14 @@ const LineRef* word_of_its_end(const View& view, double least_sure) {
       if (match && match->signature->marks == Marks::ended_well &&
           match->signature->confidence >= least_sure &&
           (worked || match->signature->confidence >= limits::decided))
-        return &line;
+        words.push_back(&line);
     }
-  return nullptr;
+  return words;
+}
+
+const LineRef* word_of_its_end(const View& view) {
+  const std::vector<const LineRef*> words = words_of_its_end(view);
+  return words.empty() ? nullptr : words.front();
 }
 
 }  // namespace faultline

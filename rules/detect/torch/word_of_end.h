@@ -1,17 +1,22 @@
 // A program's own word that it did all it was to do.
 #pragma once
 
+#include <vector>
+
 #include "rules/picture/view.h"
 
 namespace faultline {
 
-// A step of the training after which nothing counts as an end: the job was started again into the
-// same log. nullptr: no line tells of a step.
+// The last step that a line tells of. What was said before it is no end: the job went on, or was
+// started again into the same log. nullptr: no line tells of a step.
 const LineRef* last_step(const View& view);
 
-// The line by which the job's program says that it did all it was to do. What any script may print
-// counts where something tells that ranks worked, and never where it has to be so sure. nullptr:
-// none says so.
-const LineRef* word_of_its_end(const View& view, double least_sure = 0);
+// The lines by which the job's program says that it did all it was to do: the last word of each
+// rank. What any script may print counts where something tells that ranks worked. Signatures less
+// sure than that do not count.
+std::vector<const LineRef*> words_of_its_end(const View& view, double least_sure = 0);
+
+// The first of them. nullptr: none says so.
+const LineRef* word_of_its_end(const View& view);
 
 }  // namespace faultline
