@@ -60,6 +60,13 @@ bool names_interface(std::string_view text) {
          text.substr(0, end).find_first_of(" \t:") == std::string_view::npos;
 }
 
+bool is_level(std::string_view name) {
+  for (const std::string_view level :
+       {"ERROR", "WARN", "WARNING", "INFO", "DEBUG", "FATAL", "CRITICAL", "NOTICE"})
+    if (name == level) return true;
+  return false;
+}
+
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
 // Ray prints a line once and then, if others said the same, how many did.
@@ -202,8 +209,8 @@ bool peel_line_number(Peeled& line) {
 bool peel_host_label(Peeled& line) {
   std::string_view rest = line.text;
   const std::string_view name = take_while(rest, is_name);
-  // "DistBackendError: NCCL error in: ..." names no host.
-  if (name.empty() || name.ends_with("Error")) return false;
+  // "DistBackendError: NCCL error in: ..." and "ERROR: ..." name no host.
+  if (name.empty() || name.ends_with("Error") || is_level(name)) return false;
   if (take(rest, ": ")) {
     // NCCL begins a warning with a line break, so a label may stand alone. A mere word may be the
     // end of one that a line was broken in.

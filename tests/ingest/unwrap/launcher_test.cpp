@@ -76,6 +76,7 @@ TEST(LauncherPrefixes, AreTakenOffWithWhatTheyKnow) {
       {"pdsh around dmesg",
        "node7: [ 8423.118204] NVRM: x",
        {.text = "NVRM: x", .host = "node7", .uptime_us = 8423118204}},
+      {"a level is no host", "ERROR: " + kNccl, {.text = "ERROR: " + kNccl}},
       {"docker-compose", "trainer-1  | " + kNccl, {.text = kNccl, .host = "trainer-1"}},
       {"docker-compose, any text", "trainer-1  | hello", {.text = "hello", .host = "trainer-1"}},
       {"kubectl --prefix", "[pod/llama-7/main] " + kNccl, {.text = kNccl, .host = "llama-7"}},
