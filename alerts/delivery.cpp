@@ -18,6 +18,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <utility>
 
 #include "alerts/routing.h"
 #include "alerts/send.h"
@@ -34,6 +35,8 @@ constexpr milliseconds kLongestSleep{60'000};
 // Alertmanager is told of an end for so long, should it have forgotten.
 constexpr std::chrono::minutes kTellResolved{15};
 constexpr std::size_t kMostInOneMessage = 256;
+// Until Alertmanager's inhibition knows an alert that it was sent.
+constexpr milliseconds kLearns{1'000};
 constexpr std::chrono::minutes kRepeatComplaint{10};
 constexpr std::chrono::seconds kStopLimit{5};
 
@@ -78,6 +81,27 @@ std::vector<OutboxRow> to_tell(const Receiver& receiver, const std::vector<Outbo
   for (const OutboxRow& row : rows)
     if (row.firing || receiver.send_resolved) told.push_back(row);
   return told;
+}
+
+// What is told one after the other. Alertmanager notifies at once of what began before its
+// group_wait: it must know a cause as long as it knows the symptoms that the cause inhibits.
+std::vector<std::vector<OutboxRow>> turns_of(const Receiver& receiver,
+                                             const std::vector<OutboxRow>& rows) {
+  constexpr std::size_t kCauses = 0;
+  constexpr std::size_t kSymptoms = 1;
+  constexpr std::size_t kEndedCauses = 2;
+  std::vector<std::vector<OutboxRow>> turns(3);
+  for (const OutboxRow& row : rows) {
+    const bool together = receiver.type != ReceiverType::alertmanager;
+    const bool cause = row.role == Role::cause;
+    turns[together     ? kCauses
+          : !cause     ? kSymptoms
+          : row.firing ? kCauses
+                       : kEndedCauses]
+        .push_back(row);
+  }
+  std::erase_if(turns, [](const std::vector<OutboxRow>& turn) { return turn.empty(); });
+  return turns;
 }
 
 }  // namespace
@@ -225,13 +249,16 @@ class AlertDelivery::Impl {
     const std::vector<OutboxRow> rows = store_.begin_delivery(receiver.name, group, now);
     const std::vector<std::int64_t> ids = waiting_ids(rows);
     if (ids.empty()) co_return std::nullopt;
-    const std::vector<Alert> alerts = alerts_of(to_tell(receiver, rows), external_url_);
     Attempt attempt{DeliveryOutcome::accepted, {}, {}};
-    if (!alerts.empty()) {
-      const Occasion occasion{group, external_url_, now};
-      const std::string delivery = fmt::format("{}-{}", receiver.name, ids.front());
+    const Occasion occasion{group, external_url_, now};
+    const std::string delivery = fmt::format("{}-{}", receiver.name, ids.front());
+    bool first = true;
+    for (const std::vector<OutboxRow>& turn : turns_of(receiver, to_tell(receiver, rows))) {
+      if (!std::exchange(first, false)) co_await let_it_learn();
+      const std::vector<Alert> alerts = alerts_of(turn, external_url_);
       attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
       count(worker, attempt);
+      if (attempt.outcome != DeliveryOutcome::accepted) break;
     }
     store_.end_delivery(ids, attempt.outcome, options_.clock());
     if (attempt.outcome == DeliveryOutcome::accepted) worker.backoff.reset();
@@ -245,19 +272,28 @@ class AlertDelivery::Impl {
   // Alertmanager forgets what it is not told again.
   asio::awaitable<void> tell_again(Worker& worker, Timestamp now) {
     const Receiver& receiver = worker.receiver;
-    std::vector<OutboxRow> rows = store_.standing_rows(receiver.name, now - kTellResolved);
-    while (!rows.empty()) {
-      const auto some = static_cast<std::ptrdiff_t>(std::min(rows.size(), kMostInOneMessage));
-      const std::vector<OutboxRow> part(rows.begin(), rows.begin() + some);
-      rows.erase(rows.begin(), rows.begin() + some);
-      const std::vector<Alert> alerts = alerts_of(to_tell(receiver, part), external_url_);
-      if (alerts.empty()) continue;
-      const Occasion occasion{"", external_url_, now};
-      const std::string delivery = fmt::format("{}-again", receiver.name);
-      const Attempt attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
-      count(worker, attempt);
-      if (attempt.outcome != DeliveryOutcome::accepted) break;
+    const std::vector<OutboxRow> rows = store_.standing_rows(receiver.name, now - kTellResolved);
+    const Occasion occasion{"", external_url_, now};
+    const std::string delivery = fmt::format("{}-again", receiver.name);
+    bool first = true;
+    for (const std::vector<OutboxRow>& turn : turns_of(receiver, to_tell(receiver, rows))) {
+      if (!std::exchange(first, false)) co_await let_it_learn();
+      for (std::size_t at = 0; at < turn.size(); at += kMostInOneMessage) {
+        const auto begin = turn.begin() + static_cast<std::ptrdiff_t>(at);
+        const auto some =
+            static_cast<std::ptrdiff_t>(std::min(turn.size() - at, kMostInOneMessage));
+        const std::vector<OutboxRow> part(begin, begin + some);
+        const std::vector<Alert> alerts = alerts_of(part, external_url_);
+        const Attempt attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
+        count(worker, attempt);
+        if (attempt.outcome != DeliveryOutcome::accepted) co_return;
+      }
     }
+  }
+
+  asio::awaitable<void> let_it_learn() {
+    asio::steady_timer timer(context_, kLearns);
+    co_await timer.async_wait(kNoThrow);
   }
 
   void count(Worker& worker, const Attempt& attempt) {

@@ -101,7 +101,7 @@ class Alerting : public testing::Test {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::chrono::seconds kHold = 40s;
 #else
-constexpr std::chrono::seconds kHold = 12s;
+constexpr std::chrono::seconds kHold = 8s;
 #endif
 
 TEST_F(Alerting, PagesOnceForACrashOfAThousandRanks) {
