@@ -36,7 +36,7 @@ constexpr milliseconds kLongestSleep{60'000};
 constexpr std::chrono::minutes kTellResolved{15};
 constexpr std::size_t kMostInOneMessage = 256;
 // Until Alertmanager's inhibition knows an alert that it was sent.
-constexpr milliseconds kLearns{1'000};
+constexpr milliseconds kLearns{250};
 constexpr std::chrono::minutes kRepeatComplaint{10};
 constexpr std::chrono::seconds kStopLimit{5};
 
@@ -87,18 +87,13 @@ std::vector<OutboxRow> to_tell(const Receiver& receiver, const std::vector<Outbo
 // group_wait: it must know a cause as long as it knows the symptoms that the cause inhibits.
 std::vector<std::vector<OutboxRow>> turns_of(const Receiver& receiver,
                                              const std::vector<OutboxRow>& rows) {
-  constexpr std::size_t kCauses = 0;
-  constexpr std::size_t kSymptoms = 1;
-  constexpr std::size_t kEndedCauses = 2;
-  std::vector<std::vector<OutboxRow>> turns(3);
+  if (rows.empty()) return {};
+  if (receiver.type != ReceiverType::alertmanager) return {rows};
+  enum Turn : std::size_t { kCauses, kSymptoms, kEndedCauses, kTurns };
+  std::vector<std::vector<OutboxRow>> turns(kTurns);
   for (const OutboxRow& row : rows) {
-    const bool together = receiver.type != ReceiverType::alertmanager;
-    const bool cause = row.role == Role::cause;
-    turns[together     ? kCauses
-          : !cause     ? kSymptoms
-          : row.firing ? kCauses
-                       : kEndedCauses]
-        .push_back(row);
+    const Turn of_cause = row.firing ? kCauses : kEndedCauses;
+    turns[row.role == Role::cause ? of_cause : kSymptoms].push_back(row);
   }
   std::erase_if(turns, [](const std::vector<OutboxRow>& turn) { return turn.empty(); });
   return turns;

@@ -112,7 +112,7 @@ class Sections : public PartDocument {
   enum Stage { kNothing, kGpu, kNic, kOther };
 
   Line read(std::string_view text) override {
-    const auto indent = static_cast<int>(std::min<std::size_t>(indentation(text), kMostIndent));
+    const auto indent = indent_of_line(text);
     const std::string_view body = trimmed(text);
     if (const auto head = head_in(body)) {
       begin(*head, indent);
@@ -124,7 +124,7 @@ class Sections : public PartDocument {
     if (stage_ == kNothing || words_.empty()) {
       if (!may_begin(*line)) return Line::after;
       words_.clear();
-      push(0, {});  // as if its GPU stood above
+      push_key(0, {});  // as if its GPU stood above
       stage_ = kGpu;
     }
     if (!known && indent <= indent_of(words_.front())) return Line::foreign;
@@ -141,21 +141,10 @@ class Sections : public PartDocument {
   void begin(const Head& head, int indent) {
     give_all();
     words_.clear();
-    push(indent, head.index);
+    push_key(indent, head.index);
     time_ = std::nullopt;
     stage_ = head.what == "GPU" ? kGpu : head.what == "NIC" ? kNic : kOther;
     if (stage_ == kNic) open("nic").name("index", head.index);
-  }
-
-  // "ECC_BLOCKS / UMC / UNCORRECTABLE_COUNT"
-  std::string path_to(int indent, std::string_view key) {
-    while (words_.size() > 1 && indent_of(words_.back()) >= indent) words_.pop_back();
-    std::string path;
-    for (std::size_t i = 1; i < words_.size(); ++i)
-      path += words_[i].substr(std::min<std::size_t>(1, words_[i].size())) + " / ";
-    path += key;
-    push(indent, key);
-    return path;
   }
 
   void read_gpu(const std::string& path, const KeyAndValue& line) {
@@ -193,7 +182,7 @@ class Sections : public PartDocument {
 
   // Of the GPU or NIC in hand; empty: an excerpt began below it.
   std::string index() const {
-    return words_.empty() || words_.front().empty() ? std::string() : words_.front().substr(1);
+    return words_.empty() ? std::string() : std::string(key_of(words_.front()));
   }
 
   // Which GPU has that number.
@@ -264,14 +253,6 @@ class Sections : public PartDocument {
   }
 
   static constexpr std::string_view kIdentity = "vendor";
-
-  // A key and how far it is indented, in one of the words that are remembered.
-  static constexpr int kMostIndent = 120;
-  void push(int indent, std::string_view key) {
-    constexpr std::size_t kMostDepth = 12;
-    if (words_.size() < kMostDepth) word(static_cast<char>(indent + 1) + std::string(key));
-  }
-  static int indent_of(const std::string& word) { return word.empty() ? 0 : word.front() - 1; }
 };
 
 }  // namespace

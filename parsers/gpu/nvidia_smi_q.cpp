@@ -93,7 +93,7 @@ class Query : public PartDocument {
   enum Stage { kHead, kGpu, kBetween };
 
   Line read(std::string_view text) override {
-    const auto indent = static_cast<int>(std::min<std::size_t>(indentation(text), kMostIndent));
+    const auto indent = indent_of_line(text);
     const std::string_view body = trimmed(text);
     if (is_log_head(body)) {
       give_all();
@@ -105,7 +105,7 @@ class Query : public PartDocument {
       give_all();
       stage_ = kGpu;
       words_.clear();
-      push(indent, {});
+      push_key(indent, {});
       open("gpu").name("pci", *pci);
       return Line::part;
     }
@@ -121,8 +121,8 @@ class Query : public PartDocument {
       give_all();
       stage_ = kGpu;
       words_.clear();
-      push(std::max(indent, 1) - 1, {});  // as if its GPU stood above
-      push(indent, body);
+      push_key(std::max(indent, 1) - 1, {});  // as if its GPU stood above
+      push_key(indent, body);
       open("gpu");
       return Line::part;
     }
@@ -146,11 +146,7 @@ class Query : public PartDocument {
   }
 
   void read_gpu(int indent, const KeyLine& line) {
-    while (words_.size() > 1 && indent_of(words_.back()) >= indent) words_.pop_back();
-    std::string path;
-    for (std::size_t i = 1; i < words_.size(); ++i) path += words_[i].substr(1) + " / ";
-    path += line.key;
-    push(indent, line.key);
+    const std::string path = path_to(indent, line.key);
     OpenPart& gpu = *last();
     if (!line.value) return;
     if (path == "Serial Number" && *line.value != "N/A") gpu.name("serial", *line.value);
@@ -158,20 +154,12 @@ class Query : public PartDocument {
     if (path == "Minor Number" && is_count(*line.value)) gpu.name("minor", *line.value);
     // Only the last of these knows its section where the report says nothing of instances.
     if (path == "Processes / Process ID") return gpu.value("Processes / pid", *line.value);
-    const std::string section = words_.size() > 1 ? words_[1].substr(1) : std::string();
+    const std::string_view section = words_.size() > 1 ? key_of(words_[1]) : std::string_view();
     if (std::ranges::find(kKept, section) == std::end(kKept)) return;
     if (section == "Processes" && words_.size() > 2) return;
     if (cut()) return;
     gpu.value(path, *line.value);
   }
-
-  // A key and how far it is indented, in one of the words that are remembered.
-  static constexpr int kMostIndent = 120;
-  void push(int indent, std::string_view key) {
-    constexpr std::size_t kMostDepth = 12;
-    if (words_.size() < kMostDepth) word(static_cast<char>(indent + 1) + std::string(key));
-  }
-  static int indent_of(const std::string& word) { return word.empty() ? 0 : word.front() - 1; }
 };
 
 }  // namespace

@@ -106,9 +106,9 @@ bool begins_portstat(std::string_view text) {
          std::ranges::find(words, "RX_ERR") != words.end();
 }
 
-// Rates have their units apart: "2000.00 MB/s" is one column.
 // Of two switches that nothing names the same port would seem to be one, whose counts grew.
 bool feed_portstat(std::string_view text, PartWriter& parts) {
+  // Rates have their units apart: "2000.00 MB/s" is one column.
   const auto is_unit = [](std::string_view word) { return word.ends_with("B/s"); };
   if (begins_portstat(text)) {
     parts.begin_block();

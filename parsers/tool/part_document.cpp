@@ -189,4 +189,33 @@ void PartDocument::restore(SavedBytesReader& saved) {
     open({}).restore(saved);
 }
 
+namespace {
+constexpr int kMostIndent = 120;
+}  // namespace
+
+int PartDocument::indent_of_line(std::string_view text) {
+  return static_cast<int>(std::min<std::size_t>(tool_text::indentation(text), kMostIndent));
+}
+
+// In one of the words that are remembered: how far it is indented, and the key.
+void PartDocument::push_key(int indent, std::string_view key) {
+  constexpr std::size_t kMostDepth = 12;
+  if (words_.size() < kMostDepth) word(static_cast<char>(indent + 1) + std::string(key));
+}
+
+int PartDocument::indent_of(const std::string& word) { return word.empty() ? 0 : word.front() - 1; }
+
+std::string_view PartDocument::key_of(const std::string& word) {
+  return std::string_view(word).substr(word.empty() ? 0 : 1);
+}
+
+std::string PartDocument::path_to(int indent, std::string_view key) {
+  while (words_.size() > 1 && indent_of(words_.back()) >= indent) words_.pop_back();
+  std::string path;
+  for (std::size_t i = 1; i < words_.size(); ++i) path.append(key_of(words_[i])).append(" / ");
+  path += key;
+  push_key(indent, key);
+  return path;
+}
+
 }  // namespace faultline

@@ -73,6 +73,15 @@ class PartDocument : public Document {
   // Adds to one of the words, as far as a word may grow.
   static void append(std::string& word, std::string_view text);
 
+  // Sections within sections, told by how far they are indented: the first word is the part that
+  // they are of, the others the keys above the line in hand.
+  static int indent_of_line(std::string_view text);
+  static int indent_of(const std::string& word);
+  static std::string_view key_of(const std::string& word);
+  void push_key(int indent, std::string_view key);
+  // The way to the key, which is pushed: "ECC_BLOCKS / UMC / UNCORRECTABLE_COUNT".
+  std::string path_to(int indent, std::string_view key);
+
   int stage_ = 0;                   // where in the format: the format's own meaning
   std::vector<std::string> words_;  // what stands above and means something further down
   std::optional<Timestamp> time_;   // when the tool looked, if it says so

@@ -185,7 +185,7 @@ class Session {
   ToolContext context_;
   std::string last_error_;          // that libibmad complained of
   bool host_follows_ = false;       // the next line is a host's name
-  bool in_folder_of_port_ = false;  // by its last prompt; decides only while the line is read
+  bool in_folder_of_port_ = false;  // by its last prompt
   std::string host_of_next_;        // the line in hand begins that host's; empty between lines
 };
 

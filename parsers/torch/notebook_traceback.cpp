@@ -7,6 +7,7 @@
 
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
+#include "parsers/torch/python_traceback.h"
 #include "parsers/torch/torch_group.h"
 #include "parsers/torch/torch_reports.h"
 
@@ -16,8 +17,6 @@ namespace {
 using namespace tool_text;
 
 constexpr std::string_view kHead = "Traceback (most recent call last)";
-constexpr std::string_view kWhileHandling = "During handling of the above exception";
-constexpr std::string_view kDirectCause = "The above exception was the direct cause";
 constexpr std::size_t kMostTextBytes = 1024;
 constexpr int kMostOfOthers = 16;  // lines of others before its own next line
 
@@ -152,7 +151,7 @@ class NotebookTraceback : public Document {
 
   // Behind an exception another may follow that was raised while it was handled.
   Line read_between(std::string_view text) {
-    follows_ = text.starts_with(kWhileHandling) || text.starts_with(kDirectCause);
+    follows_ = chains_tracebacks(text);
     return follows_ ? Line::part : Line::after;
   }
 

@@ -122,8 +122,7 @@ std::string_view without_bar(std::string_view line) {
 
 bool begins_traceback(std::string_view text) {
   if (text.starts_with(kIgnored)) return true;
-  return text.ends_with(kHead) || text.starts_with(kWhileHandling) ||
-         text.starts_with(kDirectCause) || begins_original(text);
+  return text.ends_with(kHead) || chains_tracebacks(text) || begins_original(text);
 }
 
 // What PyTorch raises for NCCL tells in further lines what NCCL said last:
@@ -454,7 +453,6 @@ class Tracebacks : public Document {
     exception.lines.push_back(kept(line));
     readings.push_back({.reading = {.fact = std::move(exception)}, .line = {}});
     if (line.cut) return;
-    // What is thrown may be a report of PyTorch's.
     std::vector<Reading> told;
     parse_torch_raised(raised.message, told);
     for (Reading& reading : told) readings.push_back({.reading = std::move(reading), .line = {}});
@@ -464,6 +462,10 @@ class Tracebacks : public Document {
 };
 
 }  // namespace
+
+bool chains_tracebacks(std::string_view text) {
+  return text.starts_with(kWhileHandling) || text.starts_with(kDirectCause);
+}
 
 bool begins_python_traceback(std::string_view text) {
   text = trimmed(without_bar(text));

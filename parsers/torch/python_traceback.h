@@ -10,6 +10,8 @@
 namespace faultline {
 
 bool begins_python_traceback(std::string_view text);
+// Between two tracebacks: what comes next follows from the one before.
+bool chains_tracebacks(std::string_view text);
 std::unique_ptr<Document> make_python_traceback();
 
 }  // namespace faultline

@@ -161,11 +161,11 @@ bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineR
   });
 }
 
+constexpr std::int64_t kSweepUs = 10'000'000;
+
 // Who is killed long after another one ended by itself, or after somebody has waited in vain, was
 // swept up: launchers kill who does not end within half a minute, and who is killed is told of
 // within seconds, where one waits for minutes.
-constexpr std::int64_t kSweepUs = 10'000'000;
-
 void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
   std::optional<std::int64_t> first;
   for (const Ended& end : ends)

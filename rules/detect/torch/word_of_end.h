@@ -12,8 +12,8 @@ namespace faultline {
 const LineRef* last_step(const View& view);
 
 // The lines by which the job's program says that it did all it was to do: the last word of each
-// rank. What any script may print counts where something tells that ranks worked. Signatures less
-// sure than that do not count.
+// rank. What any script may print counts where something tells that ranks worked. A signature that
+// is less sure than `least_sure` does not count.
 std::vector<const LineRef*> words_of_its_end(const View& view, double least_sure = 0);
 
 // The first of them. nullptr: none says so.
