@@ -35,6 +35,7 @@ struct Wishes {
   std::vector<std::string> unread;
   std::string noise;
   std::string fit;
+  std::string written;
   bool tiers = false;
   bool troubles = false;
   bool stated = false;
@@ -113,6 +114,21 @@ int run_scoreboard(const Wishes& wishes, const std::vector<Family>& all) {
   return show(text, wishes.into, kFigures);
 }
 
+// To be looked at: each job in a folder of its own.
+int write_jobs(const Wishes& wishes, const std::vector<Family>& all) {
+  for (const Family& family : all)
+    for (std::uint64_t seed = wishes.first; seed < wishes.first + wishes.seeds; ++seed)
+      for (const auto& [name, text] : case_of(family, seed).files) {
+        const std::filesystem::path path =
+            std::filesystem::path(wishes.written) / fmt::format("{} #{}", family.name, seed) / name;
+        std::filesystem::create_directories(path.parent_path());
+        if (write(path, text)) continue;
+        fmt::print(stderr, "{} could not be written\n", path.string());
+        return 1;
+      }
+  return 0;
+}
+
 // The program that is built beside this one.
 int run_live(const Wishes& wishes, const std::vector<Family>& all) {
   const auto own = std::filesystem::read_symlink("/proc/self/exe");
@@ -129,6 +145,7 @@ int run_live(const Wishes& wishes, const std::vector<Family>& all) {
 int run(const Wishes& wishes) {
   std::vector<Family> all = families();
   std::erase_if(all, [&](const Family& family) { return !family.name.starts_with(wishes.only); });
+  if (!wishes.written.empty()) return write_jobs(wishes, all);
   if (!wishes.fit.empty()) return run_fit(wishes, all);
   if (wishes.moments) return run_live(wishes, all);
   if (wishes.tiers) {
@@ -171,6 +188,9 @@ int main(int argc, char** argv) {
       ->expected(0, 1)
       ->default_str("rules/knowledge/catalog/grounds.yaml")
       ->type_name("FILE");
+  app.add_option("--write", wishes.written,
+                 "Write each job into a folder of its own below this one, and do no more")
+      ->type_name("DIR");
   app.add_flag("--moments", wishes.moments,
                "Send jobs to a server in every way and ask it after each request: these alone");
   app.add_option("--patience", wishes.patience, "Its --stall-after, in seconds")

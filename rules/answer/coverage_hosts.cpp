@@ -7,6 +7,7 @@
 #include <map>
 
 #include "rules/answer/coverage.h"
+#include "rules/answer/coverage_ranks.h"
 #include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
 
@@ -83,7 +84,7 @@ WhoStands standstill_of(const View& view, const Finding& finding) {
             fmt::format("{} stopped there and nothing says why",
                         finding.subject.ranks.empty()
                             ? std::string("a process")
-                            : fmt::format("rank {}", fmt::join(finding.subject.ranks, ", ")))};
+                            : fmt::format("rank {}", ranges(finding.subject.ranks)))};
   // Whose the other end is, old versions do not say.
   const bool one_end =
       finding.cause == Cause::network_transport_error && finding.subject.hosts.size() == 1;

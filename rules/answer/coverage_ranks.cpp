@@ -234,7 +234,7 @@ std::vector<MissingEvidence> ask_for_processes(const View& view,
     missing.push_back(
         {fmt::format("stack of {}{}, and all that its process printed (NCCL log and stderr)",
                      ranks.empty() ? std::string("the stopped process")
-                                   : fmt::format("rank {}", fmt::join(ranks, ", ")),
+                                   : fmt::format("rank {}", ranges(ranks)),
                      finding.subject.hosts.empty()
                          ? std::string()
                          : fmt::format(" on {}", fmt::join(finding.subject.hosts, ", "))),

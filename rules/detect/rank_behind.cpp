@@ -339,12 +339,10 @@ Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t
 bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
     return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
-           std::ranges::any_of(
-               communicator.members,
-               [&](std::size_t member) {
-                 return view.member(member).calls > 0 &&
-                        std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
-               });
+           std::ranges::any_of(communicator.members, [&](std::size_t member) {
+             return view.member(member).calls > 0 &&
+                    std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
+           });
   });
 }
 
@@ -372,6 +370,35 @@ bool is_late_by_a_cut(const View& view, const WorkerSet& workers) {
   return !stopped_together(view, all) || std::ranges::all_of(all, [&](std::size_t worker) {
     return in_step_elsewhere(view, worker);
   });
+}
+
+// Each of them is late in a communicator of its own, and together they are all ranks of a host: the
+// host stopped.
+Suspicion describe_host_behind(
+    const View& view, const std::map<WorkerSet, std::vector<const Alignment*>>& by_culprits,
+    const WaitFor& relation) {
+  std::vector<std::size_t> culprits;
+  std::vector<std::string> communicators;
+  std::vector<Ground> doubts;
+  const Alignment* largest = by_culprits.begin()->second.front();
+  for (const auto& [workers, alignments] : by_culprits) {
+    const Alignment& telling = *alignments.front();
+    for (const std::size_t member : telling.behind)
+      if (workers.contains(view.workers.of_member[member])) culprits.push_back(member);
+    for (const Alignment* alignment : alignments) {
+      communicators.push_back(view.communicators[alignment->communicator].id);
+      if (alignment->members.size() > largest->members.size()) largest = alignment;
+    }
+    const Sureness its = how_surely_behind(view, telling, relation.circular);
+    doubts.insert(doubts.end(), its.grounds.begin(), its.grounds.end());
+  }
+  std::ranges::sort(culprits);
+  Suspicion suspicion = describe_behind(view, *largest, culprits, communicators, relation);
+  suspicion.finding.title = fmt::format(
+      "All {} ranks of {} stopped, each before a call in which peers wait; {} ranks wait in all",
+      culprits.size(), view.member(culprits.front()).host, relation.waiting.size());
+  suspicion.sure.add(doubts);
+  return suspicion;
 }
 
 }  // namespace
@@ -419,7 +446,11 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
     for (const Alignment& alignment : view.alignments)
       if (has_stopped(view, alignment) && are_held_up(view, alignment))
         found.push_back(describe_held_up(view, alignment));
+  const std::vector<std::size_t> together(origins.begin(), origins.end());
+  const bool is_a_host = by_culprits.size() > 1 && stopped_together(view, together);
+  if (is_a_host) found.push_back(describe_host_behind(view, by_culprits, relation));
   for (const auto& [workers, alignments] : by_culprits) {
+    if (is_a_host) break;
     // Where only these are behind, their peers wait for them and not for those who wait for them.
     const Alignment* telling = *std::ranges::max_element(alignments, {}, [&](const Alignment* a) {
       return std::make_pair(a->behind.size() == workers.size(), a->members.size());

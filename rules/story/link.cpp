@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "rules/knowledge/causality.h"
+#include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
 #include "rules/picture/when/between.h"
 #include "rules/story/precedence.h"
@@ -194,7 +195,8 @@ class Linker {
   void link_all() {
     for (std::size_t c = 0; c < candidates_.size(); ++c)
       if (candidates_[c].in_question())
-        for (const std::size_t e : effects_near(c)) link(c, e);
+        for (const std::size_t e : effects_near(c)) link(c, e, possibility(c, e));
+    link_late_ones();
   }
 
  private:
@@ -242,9 +244,14 @@ class Linker {
              related(parts_[c], parts_[e], r);
     });
     if (relation == std::end(kRelations)) return std::nullopt;
+    return possibility(c, e, *link, *relation);
+  }
+
+  Possibility possibility(std::size_t c, std::size_t e, const CausalLink& link,
+                          Relation relation) const {
     const bool same_host = share(parts_[c].hosts, parts_[e].hosts);
-    Possibility possible{.link = link,
-                         .relation = *relation,
+    Possibility possible{.link = &link,
+                         .relation = relation,
                          .order = order_of(candidates_[c].suspicion.since,
                                            candidates_[e].suspicion.since, same_host),
                          .rejected = {}};
@@ -252,8 +259,33 @@ class Linker {
     return possible;
   }
 
-  void link(std::size_t c, std::size_t e) {
-    auto possible = possibility(c, e);
+  // Ranks that wait in a Send or Recv leave no line of it, and logs end here and there: then others
+  // than the one that stopped are late, too. What accounts for one of them accounts for all, and so
+  // does a rank that surely stopped.
+  void link_late_ones() {
+    const auto is_late = [&](std::size_t c) {
+      return candidates_[c].in_question() &&
+             candidates_[c].finding().cause == Cause::collective_rank_behind &&
+             candidates_[c].suspicion.sure.has(Ground::late_here_and_there);
+    };
+    Numbers late;
+    for (std::size_t c = 0; c < candidates_.size(); ++c)
+      if (is_late(c)) late.push_back(static_cast<std::uint32_t>(c));
+    if (late.empty()) return;
+    for (std::size_t c = 0; c < candidates_.size(); ++c) {
+      const Candidate& cause = candidates_[c];
+      const CausalLink* link = causality_.between(parts_[c].cause, Cause::collective_rank_behind);
+      if (!cause.in_question() || link == nullptr || is_late(c)) continue;
+      const bool surely_stopped = cause.symptom && cause.suspicion.stops_job &&
+                                  cause.finding().confidence >= limits::least_to_blame;
+      if (!surely_stopped && std::ranges::none_of(cause.effects, is_late)) continue;
+      for (const std::uint32_t e : late)
+        if (std::ranges::find(cause.effects, e) == cause.effects.end())
+          this->link(c, e, possibility(c, e, *link, Relation::same_job));
+    }
+  }
+
+  void link(std::size_t c, std::size_t e, std::optional<Possibility> possible) {
     if (!possible) return;
     if (possible->rejected.empty()) {
       const auto back = possibility(e, c);

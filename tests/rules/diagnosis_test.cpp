@@ -96,6 +96,36 @@ TEST(Diagnosis, FollowsNestedCommunicatorsToWhoeverEverybodyWaitsFor) {
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("tensor-1"));
 }
 
+// Data parallel across two hosts, a communicator for each pair of GPUs: the host stops, and each of
+// its ranks is late in another communicator.
+TEST(Diagnosis, AHostThatStoppedIsOneFindingAndNotOneForEachRank) {
+  const auto diagnosis_where = [](int stopped) {
+    Job job;
+    job.join_all(16);
+    for (int rank = 0; rank < 16; ++rank)
+      job.join(rank, fmt::format("data-{}", rank % 8), rank / 8, 2);
+    for (int rank = 0; rank < 16; ++rank) {
+      job.call({rank}, all_reduce(), 10);
+      if (rank < 8 || rank >= 8 + stopped)
+        job.call({rank}, all_gather(), 1, fmt::format("data-{}", rank % 8));
+    }
+    return job.diagnosis();
+  };
+  const Diagnosis diagnosis = diagnosis_where(8);
+  EXPECT_EQ(diagnosis.verdict, Verdict::hang);
+  ASSERT_THAT(causes(diagnosis.root_causes), ElementsAre("collective.rank_behind"));
+  const Finding& cause = diagnosis.root_causes.front();
+  EXPECT_EQ(cause.title,
+            "All 8 ranks of node-1 stopped, each before a call in which peers wait; 8 ranks wait "
+            "in all");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(8, 9, 10, 11, 12, 13, 14, 15));
+  EXPECT_EQ(cause.subject.communicators.size(), 8);
+  EXPECT_THAT(diagnosis.missing_evidence.front().why, HasSubstr("rank 8 to 15"));
+
+  for (const Finding& other : diagnosis_where(7).root_causes)
+    EXPECT_THAT(other.title, testing::Not(HasSubstr("of node-1 stopped"))) << "one of it goes on";
+}
+
 TEST(Diagnosis, AGpuThatFellOffTheBusExplainsItsRank) {
   Job job = hung_job();
   job.xid("node-1", Job::gpu_of(11), 79);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "rules/knowledge/ground_names.h"
+
 namespace faultline {
 namespace {
 
@@ -54,6 +56,48 @@ TEST(Link, WhatMeansNothingByItselfAccountsForNothing) {
   link(catalog, all);
   EXPECT_THAT(all[1].explained_by, IsEmpty());
   EXPECT_THAT(all[0].finding().explains, IsEmpty());
+}
+
+Candidate late_rank(const std::string& id, int rank) {
+  Candidate made = candidate(id, "collective.rank_behind", 0.63, true);
+  made.finding().subject.ranks = {rank};
+  made.suspicion.sure.add(Ground::late_here_and_there);
+  return made;
+}
+
+TEST(Link, WhatAccountsForOneOfManyLateRanksAccountsForAll) {
+  const Catalog catalog =
+      catalog_of({{Cause::host_oom_killed, Cause::collective_rank_behind, {Relation::same_rank}}});
+  std::vector<Candidate> all{candidate("f1", "host.oom_killed", 0.7), late_rank("f2", 3),
+                             late_rank("f3", 9), late_rank("f4", 12)};
+  link(catalog, all);
+  EXPECT_THAT(all[0].finding().explains, ElementsAre("f2", "f3", "f4"));
+  all[0].finding().subject.ranks = {5};
+  for (Candidate& each : all) each.effects.clear(), each.explained_by.clear();
+  all[0].finding().explains.clear();
+  link(catalog, all);
+  EXPECT_THAT(all[0].finding().explains, IsEmpty()) << "it stopped none of them";
+}
+
+TEST(Link, ARankThatIsCertainlyBehindAccountsForOthersThatSeemToBe) {
+  const Catalog catalog = catalog_of(
+      {{Cause::collective_rank_behind, Cause::collective_rank_behind, {Relation::same_rank}}});
+  for (const double confidence : {0.87, 0.7}) {
+    std::vector<Candidate> all{candidate("f1", "collective.rank_behind", confidence, true),
+                               late_rank("f2", 9)};
+    link(catalog, all);
+    EXPECT_EQ(all[0].effects.size(), confidence > 0.8 ? 1 : 0);
+  }
+}
+
+TEST(Link, ARankThatIsBehindForItselfFollowsFromNoOtherRanksFault) {
+  const Catalog catalog =
+      catalog_of({{Cause::host_oom_killed, Cause::collective_rank_behind, {Relation::same_rank}}});
+  std::vector<Candidate> all{candidate("f1", "host.oom_killed", 0.9), late_rank("f2", 3),
+                             late_rank("f3", 9)};
+  all[2].suspicion.sure.remove(Ground::late_here_and_there);
+  link(catalog, all);
+  EXPECT_THAT(all[0].finding().explains, ElementsAre("f2"));
 }
 
 // Each of them explains the next, and the last one the first.
