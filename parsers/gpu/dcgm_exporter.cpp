@@ -87,6 +87,7 @@ class Exporter : public PartDocument {
     if (!row) return Line::foreign;
     const auto* metric = std::ranges::find(kMetrics, row->metric, &Metric::name);
     if (metric == std::end(kMetrics) || cut()) return Line::part;
+    if (row->index.empty() && row->uuid.empty() && !normal_pci(row->pci)) return Line::part;
     // Each metric rests on its own line.
     OpenPart& gpu = open("gpu");
     gpu.name("index", row->index);

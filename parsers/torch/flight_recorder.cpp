@@ -673,18 +673,19 @@ DumpForm dump_form(std::string_view beginning, bool all) {
       "record_id", "pg_id",     "collective_seq_id"};
   if (std::ranges::find(kFirst, rest.substr(1, quote - 1)) == std::end(kFirst))
     return DumpForm::none;
+  // A line that closes what it opened is a record of a log, whatever the next ones hold.
+  const std::string_view line = beginning.substr(0, beginning.find('\n'));
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  const bool is_record = line.size() < beginning.size() && !line.empty() && last == line.rfind('}');
+  const auto has = [&](std::string_view key) {
+    return (is_record ? line : beginning).find(key) != std::string_view::npos;
+  };
   for (const std::string_view certain :
        {"\"pg_config\"", "\"pg_status\"", "\"comm_lib_version\"", "\"collective_seq_id\"",
         "\"profiling_name\"", "\"process_group\"", "\"nccl_comm_state\""})
-    if (beginning.find(certain) != std::string_view::npos) return DumpForm::json;
-  if (beginning.find("\"frames\"") != std::string_view::npos &&
-      beginning.find("\"filename\"") != std::string_view::npos)
-    return DumpForm::json;
-  // A line that closes what it opened is a record of a log.
-  const std::size_t line = beginning.find('\n');
-  if (line != std::string_view::npos && line > 0 &&
-      beginning.substr(0, line).find_last_not_of(" \t\r") == beginning.substr(0, line).rfind('}'))
-    return DumpForm::none;
+    if (has(certain)) return DumpForm::json;
+  if (has("\"frames\"") && has("\"filename\"")) return DumpForm::json;
+  if (is_record) return DumpForm::none;
   return enough ? DumpForm::none : DumpForm::unsure;
 }
 

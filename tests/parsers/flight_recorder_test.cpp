@@ -252,6 +252,9 @@ TEST(FlightRecorder, ADumpIsKnownByItsBeginning) {
   EXPECT_EQ(dump_form("{\n  \"version\": \"2.5\",\n", false), DumpForm::unsure);
   EXPECT_EQ(dump_form("{\n  \"version\": \"2.5\",\n  \"pg_config\": {", false), DumpForm::json);
   EXPECT_EQ(dump_form("{\n  \"version\": \"2.5\",\n", true), DumpForm::none);
+  for (const char* next : {"", "\"pg_config\": {"})
+    EXPECT_EQ(dump_form(fmt::format("{{\"version\": \"2.5\"}}\n{}", next), false), DumpForm::none)
+        << "a record of a log, whatever follows";
   EXPECT_EQ(dump_form(R"([{"frames":[{"name":"f","filename":"a.py")", false), DumpForm::json);
   // Logs, and other tools' JSON.
   EXPECT_EQ(dump_form("node1:17:17 [0] NCCL INFO Bootstrap", false), DumpForm::none);
