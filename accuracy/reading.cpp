@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "app/asked_by_signatures.h"
+#include "app/asked_by_catalog.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
 #include "rules/answer/diagnosis.h"
@@ -70,7 +70,7 @@ Case case_of(const Family& family, std::uint64_t seed) {
 }
 
 Doctor::Doctor()
-    : catalog_(load_catalog()), asked_(std::make_shared<AskedBySignatures>(catalog_.signatures)) {}
+    : catalog_(load_catalog()), asked_(std::make_shared<AskedByCatalog>(catalog_)) {}
 
 ReadFiles Doctor::read(const Files& files) const {
   ReadFiles all;

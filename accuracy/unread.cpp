@@ -1,7 +1,6 @@
 #include "accuracy/unread.h"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,31 +12,15 @@
 #include <string_view>
 #include <vector>
 
-#include "app/asked_by_signatures.h"
+#include "app/asked_by_catalog.h"
 #include "ingest/reader.h"
+#include "model/line_form.h"
 #include "rules/knowledge/catalog.h"
 
 namespace faultline::accuracy {
 namespace {
 
 constexpr std::size_t kMostShown = 10;
-constexpr std::size_t kMostFormBytes = 140;
-
-// What makes a person stop at a line.
-bool is_worth_a_look(std::string_view line) {
-  static const RE2 kWords(
-      R"((?i)\b(?:\w*error\w*|fail(?:ed|ure|s|ing)?|time-?outs?|timed out|abort\w*|killed|fatal|panic|\w*exception|warn(?:ing)?|refused|unreachable|reset|hangs?|hung|stuck|oom|out of memory|nan|lost|unable|cannot|denied|corrupt\w*|mismatch\w*|xid|link (?:is )?down)\b)");
-  return RE2::PartialMatch(line, kWords);
-}
-
-// Lines that differ by numbers only are of one form.
-std::string form_of(std::string_view line) {
-  static const RE2 kNumbers(R"(0x[0-9a-fA-F]+|[0-9a-fA-F]{8,}|\d+)");
-  std::string form(line.substr(0, 4 * kMostFormBytes));
-  RE2::GlobalReplace(&form, kNumbers, "#");
-  if (form.size() > kMostFormBytes) form.resize(kMostFormBytes);
-  return form;
-}
 
 struct Tally {
   std::uint64_t relevant = 0;
@@ -51,8 +34,9 @@ class FileOfLines {
   FileOfLines(std::string name, std::shared_ptr<const Noteworthy> asked, Tally& tally)
       : name_(std::move(name)),
         tally_(tally),
+        asked_(std::move(asked)),
         reader_({}, std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now()),
-                std::move(asked)) {}
+                asked_) {}
 
   void read(std::string_view line) {
     reader_.feed(std::string(line) + "\n");
@@ -73,7 +57,7 @@ class FileOfLines {
     const std::uint64_t known = reader_.take().recognized;
     const auto those = std::min<std::uint64_t>(known, pending_.size());
     for (std::uint64_t i = 0; i < those; ++i) {
-      tally_.relevant += is_worth_a_look(pending_.back()) ? 1 : 0;
+      tally_.relevant += is_trouble(pending_.back()) ? 1 : 0;
       pending_.pop_back();
     }
     constexpr std::size_t kMostPending = 4096;
@@ -82,17 +66,22 @@ class FileOfLines {
     pending_.erase(pending_.begin());
   }
 
+  bool is_trouble(std::string_view line) const {
+    return asked_->trouble_in(line) != TroubleKind::none;
+  }
+
   void note(std::string_view line) {
-    if (!is_worth_a_look(line)) return;
+    if (!is_trouble(line)) return;
     ++tally_.relevant;
     ++tally_.unread;
-    const std::string form = form_of(line);
+    const std::string form = form_of_line(line);
     ++tally_.lines[form];
     tally_.files[form].insert(name_);
   }
 
   std::string name_;
   Tally& tally_;
+  std::shared_ptr<const Noteworthy> asked_;
   Reader reader_;
   std::vector<std::string_view> pending_;
 };
@@ -114,7 +103,7 @@ void read_file(const std::filesystem::path& file, const std::shared_ptr<const No
 }  // namespace
 
 std::string unread_report(const std::filesystem::path& folder) {
-  const auto asked = std::make_shared<AskedBySignatures>(load_catalog().signatures);
+  const auto asked = std::make_shared<AskedByCatalog>(load_catalog());
   Tally tally;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     if (entry.is_regular_file() && entry.path().filename() != "index.json")

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "app/asked_by_signatures.h"
+#include "app/asked_by_catalog.h"
 #include "app/commands.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
@@ -158,7 +158,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   ProgressLine progress(stderr);
   for (const std::string& warning : inputs->warnings)
     progress.say(fmt::format("faultline: warning: {}", warning));
-  const auto noteworthy = std::make_shared<const AskedBySignatures>(catalog.signatures);
+  const auto noteworthy = std::make_shared<const AskedByCatalog>(catalog);
   const Source said{.job = options.job, .name = "", .host = options.host};
   const Folded folded =
       fold(inputs->files, said, noteworthy, now, options.boot_time, job, progress);

@@ -298,6 +298,7 @@ bool LineReader::read_message(const Message& message, const LinePlace& place) {
     count(kKernel);
     recognized = true;
   }
+  if (!recognized) keep_trouble(message, place);
   return recognized;
 }
 
@@ -469,6 +470,11 @@ void LineReader::keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& 
     shorten(report->values);
   }
   if (repeats_.swallows(batch_, speaker, time, place, fact)) return;
+  add_event(std::move(fact), speaker, time, place);
+}
+
+void LineReader::add_event(Fact&& fact, std::uint32_t speaker, const EventTime& time,
+                           const LinePlace& place) {
   Event& event = batch_.events.emplace_back();
   event.order = order_++;
   event.speaker = speaker;
@@ -509,6 +515,17 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   if (found.is_of_torch) count(kTorch);
   if (found.is_of_nccl) count(kNccl);
   return found.is_of_kernel;
+}
+
+// A line that nobody reads stays one that tells nothing; it is kept to be shown. What the programs
+// of a host log is not: they complain all day.
+void LineReader::keep_trouble(const Message& message, const LinePlace& place) {
+  if (line_end_ == LineEnd::missing || message.from_user_space || !unread_.has_room()) return;
+  const TroubleKind kind = wanted_.trouble_in(message);
+  if (kind == TroubleKind::none || !unread_.take(kind, message.text)) return;
+  constexpr std::size_t kMostBytes = 512;
+  UnreadTrouble trouble{.tells = kind, .text = std::string(message.text.substr(0, kMostBytes))};
+  add_event(std::move(trouble), calls_.speaker(batch_, {}, 0, -1, -1), message.time, place);
 }
 
 }  // namespace faultline

@@ -16,6 +16,7 @@
 #include "ingest/noteworthy.h"
 #include "ingest/open_warning.h"
 #include "ingest/repeat_filter.h"
+#include "ingest/unread_forms.h"
 #include "ingest/unwrap.h"
 #include "ingest/wanted_remarks.h"
 #include "ingest/wrapped_rows.h"
@@ -84,6 +85,10 @@ class LineReader {
   Memory save() const;
   void restore(const Memory& memory);
 
+  // Of the whole source, in the midst of whatever it is.
+  UnreadForms& unread() { return unread_; }
+  const UnreadForms& unread() const { return unread_; }
+
  private:
   Read read_row(const LinePlace& place, LineEnd end, bool counted);
   Read read_joined(LinePlace place, LineEnd end);
@@ -108,10 +113,12 @@ class LineReader {
   bool tells_of_upkeep() const;
   void keep_readings(const Message& message, const LinePlace& place);
   void keep_fact(Fact&& fact, std::uint32_t speaker, const EventTime& time, const LinePlace& place);
+  void add_event(Fact&& fact, std::uint32_t speaker, const EventTime& time, const LinePlace& place);
   bool keep_remark(const NcclLine& line, const Message& message, const LinePlace& place);
   void keep_remark(const Message& message, const LinePlace& place, std::string_view dialect);
   void keep_said(Remark&& remark, const Message& message, const LinePlace& place);
   bool keep_unclaimed(const Message& message, const LinePlace& place);
+  void keep_trouble(const Message& message, const LinePlace& place);
 
   WantedRemarks wanted_;
   WrappedRows rows_;
@@ -119,6 +126,7 @@ class LineReader {
   Documents documents_;
   CallCollector calls_;
   RepeatFilter repeats_;
+  UnreadForms unread_;
   std::vector<Reading> readings_;
   std::vector<Fact> nccl_facts_;
   std::vector<DocumentReading> document_readings_;

@@ -20,6 +20,8 @@ class Noteworthy {
   virtual bool reads_like_kernel(std::string_view text) const = 0;
   // Of a line without a frame: where a warning of NCCL's begins in it, as people post them.
   virtual std::optional<std::size_t> nccl_warning_in(std::string_view text) const = 0;
+  // Of a line that no parser and no signature knows.
+  virtual TroubleKind trouble_in(std::string_view text) const = 0;
   // Of a warning that was broken into lines: whether its beginning alone is known to no signature,
   // and this text of it is.
   virtual bool completes(const Remark& begun, std::string_view text) const = 0;

@@ -28,6 +28,8 @@ constexpr unsigned char kInTrace = kInDump | kInDocument;
 constexpr unsigned char kRows = kInDump | kPassingOver;
 // So is, before that, how long the last line was: what is told at the end stands there.
 constexpr unsigned char kLastLine = kRows | kDiscarding;
+// In front of all, in whatever midst it is: which lines were kept that look like trouble.
+constexpr unsigned char kUnread = kRows | kTailCounted;
 
 // Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
@@ -148,13 +150,15 @@ class Reader::Impl {
 
   Cursor cursor() const {
     Cursor cursor{taken_, lines_, {}};
+    const std::string unread = line_reader_.unread().save();
+    if (!unread.empty()) cursor.carry = carried(kUnread, unread);
     // Bytes of the unfinished line that were already taken; those after them will come again.
     std::uint64_t of_tail = taken_ > line_start_ ? taken_ - line_start_ : 0;
     if (at_beginning_ || dump_.open()) {
       if (of_tail > 0 && trace_.open())
-        cursor.carry = carried(kInTrace, saved_trace_);
+        cursor.carry += carried(kInTrace, saved_trace_);
       else if (taken_ > 0)
-        cursor.carry = saved_dump(of_tail);
+        cursor.carry += saved_dump(of_tail);
       return cursor;
     }
     const LineReader::Memory memory = line_reader_.save();
@@ -168,7 +172,7 @@ class Reader::Impl {
     if (!memory.warning.empty()) flags |= kInWarning;
     std::string last_line;
     append_length(last_line, line_start_ - std::min(last_line_start_, line_start_));
-    cursor.carry = carried(kLastLine, last_line);
+    cursor.carry += carried(kLastLine, last_line);
     if (!memory.rows.empty()) cursor.carry += carried(kRows, memory.rows);
     cursor.carry += carried(flags, std::string_view(tail_).substr(0, of_tail));
     if (!memory.warning.empty()) append_length(cursor.carry, memory.warning.size());
@@ -241,6 +245,7 @@ class Reader::Impl {
 
   void restore(std::string_view carry) {
     LineReader::Memory memory;
+    line_reader_.unread().restore(take_front(carry, kUnread));
     const std::string_view last_line = take_front(carry, kLastLine);
     memory.rows = take_front(carry, kRows);
     if (carry.size() < 9) {

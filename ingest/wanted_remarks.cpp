@@ -58,6 +58,10 @@ std::optional<std::string> WantedRemarks::completed(const Remark& warning,
   return std::nullopt;
 }
 
+TroubleKind WantedRemarks::trouble_in(const Message& message) const {
+  return noteworthy_ ? noteworthy_->trouble_in(message.text) : TroubleKind::none;
+}
+
 WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const {
   if (message.from_kernel) return {.remark = of(message, kKernel), .is_of_kernel = true};
   if (!noteworthy_) return {};

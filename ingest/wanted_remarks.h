@@ -37,6 +37,9 @@ class WantedRemarks {
   };
   Unclaimed unclaimed(const Message& message) const;
 
+  // Of a line that nobody knows.
+  TroubleKind trouble_in(const Message& message) const;
+
  private:
   std::optional<Remark> of_bare_nccl(const Message& message) const;
 

@@ -25,7 +25,7 @@ using Fact =
                  HostStopping, ClockReading, LinesLost, FlightRecorderDump, FlightRecorderGroup,
                  WatchdogTimeout, WatchdogStatus, DumpSignal, WatchdogStuck, DesyncEntry,
                  BarrierMissed, CalledCollective, UnusedParameters, PythonException, StackTop,
-                 ProcessExit>;
+                 ProcessExit, UnreadTrouble>;
 
 inline std::string_view kind_of(const Fact& fact) {
   return std::visit([](const auto& f) { return f.kKind; }, fact);

@@ -92,6 +92,12 @@ struct MissingEvidence {
   std::string query;    // of its upload; empty: nothing is to be sent
 };
 
+// A line that looks like trouble and that nobody reads.
+struct UnreadNote {
+  Evidence line;
+  std::uint32_t sources = 1;  // in which lines of its form stand
+};
+
 struct RankTally {
   int expected = 0;
   int seen = 0;
@@ -114,6 +120,7 @@ struct Diagnosis {
   std::vector<std::string> chain;                 // ids, cause first
   std::vector<Check> checklist;
   std::vector<MissingEvidence> missing_evidence;
+  std::vector<UnreadNote> unread;  // only where no cause is sure
   std::vector<NextTime> next_time;
   std::vector<HostCoverage> coverage;
   std::vector<TimelineEntry> timeline;  // those without a time come last

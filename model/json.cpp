@@ -55,6 +55,12 @@ json::object object_of(const Check& check) {
           {"command", check.command}};
 }
 
+json::object object_of(const UnreadNote& note) {
+  json::object object = to_json(note.line).as_object();
+  object["sources"] = note.sources;
+  return object;
+}
+
 json::object object_of(const MissingEvidence& missing) {
   return {{"what", missing.what}, {"why", missing.why}, {"command", missing.command}};
 }
@@ -202,6 +208,7 @@ json::value to_json(const Diagnosis& diagnosis) {
           {"chain", list(diagnosis.chain)},
           {"checklist", objects(diagnosis.checklist)},
           {"missing_evidence", objects(diagnosis.missing_evidence)},
+          {"unread", objects(diagnosis.unread)},
           {"next_time", objects(diagnosis.next_time)},
           {"coverage", objects(diagnosis.coverage)},
           {"timeline", objects(diagnosis.timeline)},

@@ -1,5 +1,5 @@
-// AskedLines: which lines a reader keeps because a signature asks for them, by the catalog that is
-// in force now: a stream may stay open for weeks.
+// AskedLines: which lines a reader keeps because the catalog asks for them, by the one that is in
+// force now: a stream may stay open for weeks.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,15 @@ class AskedLines : public Noteworthy {
   bool wants(std::string_view text, std::string_view dialect) const override;
   bool reads_like_kernel(std::string_view text) const override;
   std::optional<std::size_t> nccl_warning_in(std::string_view text) const override;
+  TroubleKind trouble_in(std::string_view text) const override;
   bool completes(const Remark& begun, std::string_view text) const override;
 
  private:
-  const Signatures& in_force() const;
+  const Catalog& in_force() const;
 
   const LiveCatalog& catalog_;
   mutable std::uint64_t version_;
-  mutable std::shared_ptr<const Signatures> signatures_;
+  mutable std::shared_ptr<const Catalog> catalog_in_force_;
 };
 
 }  // namespace faultline

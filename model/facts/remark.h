@@ -24,4 +24,19 @@ struct Remark {
 };
 BOOST_DESCRIBE_STRUCT(Remark, (), (dialect, level, place, function, text, thread))
 
+// What a line that nobody reads tells by its words: that something ended or broke, or that something
+// did not work.
+enum class TroubleKind : std::uint8_t { none, fails, ends };
+BOOST_DESCRIBE_ENUM(TroubleKind, none, fails, ends)
+
+// A line that nobody reads, and that reads as if something went wrong. Of a source, the first ones
+// of each form are kept.
+struct UnreadTrouble {
+  static constexpr std::string_view kKind = "unread_trouble";
+  TroubleKind tells = TroubleKind::none;
+  std::string text;  // without what it was wrapped in
+  bool operator==(const UnreadTrouble&) const = default;
+};
+BOOST_DESCRIBE_STRUCT(UnreadTrouble, (), (tells, text))
+
 }  // namespace faultline

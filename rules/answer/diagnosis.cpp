@@ -20,6 +20,7 @@
 #include "rules/answer/incident.h"
 #include "rules/answer/pasteable.h"
 #include "rules/answer/summary.h"
+#include "rules/answer/unread.h"
 #include "rules/detect/detector.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
@@ -279,6 +280,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
                           [](const Check& check) { return check.status == CheckStatus::fail; }))
     diagnosis.verdict = Verdict::unknown;
   diagnosis.missing_evidence = missing_evidence_of(view, diagnosis, unexplained, borne_out);
+  diagnosis.unread = unread_of(view, diagnosis);
   diagnosis.next_time = next_time_of(view, diagnosis);
   diagnosis.timeline = timeline_of(diagnosis);
   diagnosis.exclude = exclusion_of(catalog, diagnosis.root_causes);

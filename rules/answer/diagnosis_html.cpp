@@ -188,6 +188,12 @@ std::string causes_text(const Diagnosis& diagnosis) {
 
 std::string asked(const Diagnosis& diagnosis) {
   std::string out;
+  if (!diagnosis.unread.empty())
+    out += "<h2>Lines that look like trouble, and that no rule reads</h2>\n<ul>\n";
+  for (const auto& [line, sources] : diagnosis.unread)
+    out += fmt::format("<li>{}:{} <code>{}</code></li>\n", shown_in_html(line.source), line.line,
+                       shown_in_html(line.text));
+  if (!diagnosis.unread.empty()) out += "</ul>\n";
   if (!diagnosis.missing_evidence.empty()) out += "<h2>Missing</h2>\n<ul>\n";
   for (const MissingEvidence& missing : diagnosis.missing_evidence)
     out += fmt::format("<li><b>{}</b>: {}{}</li>\n", shown_in_html(missing.what),

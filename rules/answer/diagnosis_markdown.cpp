@@ -128,6 +128,13 @@ std::string to_markdown(const Diagnosis& diagnosis) {
     out += fmt::format("- {} (`{}`)\n", shown_in_markdown(observation.title), observation.cause);
   if (!diagnosis.observations.empty()) out += "\n";
 
+  if (!diagnosis.unread.empty())
+    out += "## Lines that look like trouble, and that no rule reads\n\n";
+  for (const auto& [line, sources] : diagnosis.unread)
+    out += fmt::format("- {}:{} {}\n", shown_in_markdown(line.source), line.line,
+                       shown_in_markdown(line.text));
+  if (!diagnosis.unread.empty()) out += "\n";
+
   if (!diagnosis.missing_evidence.empty()) out += "## Missing\n\n";
   for (const MissingEvidence& missing : diagnosis.missing_evidence)
     out += fmt::format(

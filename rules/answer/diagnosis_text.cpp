@@ -139,6 +139,16 @@ void add_steps(const Diagnosis& diagnosis, const Finding& first, Page& page) {
                          diagnosis.exclude.slurm));
 }
 
+void add_unread(const Diagnosis& diagnosis, Page& page) {
+  page.part();
+  for (std::size_t i = 0; i < std::min(diagnosis.unread.size(), page.most()); ++i) {
+    const auto& [line, sources] = diagnosis.unread[i];
+    page.add(fmt::format("no rule reads: {}:{}  {}{}", shown(line.source), line.line,
+                         shown(line.text),
+                         sources > 1 ? fmt::format("  (in {} logs)", sources) : ""));
+  }
+}
+
 void add_missing(const Diagnosis& diagnosis, Page& page) {
   const bool healthy = diagnosis.verdict == Verdict::healthy;
   if (healthy && page.most() != SIZE_MAX) return;  // nothing is wrong that it would explain
@@ -196,6 +206,7 @@ std::string to_text(const Diagnosis& diagnosis, bool verbose) {
   if (first != nullptr) add_evidence(diagnosis, *first, page);
   add_causes(causes, page);
   if (first != nullptr) add_steps(diagnosis, *first, page);
+  add_unread(diagnosis, page);
   add_missing(diagnosis, page);
   add_checks(diagnosis, verbose, page);
   return page.text();

@@ -29,17 +29,12 @@ struct NamedFile {
   void (*check)(const CatalogText& file);
 };
 constexpr NamedFile kFiles[] = {
-    {"advice.yaml", check<read_advice>},
-    {"causality.yaml", check<read_causality>},
-    {"conditions.yaml", check<read_conditions>},
-    {"counters.yaml", check<read_counters>},
-    {"evidence.yaml", check<read_evidence>},
-    {"frames.yaml", check<read_frames>},
-    {"grounds.yaml", check<read_grounds>},
-    {"performance.yaml", check<read_performance>},
-    {"settings.yaml", check<read_settings>},
-    {"sxid.csv", check<read_sxids>},
-    {"xid.csv", check<read_xids>},
+    {"advice.yaml", check<read_advice>},          {"causality.yaml", check<read_causality>},
+    {"conditions.yaml", check<read_conditions>},  {"counters.yaml", check<read_counters>},
+    {"evidence.yaml", check<read_evidence>},      {"frames.yaml", check<read_frames>},
+    {"grounds.yaml", check<read_grounds>},        {"performance.yaml", check<read_performance>},
+    {"settings.yaml", check<read_settings>},      {"sxid.csv", check<read_sxids>},
+    {"trouble.yaml", check<read_trouble>},        {"xid.csv", check<read_xids>},
     {"xid_details.csv", check<read_xid_details>},
 };
 
@@ -170,7 +165,8 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
           .causality = read(texts, "causality.yaml", read_causality),
           .advice = read(texts, "advice.yaml", read_advice),
           .signatures = std::make_shared<const Signatures>(std::move(signatures)),
-          .frames = read(texts, "frames.yaml", read_frames)};
+          .frames = read(texts, "frames.yaml", read_frames),
+          .trouble = read(texts, "trouble.yaml", read_trouble)};
 }
 
 CatalogText read_catalog_text(const fs::path& path) {

@@ -21,6 +21,7 @@
 #include "rules/knowledge/performance_catalog.h"
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/knowledge/trouble.h"
 #include "rules/knowledge/xid_details.h"
 
 namespace faultline {
@@ -75,6 +76,7 @@ struct Catalog {
   std::map<Cause, Advice> advice;
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
   FramesCatalog frames;
+  std::shared_ptr<const Trouble> trouble = std::make_shared<Trouble>();
 
   const XidMeaning* xid(int code) const;        // nullptr: not in the catalog
   const XidMeaning* sxid(int code) const;       // nullptr: not in the catalog

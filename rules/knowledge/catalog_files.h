@@ -23,6 +23,7 @@ Grounds read_grounds(std::string_view file, std::string_view text);
 FramesCatalog read_frames(std::string_view file, std::string_view text);
 PerformanceCatalog read_performance(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
+std::shared_ptr<const Trouble> read_trouble(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
 std::map<Cause, Advice> read_advice(std::string_view file, std::string_view text);
 

@@ -22,6 +22,7 @@
 #include "rules/state/sources.h"
 #include "rules/state/torch.h"
 #include "rules/state/traffic.h"
+#include "rules/state/unread_lines.h"
 
 namespace faultline {
 
@@ -49,6 +50,7 @@ class JobState {
   const Reports& reports() const { return reports_; }
   const Flight& flight() const { return flight_; }
   const Torch& torch() const { return torch_; }
+  const UnreadLines& unread_lines() const { return unread_lines_; }
 
   // The line's time; with the wall clock, if the line has only the kernel's and it can be worked
   // out.
@@ -84,6 +86,7 @@ class JobState {
   Reports reports_;
   Flight flight_;
   Torch torch_;
+  UnreadLines unread_lines_;
   std::optional<Timestamp> last_activity_;
   std::optional<Timestamp> last_told_;
 };

@@ -33,7 +33,8 @@ std::uint32_t Sources::apply(const Source& source, const Batch& batch, Timestamp
   state.recognized += batch.recognized;
   for (const auto& [dialect, lines] : batch.dialects) state.dialects[dialect] += lines;
   for (const auto& [subsystem, lines] : batch.subsystems) state.subsystems[subsystem] += lines;
-  for (const Event& event : batch.events) widen(state, event.time);
+  for (const Event& event : batch.events)
+    if (!std::holds_alternative<UnreadTrouble>(event.fact)) widen(state, event.time);
   for (const CallRun& run : batch.runs) {
     widen(state, run.first_time);
     widen(state, run.last_time);

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "app/asked_by_signatures.h"
+#include "app/asked_by_catalog.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
 #include "rules/answer/diagnosis.h"
@@ -17,7 +17,7 @@ inline Diagnosis diagnosis_of(const std::filesystem::path& folder) {
   const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   const Inputs inputs = find_inputs({folder.string()}, now).value();
   JobState job("simulated");
-  const auto asked = std::make_shared<AskedBySignatures>(catalog.signatures);
+  const auto asked = std::make_shared<AskedByCatalog>(catalog);
   std::atomic<std::uint64_t> bytes = 0;
   for (const InputFile& file : inputs.files)
     read_input(file, {.job = "simulated", .name = "", .host = ""}, asked, bytes, now,

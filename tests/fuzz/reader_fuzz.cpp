@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "ingest/reader.h"
@@ -28,9 +30,28 @@ void expect(bool good, const char* what) {
   std::abort();
 }
 
+// Every other line looks like trouble.
+class LooksForTrouble : public Noteworthy {
+ public:
+  bool wants(std::string_view, std::string_view) const override { return false; }
+  bool reads_like_kernel(std::string_view) const override { return false; }
+  std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
+  TroubleKind trouble_in(std::string_view text) const override {
+    return text.size() % 2 == 0   ? TroubleKind::none
+           : text.size() % 3 == 0 ? TroubleKind::ends
+                                  : TroubleKind::fails;
+  }
+  bool completes(const Remark&, std::string_view) const override { return false; }
+};
+
+Reader reader_at(const Cursor& cursor) {
+  static const auto looks = std::make_shared<LooksForTrouble>();
+  return {cursor, Timestamp{}, looks};
+}
+
 ToldBySource undisturbed(std::string_view text) {
   ToldBySource told;
-  Reader reader(Cursor{}, Timestamp{});
+  Reader reader = reader_at({});
   reader.feed(text);
   reader.close();
   told.add(reader.take());
@@ -81,7 +102,7 @@ class InPieces {
   void restart() {
     const Cursor cursor = reader_.cursor();
     expect(cursor.carry.size() <= kMostCarry, "little is remembered");
-    reader_ = Reader(cursor, Timestamp{});
+    reader_ = reader_at(cursor);
     if (cursor.offset < at_) feed_from(cursor.offset, at_ - cursor.offset);
   }
 
@@ -90,7 +111,7 @@ class InPieces {
   unsigned how_;
   std::size_t begin_;
   std::size_t at_ = 0;
-  Reader reader_{Cursor{}, Timestamp{}};
+  Reader reader_ = reader_at({});
   ToldBySource told_;
 };
 

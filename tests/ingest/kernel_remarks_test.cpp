@@ -21,6 +21,7 @@ class Asking : public Noteworthy {
   }
   bool reads_like_kernel(std::string_view text) const override { return text.starts_with("nfs: "); }
   std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
+  TroubleKind trouble_in(std::string_view) const override { return TroubleKind::none; }
   bool completes(const Remark&, std::string_view) const override { return false; }
 };
 

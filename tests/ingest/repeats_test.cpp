@@ -167,6 +167,7 @@ class Wants : public Noteworthy {
   }
   bool reads_like_kernel(std::string_view) const override { return false; }
   std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
+  TroubleKind trouble_in(std::string_view) const override { return TroubleKind::none; }
   bool completes(const Remark&, std::string_view) const override { return false; }
 
  private:

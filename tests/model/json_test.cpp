@@ -118,7 +118,7 @@ TEST(DiagnosisJson, HasThePromisedFormWithEmptyListsAndNullTimes) {
             R"({"job":"llama","attempt":1,"as_of":null,"verdict":"unknown","summary":"",)"
             R"("root_causes":[],"symptoms":[],"observations":[],"so_far":[],)"
             R"("judged_in_seconds":null,"chain":[],"checklist":[],)"
-            R"("missing_evidence":[],"next_time":[],"coverage":[],"timeline":[],)"
+            R"("missing_evidence":[],"unread":[],"next_time":[],"coverage":[],"timeline":[],)"
             R"("clock_offsets":[],"exclude":{"hosts":[],"slurm":"","kubernetes":""},)"
             R"("ranks":{"expected":0,"seen":0,"behind":[],"silent":[]}})");
 }

@@ -66,7 +66,7 @@ TEST(Catalog, ShipsItsFilesAndNoOthers) {
             (std::set<std::string_view>{
                 "advice.yaml", "causality.yaml", "classes.yaml", "conditions.yaml", "counters.yaml",
                 "evidence.yaml", "frames.yaml", "grounds.yaml", "performance.yaml", "settings.yaml",
-                "sxid.csv", "xid.csv", "xid_details.csv"}));
+                "sxid.csv", "trouble.yaml", "xid.csv", "xid_details.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -297,7 +297,7 @@ TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
       "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
       "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
       "settings.yaml, sxid.csv, "
-      "xid.csv or xid_details.csv");
+      "trouble.yaml, xid.csv or xid_details.csv");
 }
 
 TEST(CatalogOverride, RefusesOtherClasses) {

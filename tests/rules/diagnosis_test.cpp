@@ -545,5 +545,32 @@ TEST(CollectiveMismatch, WhatOnlyMovesDataIsOneCallIfItMovesAsManyBytes) {
   EXPECT_EQ(first(reduced, reduced_bytes), "software.collective_mismatch");
 }
 
+TEST(Diagnosis, ShowsUnreadTroubleOnlyWhereNoCauseIsSure) {
+  const auto say_unread = [](Job& job, TroubleKind tells, const std::string& text) {
+    job.say(Source{.name = "app.log"}, Speaker{}, UnreadTrouble{.tells = tells, .text = text},
+            text);
+  };
+  Job unclear;
+  unclear.join_all(4);
+  say_unread(unclear, TroubleKind::fails, "the cache could not be filled");
+  say_unread(unclear, TroubleKind::ends, "worker 3 broke");
+  const Diagnosis open = unclear.diagnosis();
+  ASSERT_EQ(open.unread.size(), 2);
+  EXPECT_EQ(open.unread[0].line.text, "worker 3 broke") << "what ended something comes first";
+  EXPECT_EQ(open.unread[0].line.source, "app.log");
+
+  Job sure = hung_job();
+  say_unread(sure, TroubleKind::ends, "worker 3 broke");
+  EXPECT_GE(sure.diagnosis().root_causes.front().confidence, 0.8);
+  EXPECT_THAT(sure.diagnosis().unread, IsEmpty());
+
+  Job healthy;
+  healthy.join_all(4);
+  healthy.call(ranks(0, 4), all_reduce(), 100);
+  say_unread(healthy, TroubleKind::ends, "worker 3 broke");
+  EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy) << "it accuses nobody";
+  EXPECT_THAT(healthy.diagnosis().unread, IsEmpty());
+}
+
 }  // namespace
 }  // namespace faultline

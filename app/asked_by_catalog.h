@@ -1,20 +1,19 @@
-// Lines that a signature asks for, of a catalog that does not change.
+// Lines that a catalog asks for, which does not change.
 #pragma once
 
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "ingest/noteworthy.h"
 #include "rules/knowledge/broken_warnings.h"
-#include "rules/knowledge/signatures.h"
+#include "rules/knowledge/catalog.h"
 
 namespace faultline {
 
-class AskedBySignatures : public Noteworthy {
+class AskedByCatalog : public Noteworthy {
  public:
-  explicit AskedBySignatures(std::shared_ptr<const Signatures> signatures)
-      : signatures_(std::move(signatures)) {}
+  explicit AskedByCatalog(const Catalog& catalog)
+      : signatures_(catalog.signatures), trouble_(catalog.trouble) {}
   bool wants(std::string_view text, std::string_view dialect) const override {
     return signatures_->wants(text, dialect);
   }
@@ -24,12 +23,14 @@ class AskedBySignatures : public Noteworthy {
   std::optional<std::size_t> nccl_warning_in(std::string_view text) const override {
     return signatures_->nccl_warning_in(text);
   }
+  TroubleKind trouble_in(std::string_view text) const override { return trouble_->kind_of(text); }
   bool completes(const Remark& begun, std::string_view text) const override {
     return faultline::completes(*signatures_, begun, text);
   }
 
  private:
   std::shared_ptr<const Signatures> signatures_;
+  std::shared_ptr<const Trouble> trouble_;
 };
 
 }  // namespace faultline

@@ -1,0 +1,36 @@
+// Which lines that look like trouble, and that nobody reads, were kept of a source: of lines that
+// differ by their numbers only, one, and of each kind of trouble so many forms.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/facts/remark.h"
+
+namespace faultline {
+
+class UnreadForms {
+ public:
+  // Lines of this kind may still be kept: it is worth looking for more.
+  bool has_room(TroubleKind kind) const;
+  bool has_room() const { return has_room(TroubleKind::ends) || has_room(TroubleKind::fails); }
+
+  // False: there is no room, or one of its form was kept before.
+  bool take(TroubleKind kind, std::string_view text);
+
+  // Opaque; empty: none was kept.
+  std::string save() const;
+  void restore(std::string_view saved);
+
+ private:
+  std::vector<std::uint64_t>& of(TroubleKind kind) {
+    return kind == TroubleKind::ends ? ends_ : fails_;
+  }
+
+  std::vector<std::uint64_t> ends_;  // hashes of forms
+  std::vector<std::uint64_t> fails_;
+};
+
+}  // namespace faultline

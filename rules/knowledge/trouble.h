@@ -1,0 +1,35 @@
+// Whether a line that nobody reads looks as if something went wrong (trouble.yaml).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/facts/remark.h"
+
+namespace faultline {
+
+// Patterns of RE2.
+struct TroubleWords {
+  std::vector<std::string> ends;
+  std::vector<std::string> fails;
+  std::vector<std::string> quiet;
+  std::vector<std::string> harmless;
+};
+
+class Trouble {
+ public:
+  Trouble();
+  // Throws std::invalid_argument that names the pattern if it is none.
+  explicit Trouble(const TroubleWords& words);
+  ~Trouble();
+
+  TroubleKind kind_of(std::string_view text) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<const Impl> impl_;
+};
+
+}  // namespace faultline
