@@ -62,12 +62,21 @@ bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReadin
 
 bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& readings) {
   if (read_beside(line, readings)) return true;
-  if (open_ && feed(line, readings)) return true;
+  if (open_ && feed(line, readings)) {
+    // What an exception says may be the head of a list.
+    const DocumentFormat* next = open_ ? nullptr : format_beginning_with(line.text);
+    if (next != nullptr && next != format_) begin(*next, line, readings);
+    return true;
+  }
   const DocumentFormat* format = format_beginning_with(line.text);
-  if (format == nullptr) return false;
+  return format != nullptr && begin(*format, line, readings);
+}
+
+bool Documents::begin(const DocumentFormat& format, const DocumentLine& line,
+                      std::vector<DocumentReading>& readings) {
   finish(readings);  // a document within another: the first was cut short
-  format_ = format;
-  open_ = format->create();
+  format_ = &format;
+  open_ = format.create();
   return feed(line, readings);
 }
 

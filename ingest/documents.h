@@ -41,6 +41,8 @@ class Documents {
 
  private:
   bool read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings);
+  bool begin(const DocumentFormat& format, const DocumentLine& line,
+             std::vector<DocumentReading>& readings);
   bool feed(const DocumentLine& line, std::vector<DocumentReading>& readings);
   void finish(std::vector<DocumentReading>& readings);
   bool restore_one(SavedBytesReader& saved);

@@ -10,6 +10,7 @@
 #include "parsers/nccl/nccl_forms.h"
 #include "parsers/nccl/nccl_remark.h"
 #include "parsers/parser_choice.h"
+#include "parsers/tool/tool_text.h"
 
 namespace faultline {
 namespace {
@@ -270,6 +271,12 @@ std::uint32_t LineReader::frames_speaker() {
   return last_frames_speaker_;
 }
 
+// Of a source's last line, without a newline, the end of a sentence is the end of it.
+bool LineReader::may_be_cut(std::string_view text) const {
+  if (line_end_ == LineEnd::there) return false;
+  return line_end_ == LineEnd::missing || !tool_text::ends_as_a_sentence(text);
+}
+
 bool LineReader::read_message(const Message& message, const LinePlace& place) {
   if (read_document(message, place)) return true;
   bool recognized = read_nccl(message, place);
@@ -279,7 +286,7 @@ bool LineReader::read_message(const Message& message, const LinePlace& place) {
   for (std::size_t i = chosen._Find_first(); i < chosen.size() && !recognized;
        i = chosen._Find_next(i)) {
     const Parser& parser = all_parsers()[i];
-    if (parser.ends_openly && line_end_ != LineEnd::there) continue;
+    if (parser.ends_openly && may_be_cut(message.text)) continue;
     readings_.clear();
     if (!parser.parse(message.text, readings_)) continue;
     // What was done to the machine also matters to those who read remarks.

@@ -99,6 +99,7 @@ class LineReader {
   void count(std::string_view dialect);
   bool read_plain_nccl(const LinePlace& place);
   std::uint32_t frames_speaker();
+  bool may_be_cut(std::string_view text) const;
   bool read_message(const Message& message, const LinePlace& place);
   bool read_document(const Message& message, const LinePlace& place);
   void keep_document_readings(const Message& message, const LinePlace& place);

@@ -1,5 +1,6 @@
 #include "ingest/unwrap/month_names.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -55,9 +56,17 @@ unsigned take_numbered_month(std::string_view& rest) {
 
 constexpr std::size_t kLongest = 8;  // bytes, with the point and the blank
 
+// "2026 Apr 16 ..."
+bool is_year_in_front(std::string_view text) {
+  constexpr std::size_t kYear = 4;
+  return text.size() > kYear + 1 && text[kYear] == ' ' && !is_digit(text[kYear + 1]) &&
+         std::all_of(text.begin(), text.begin() + kYear, is_digit);
+}
+
 }  // namespace
 
 bool may_begin_with_month(std::string_view text) {
+  if (is_year_in_front(text)) text.remove_prefix(5);
   if (text.size() <= kLongest) return false;
   const std::string_view front = text.substr(0, kLongest);
   if (is_digit(front.front()))

@@ -107,14 +107,31 @@ bool take_structured_data(std::string_view& rest) {
   return true;
 }
 
+// The middle of the year, to which every day of it is nearer than to any other year's.
+std::optional<Timestamp> take_year(std::string_view& rest) {
+  using namespace std::chrono;
+  std::string_view text = rest;
+  std::int64_t number = 0;
+  if (!take_number(text, number, 4) || rest.size() - text.size() != 4 || !take(text, ' '))
+    return std::nullopt;
+  if (number < 1970 || number > 9999) return std::nullopt;
+  rest = text;
+  return sys_days{year{static_cast<int>(number)} / July / 2};
+}
+
 }  // namespace
 
 bool peel_bsd_syslog(Peeled& line, Timestamp reference) {
   std::string_view rest = line.text;
-  const auto stamp = take_syslog_stamp(rest, reference);
+  // Switches put the year in front: "2026 Apr 16 10:57:07.006966 leaf3 NOTICE ...".
+  const auto year = take_year(rest);
+  const auto stamp = take_syslog_stamp(rest, year.value_or(reference));
   if (!stamp || (!rest.empty() && !take(rest, ' '))) return false;
   line.text = rest;
-  line.stamped_without_year(*stamp);
+  if (year)
+    line.stamped(*stamp);
+  else
+    line.stamped_without_year(*stamp);
   if (!peel_host_and_tag(line, Expect::header)) peel_bare_tag(line);
   return true;
 }

@@ -43,6 +43,13 @@ std::optional<std::string_view> behind_names(std::string_view text) {
   return std::nullopt;
 }
 
+// The barriers that all tasks pass as they connect to the service.
+bool is_of_start(std::string_view id) {
+  for (const std::string_view name : {"PjRT_Client_Connect", "[Init]", "Wait_for_all_tasks"})
+    if (id.starts_with(name)) return true;
+  return false;
+}
+
 // "multihost_barrier::3. This usually happens because …"
 std::string barrier_name(std::string_view text) {
   text = text.substr(0, std::min(text.find(". "), kMostNameBytes));
@@ -56,7 +63,8 @@ class JaxTasks : public Document {
     const std::string_view text = line.text;
     if (const std::string_view id = behind_barrier(text); !id.empty()) {
       give(readings);
-      begin(line, "not_at_barrier");
+      list_.entry.operation.clear();
+      begin(line, is_of_start(id) ? "not_at_start" : "not_at_barrier");
       list_.entry.operation = barrier_name(id);
     }
     if (text.find(kSilent) != std::string_view::npos) {

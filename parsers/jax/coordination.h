@@ -1,7 +1,7 @@
 // JAX's coordination service: which tasks did not come to a barrier, and which fell silent. A task
 // is a process of the job; its number is the rank.
 //
-// Told as a DesyncEntry: what is "not_at_barrier", or "some_not_at_barrier" where the service lists
+// Told as a DesyncEntry: what is "not_at_barrier" or "not_at_start", or "some_not_at_barrier" where the service lists
 // only a part of them, or "silent"; the operation is the barrier.
 #pragma once
 

@@ -252,6 +252,12 @@ class Kubectl : public PartDocument {
   // --- Both
 
   void take(const KubernetesEvent& event) {
+    const std::string_view told_node = node_with_status(event.message);
+    // The events of a node, without what `describe` prints above them.
+    if (event.object.empty() && words_[kName].empty() && !told_node.empty()) {
+      words_[kName] = told_node;
+      words_[kKind] = kNode;
+    }
     const KubernetesTopic* topic = topic_of_event(event.reason);
     if (topic == nullptr) return;
     std::string_view name = event.object;
@@ -260,7 +266,6 @@ class Kubectl : public PartDocument {
     name.remove_prefix(std::min(slash + 1, name.size()));
     const bool is_described = kind.empty();
     if (is_described) name = words_[kName];
-    const std::string_view told_node = node_with_status(event.message);
     const bool of_node = kind == "node" || kind == "Node" ||
                          (is_described && words_[kKind] == kNode) ||
                          (is_described && !told_node.empty());

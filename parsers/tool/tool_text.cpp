@@ -34,6 +34,13 @@ std::size_t indentation(std::string_view text) {
   return std::min(text.find_first_not_of(kBlanks), text.size());
 }
 
+bool ends_as_a_sentence(std::string_view text) {
+  text = without_end_blanks(text);
+  return text.ends_with(").") || text.ends_with(')') ||
+         (text.ends_with('.') && text.size() > 1 &&
+          (text[text.size() - 2] < '0' || text[text.size() - 2] > '9'));
+}
+
 std::string_view trimmed(std::string_view text) {
   return without_end_blanks(text.substr(indentation(text)));
 }

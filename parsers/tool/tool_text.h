@@ -15,6 +15,9 @@ std::string_view trimmed(std::string_view text);
 std::string_view without_end_blanks(std::string_view text);
 std::size_t indentation(std::string_view text);
 
+// What ends so was not cut in the midst of a word or a number.
+bool ends_as_a_sentence(std::string_view text);
+
 // The words between blanks; no more than `most`.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most = 256);
 

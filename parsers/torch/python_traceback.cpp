@@ -19,6 +19,7 @@ namespace faultline {
 
 namespace {
 
+using tool_text::ends_as_a_sentence;
 using tool_text::trimmed;
 
 constexpr std::string_view kHead = "Traceback (most recent call last):";
@@ -452,7 +453,7 @@ class Tracebacks : public Document {
     for (SourceLine& last : open.last) exception.lines.push_back(std::move(last));
     exception.lines.push_back(kept(line));
     readings.push_back({.reading = {.fact = std::move(exception)}, .line = {}});
-    if (line.cut) return;
+    if (line.cut && !ends_as_a_sentence(raised.message)) return;
     std::vector<Reading> told;
     parse_torch_raised(raised.message, told);
     for (Reading& reading : told) readings.push_back({.reading = std::move(reading), .line = {}});

@@ -22,7 +22,9 @@ Cause cause_of(const Stall& stall) {
     case Stall::Kind::behind:
       break;
   }
-  return stall.rows.front()->is_pulse ? Cause::process_silent : Cause::collective_rank_behind;
+  const ProgressRow& row = *stall.rows.front();
+  if (row.at_start) return Cause::launch_rank_missing;
+  return row.is_pulse ? Cause::process_silent : Cause::collective_rank_behind;
 }
 
 std::string title_of_stall(const ProgressTable& table, const Stall& stall) {

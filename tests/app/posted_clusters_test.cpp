@@ -85,6 +85,13 @@ const std::vector<Case>& cases() {
        "GPU 3: Tesla V100-SXM2-32GB (UUID: ...)\n         Link 0: 25.781 GB/s\n"
        "         Link 1: 25.781 GB/s\n         Link 2: 25.781 GB/s\n         Link 3: <inactive>\n"
        "         Link 4: 25.781 GB/s\n"},
+      {"a daemon of mpirun's that was lost", "network.peer_lost", "gpu-7",
+       "PRTE has lost communication with a remote daemon.\n\n"
+       "  HNP daemon   : [prterun-gpu-1-4711@0,0] on node gpu-1\n"
+       "  Remote daemon: [prterun-gpu-1-4711@0,3] on node gpu-7\n"},
+      {"a switch that puts the year before its stamp", "network.congestion", "leaf-3",
+       "2026 Mar  5 02:47:10.006966 leaf-3 NOTICE swss#orchagent: :- report_pfc_storm: PFC "
+       "Watchdog detected PFC storm on port Ethernet64, queue index 3\n"},
   };
   return all;
 }
@@ -121,6 +128,63 @@ TEST(PostedClusters, ThatAreHarmlessAccuseNobody) {
     EXPECT_THAT(diagnosis.root_causes, IsEmpty());
     EXPECT_EQ(diagnosis.verdict, Verdict::unknown);
   }
+}
+
+TEST(PostedClusters, EventsAreOfTheNodeThatOneOfThemNames) {
+  const Diagnosis diagnosis = pasted(
+      "Events:\n"
+      "  Type     Reason        Age    From             Message\n"
+      "  ----     ------        ----   ----             -------\n"
+      "  Normal   NodeReady     3m10s  kubelet          Node gpu-7 status is now: NodeReady\n"
+      "  Warning  SystemOOM     94s    kubelet          System OOM encountered, victim process: "
+      "python, pid: 4711\n"
+      "  Normal   NodeNotReady  52s    node-controller  Node gpu-7 status is now: "
+      "NodeNotReady\n");
+  EXPECT_EQ(cause_of(diagnosis), "host.oom_killed") << "it fell silent for that";
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("gpu-7"));
+}
+
+TEST(PostedClusters, AnExceptionMayBeginAListOfTasksThatNeverCame) {
+  const Diagnosis diagnosis = pasted(
+      "Traceback (most recent call last):\n"
+      "  File \"/opt/train/main.py\", line 31, in <module>\n"
+      "    jax.distributed.initialize(coordinator, 6, 0)\n"
+      "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: "
+      "PjRT_Client_Connect. Timed out task names:\n"
+      "/job:jax_worker/replica:0/task:5\n/job:jax_worker/replica:0/task:2\n");
+  EXPECT_EQ(cause_of(diagnosis), "launch.rank_missing");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("Ranks 2, 5"));
+  EXPECT_THAT(diagnosis.root_causes, SizeIs(1)) << "the exception only says so";
+}
+
+TEST(PostedClusters, ATableOfTorchrunThatIsCutBehindAnExceptionStillTellsIt) {
+  const Diagnosis diagnosis = pasted(
+      "train.py FAILED\n------------------------------------------------------------\n"
+      "Failures:\n[1]:\n  time      : 2026-03-05_02:47:10\n  host      : gpu-7\n"
+      "  rank      : 1 (local_rank: 1)\n  exitcode  : 1 (pid: 4711)\n"
+      "  error_file: /tmp/torchelastic_x/attempt_0/1/error.json\n"
+      "  traceback : Traceback (most recent call last):\n"
+      "    File \"/opt/train/train.py\", line 16, in main\n      dist.barrier()\n"
+      "  RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running "
+      "collective: CollectiveFingerPrint(SequenceNumber=1OpType=BARRIER), but Rank 2 is running "
+      "collective: CollectiveFingerPrint(SequenceNumber=0OpType=BARRIER).");
+  EXPECT_EQ(cause_of(diagnosis), "software.collective_mismatch");
+}
+
+TEST(PostedClusters, GpusThatWaitForTheirFabricManagerDidNotFailTheirTest) {
+  const Diagnosis diagnosis = pasted(
+      "Successfully ran diagnostic for group.\n"
+      "+---------------------------+------------------------------------------------+\n"
+      "| Diagnostic                | Result                                         |\n"
+      "+===========================+================================================+\n"
+      "|-----  Hardware  ----------+------------------------------------------------|\n"
+      "| GPU Memory                | Fail - All                                     |\n"
+      "| Warning                   | GPU 3 Error using CUDA API cuInit Unable to    |\n"
+      "|                           | initialize CUDA library: 'system not yet init  |\n"
+      "|                           | ialized'.                                      |\n"
+      "+---------------------------+------------------------------------------------+\n");
+  EXPECT_EQ(cause_of(diagnosis), "gpu.nvswitch_error");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("GPU 3"));
 }
 
 TEST(PostedClusters, AFileThatIsNamedAfterARankIsNoHealth) {

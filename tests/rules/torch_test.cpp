@@ -28,12 +28,13 @@ class TorchJob {
   }
 
   void time_out(int rank, std::uint64_t sequence, const std::string& operation = "ALLREDUCE",
-                std::uint64_t numel = 1024, const TorchGroup& group = {}) {
+                std::uint64_t numel = 1024, const TorchGroup& group = {},
+                std::uint64_t times_out = 1) {
     WatchdogTimeout timeout{.group = group,
                             .sequence = sequence,
                             .operation = operation,
                             .numel_in = numel,
-                            .numel_out = numel,
+                            .numel_out = numel * times_out,
                             .timeout_ms = 600000,
                             .ran_ms = 600050};
     say(rank, timeout, "Watchdog caught collective operation timeout", unzoned_at(700s));
@@ -249,6 +250,32 @@ TEST(Torch, TheOddCallAtTheSameNumberIsAMismatch) {
   ASSERT_EQ(causes(diagnosis.root_causes),
             std::vector<std::string>{"software.collective_mismatch"});
   EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(3));
+}
+
+// Many AllGathers that begin together are one COALESCED, and so are many Sends; of these ranks may
+// pass other sizes.
+TEST(Torch, AllGathersOfOtherSizesThatBeginTogetherAreAMismatch) {
+  for (const bool gathers : {true, false}) {
+    TorchJob job;
+    for (int rank : all_but(3, 4)) job.time_out(rank, 9, "COALESCED", 512, {}, gathers ? 4 : 1);
+    job.time_out(3, 9, "COALESCED", 768, {}, gathers ? 4 : 1);
+    const Diagnosis diagnosis = job.diagnosis();
+    const Finding* mismatch = finding_of(diagnosis.root_causes, "software.collective_mismatch");
+    ASSERT_EQ(mismatch != nullptr, gathers);
+    if (gathers) {
+      EXPECT_THAT(mismatch->subject.ranks, ElementsAre(3));
+    }
+  }
+}
+
+TEST(Torch, OfCallsThatBeganInOneSecondNoneIsCalledTheFirst) {
+  TorchJob job;
+  job.time_out(0, 1516, "ALLREDUCE", 1024, {.name = "7"});
+  job.time_out(1, 12, "ALLREDUCE", 1, {.name = "8"});
+  const Diagnosis diagnosis = job.diagnosis();
+  const Finding* timeout = finding_of(diagnosis.root_causes, "collective.timeout");
+  ASSERT_NE(timeout, nullptr);
+  EXPECT_THAT(timeout->title, testing::Not(testing::HasSubstr("first in")));
 }
 
 TEST(Torch, OfTwoRanksThatDifferNeitherIsTheOddOne) {

@@ -1,6 +1,7 @@
 #include "rules/detect/torch/timeouts.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -12,6 +13,21 @@
 
 namespace faultline {
 namespace {
+
+// PyTorch's stamps count seconds: which of several calls was the first to be waited in, they tell
+// only where one is earlier by more.
+std::string place_of(const std::vector<StuckGroup>& all) {
+  constexpr std::int64_t kSecond = 1'000'000;
+  const StuckGroup& first = first_stuck(all);
+  const auto began = waited_since(first);
+  std::vector<std::string> as_early;
+  for (const StuckGroup& stuck : all)
+    if (const auto its = waited_since(stuck); !began || !its || *its <= *began + kSecond)
+      as_early.push_back(stuck.place());
+  if (as_early.size() == 1) return ", first in " + first.place();
+  if (as_early.size() == 2) return fmt::format(" in {}", fmt::join(as_early, " and "));
+  return fmt::format(" in {} and {} other calls", first.place(), as_early.size() - 1);
+}
 
 Suspicion describe_timeout(const View& view, const TorchCrew& crew,
                            const std::vector<StuckGroup>& all) {
@@ -45,8 +61,8 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   suspicion.since = first->timeout->line.time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_timeout;
-  finding.title = fmt::format("{} timed out{} in {}", crew.people(reporters),
-                              in_one_call ? "" : ", first", stuck.place());
+  finding.title = fmt::format("{} timed out{}", crew.people(reporters),
+                              in_one_call ? " in " + stuck.place() : place_of(all));
   if (start) {
     const Timestamp began{std::chrono::microseconds(*start)};
     finding.title += fmt::format(", waiting since {}", to_rfc3339(began));

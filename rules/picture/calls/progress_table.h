@@ -44,6 +44,7 @@ struct ProgressRow {
   std::set<int> odd;        // called something else there
   std::size_t unnamed = 0;  // have not entered it, and the witness does not say which
   bool is_part = false;     // others may be missing, too
+  bool at_start = false;    // all come to it as they start: who did not, never joined
   bool is_pulse = false;    // the witness heard nothing more of a rank, wherever that stood
   EventTime since;
   std::string called_at;          // where in the program; empty: no stack tells

@@ -12,13 +12,24 @@
 namespace faultline {
 namespace {
 
-bool is_point_to_point(const std::string& operation) {
+// Many Sends and Recvs that begin together are COALESCED, and so are many AllGathers or
+// ReduceScatters: what these give is a multiple of what they take, or the other way round.
+bool gathers_or_scatters(const WatchdogTimeout& timeout) {
+  if (!timeout.numel_in || !timeout.numel_out) return false;
+  const auto [less, more] = std::minmax(*timeout.numel_in, *timeout.numel_out);
+  return less > 0 && more > less && more % less == 0;
+}
+
+bool is_point_to_point(const WatchdogTimeout& timeout) {
+  const std::string& operation = timeout.operation;
   return operation == "SEND" || operation == "RECV" || operation == "RECVANYSOURCE" ||
-         operation == "COALESCED";
+         (operation == "COALESCED" && !gathers_or_scatters(timeout));
 }
 
 // Of these, ranks may pass different sizes.
-bool is_symmetric(const std::string& operation) {
+bool is_symmetric(const WatchdogTimeout& timeout) {
+  const std::string& operation = timeout.operation;
+  if (operation == "COALESCED") return gathers_or_scatters(timeout);
   return operation == "ALLREDUCE" || operation == "_ALLGATHER_BASE" ||
          operation == "_REDUCE_SCATTER_BASE" || operation == "BROADCAST" || operation == "REDUCE";
 }
@@ -69,11 +80,11 @@ void find_odd(const StuckGroup& stuck, ProgressRow& row) {
   for (const TimedOut& wait : stuck.waits) {
     if (wait.sequence() != stuck.sequence) continue;
     std::string call = wait.operation();
-    if (const auto& in = wait.timeout->timeout.numel_in; in && is_symmetric(call))
+    if (const auto& in = wait.timeout->timeout.numel_in; in && is_symmetric(wait.timeout->timeout))
       call += fmt::format(" of {} elements", *in);
     by_call[call].insert(wait.rank);
   }
-  if (by_call.size() < 2 || stuck.local || is_point_to_point(stuck.operation)) return;
+  if (by_call.size() < 2 || stuck.local || stuck.point_to_point) return;
   const auto usual =
       std::ranges::max_element(by_call, {}, [](const auto& entry) { return entry.second.size(); });
   // Without a name it may be several groups that happen to stand at the same number.
@@ -147,7 +158,7 @@ Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckG
 
 void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck,
                  ProgressRow& row) {
-  if (stuck.local || is_point_to_point(stuck.operation) || stuck.waiting.empty()) return;
+  if (stuck.local || stuck.point_to_point || stuck.waiting.empty()) return;
   Late late = late_in(crew, somewhere, stuck);
   // Absence says little where only some of the logs are there.
   std::set<int> absent = late.told;
@@ -269,10 +280,11 @@ std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
       const TorchGroup& group = timeout.timeout.group;
       const bool local = group.name.empty() && group.id > 0;
       const std::pair key(local ? fmt::format("#{}", group.id) : group.name,
-                          is_point_to_point(timeout.timeout.operation));
+                          is_point_to_point(timeout.timeout));
       if (!seen.insert(key).second) continue;
       StuckGroup& stuck = by_group[key];
       stuck.group = group.name;
+      stuck.point_to_point = key.second;
       stuck.local = local;
       if (!group.description.empty()) stuck.description = group.description;
       stuck.waits.push_back({rank->rank, &timeout});
@@ -290,14 +302,17 @@ std::vector<StuckGroup> stuck_groups(const TorchCrew& crew) {
   return all;
 }
 
+std::optional<std::int64_t> waited_since(const StuckGroup& stuck) {
+  std::optional<std::int64_t> first;
+  for (const TimedOut& wait : stuck.waits)
+    if (const auto began = called_at(*wait.timeout).wall_us)
+      first = std::min(first.value_or(*began), *began);
+  return first;
+}
+
 const StuckGroup& first_stuck(const std::vector<StuckGroup>& all) {
-  const auto begin = [](const StuckGroup& stuck) {
-    std::int64_t first = INT64_MAX;
-    for (const TimedOut& wait : stuck.waits)
-      first = std::min(first, called_at(*wait.timeout).wall_us.value_or(INT64_MAX));
-    return first;
-  };
-  return *std::ranges::min_element(all, {}, begin);
+  return *std::ranges::min_element(
+      all, {}, [](const StuckGroup& stuck) { return waited_since(stuck).value_or(INT64_MAX); });
 }
 
 ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,

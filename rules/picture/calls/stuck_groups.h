@@ -20,6 +20,7 @@ struct StuckGroup {
   std::string group;  // its name; empty: the lines do not say
   std::string description;
   bool local = false;           // a number that means another group elsewhere
+  bool point_to_point = false;  // of its Sends and Recvs alone
   bool whole_job = false;       // all ranks belong to it, as far as is known
   std::vector<TimedOut> waits;  // one of each rank, its first
   std::uint64_t sequence = 0;   // that most wait in
@@ -31,6 +32,9 @@ struct StuckGroup {
 };
 
 std::vector<StuckGroup> stuck_groups(const TorchCrew& crew);
+
+// By the wall clock, in microseconds; nothing: no line tells.
+std::optional<std::int64_t> waited_since(const StuckGroup& stuck);
 
 // The group that began to wait first; the others may wait behind it.
 const StuckGroup& first_stuck(const std::vector<StuckGroup>& all);
