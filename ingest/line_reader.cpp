@@ -178,7 +178,9 @@ LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
   if (last_warning_.line != 0 && last_warning_.line + 1 == line.first_row)
     last_warning_.line = place.number - 1;
   place.text = line.text;
+  is_guess_ = !rows_.is_joining();
   const Read read = read_line(place, end, line.counted);
+  is_guess_ = false;
   calls_.keep_texts(batch_);
   if (read.told) rows_.told_more();
   return read;
@@ -527,7 +529,8 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
 // A line that nobody reads stays one that tells nothing; it is kept to be shown. What the programs
 // of a host log is not: they complain all day.
 void LineReader::keep_trouble(const Message& message, const LinePlace& place) {
-  if (line_end_ == LineEnd::missing || message.from_user_space || !unread_.has_room()) return;
+  if (line_end_ == LineEnd::missing || message.from_user_space || is_guess_) return;
+  if (!unread_.has_room()) return;
   const TroubleKind kind = wanted_.trouble_in(message);
   if (kind == TroubleKind::none || !unread_.take(kind, message.text)) return;
   constexpr std::size_t kMostBytes = 512;

@@ -133,6 +133,7 @@ class LineReader {
   std::vector<DocumentReading> document_readings_;
   LineEnd line_end_ = LineEnd::there;  // of the line being read
   bool counted_ = false;               // see Read
+  bool is_guess_ = false;              // it is made of rows that may be no line
 
   Batch batch_;
   // Counted here, for the batch counts by name.

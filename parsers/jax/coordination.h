@@ -1,8 +1,9 @@
 // JAX's coordination service: which tasks did not come to a barrier, and which fell silent. A task
 // is a process of the job; its number is the rank.
 //
-// Told as a DesyncEntry: what is "not_at_barrier" or "not_at_start", or "some_not_at_barrier" where the service lists
-// only a part of them, or "silent"; the operation is the barrier.
+// Told as a DesyncEntry: what is "not_at_barrier", of the barrier that they pass as they connect
+// "not_at_start", or "silent"; with "some_" in front where the service lists only a part of them.
+// The operation is the barrier.
 #pragma once
 
 #include <memory>

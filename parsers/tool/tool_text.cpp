@@ -36,9 +36,8 @@ std::size_t indentation(std::string_view text) {
 
 bool ends_as_a_sentence(std::string_view text) {
   text = without_end_blanks(text);
-  return text.ends_with(").") || text.ends_with(')') ||
-         (text.ends_with('.') && text.size() > 1 &&
-          (text[text.size() - 2] < '0' || text[text.size() - 2] > '9'));
+  return text.ends_with(')') || (text.ends_with('.') && text.size() > 1 &&
+                                 (text[text.size() - 2] < '0' || text[text.size() - 2] > '9'));
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -57,6 +57,11 @@ bool read_frame(std::string_view text, Frame& frame) {
   return true;
 }
 
+bool is_frame(std::string_view text) {
+  Frame frame;
+  return read_frame(text, frame) && !frame.function.empty();
+}
+
 bool is_marker(std::string_view text) {
   return text.starts_with("[Previous line repeated ") ||
          text.find_first_not_of("^~- ") == std::string_view::npos;
@@ -151,6 +156,7 @@ bool explains_result(std::string_view text) {
 
 struct Open {
   bool in_frames = false;  // its head was read
+  bool headless = false;   // or was cut off, as by `tail`
   bool after_frame = false;
   bool follows = false;
   bool original = false;
@@ -204,6 +210,7 @@ class Tracebacks : public Document {
         give_held(held->second, readings);
       return begin(key, text, is_in_group, line);
     }
+    if (open_.empty() && is_frame(text)) open_[key] = {.in_frames = true, .headless = true};
     const auto known = open_.find(key);
     if (known == open_.end()) return open_.empty() ? Line::after : Line::foreign;
     Open& open = known->second;
@@ -232,7 +239,8 @@ class Tracebacks : public Document {
       return Line::part;
     }
     // A copy may have lost its indentation: then the line behind a frame's is code.
-    if (const auto raised = read_exception(text, open.after_frame && !open.file.empty())) {
+    const bool surely = open.headless || (open.after_frame && !open.file.empty());
+    if (const auto raised = read_exception(text, surely)) {
       if (!line.cut && may_quote_nccl(*raised)) {
         hold(open, *raised, line);
         return Line::part;
@@ -281,7 +289,8 @@ class Tracebacks : public Document {
       saved.number(key.first);
       saved.text(key.second);
       saved.number((open.in_frames ? 1 : 0) | (open.after_frame ? 2 : 0) | (open.follows ? 4 : 0) |
-                   (open.original ? 8 : 0) | (open.ignored ? 16 : 0) | (open.over ? 32 : 0));
+                   (open.original ? 8 : 0) | (open.ignored ? 16 : 0) | (open.over ? 32 : 0) |
+                   (open.headless ? 64 : 0));
       saved.text(open.file);
       saved.number(open.file_line);
       saved.text(open.function);
@@ -309,6 +318,7 @@ class Tracebacks : public Document {
       open.original = (flags & 8) != 0;
       open.ignored = (flags & 16) != 0;
       open.over = (flags & 32) != 0;
+      open.headless = (flags & 64) != 0;
       open.file = saved.text();
       open.file_line = saved.number();
       open.function = saved.text();
@@ -470,7 +480,7 @@ bool chains_tracebacks(std::string_view text) {
 
 bool begins_python_traceback(std::string_view text) {
   text = trimmed(without_bar(text));
-  return begins_traceback(text) || read_lone_nccl_error(text);
+  return begins_traceback(text) || read_lone_nccl_error(text) || is_frame(text);
 }
 
 std::unique_ptr<Document> make_python_traceback() { return std::make_unique<Tracebacks>(); }

@@ -268,9 +268,9 @@ class Linker {
              candidates_[c].finding().cause == Cause::collective_rank_behind &&
              candidates_[c].suspicion.sure.has(Ground::late_here_and_there);
     };
-    Numbers late;
+    std::vector<std::size_t> late;
     for (std::size_t c = 0; c < candidates_.size(); ++c)
-      if (is_late(c)) late.push_back(static_cast<std::uint32_t>(c));
+      if (is_late(c)) late.push_back(c);
     if (late.empty()) return;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
       const Candidate& cause = candidates_[c];
@@ -279,7 +279,7 @@ class Linker {
       const bool surely_stopped = cause.symptom && cause.suspicion.stops_job &&
                                   cause.finding().confidence >= limits::least_to_blame;
       if (!surely_stopped && std::ranges::none_of(cause.effects, is_late)) continue;
-      for (const std::uint32_t e : late)
+      for (const std::size_t e : late)
         if (std::ranges::find(cause.effects, e) == cause.effects.end())
           this->link(c, e, possibility(c, e, *link, Relation::same_job));
     }

@@ -171,6 +171,33 @@ TEST(PostedClusters, ATableOfTorchrunThatIsCutBehindAnExceptionStillTellsIt) {
   EXPECT_EQ(cause_of(diagnosis), "software.collective_mismatch");
 }
 
+TEST(PostedClusters, ATracebackWhoseHeadWasCutOffIsStillOne) {
+  const std::string tail =
+      "    main()\n"
+      "  File \"/opt/train/main.py\", line 98, in main\n"
+      "    share(handle)\n"
+      "  File \"/opt/train/share.py\", line 343, in share\n"
+      "    raise RuntimeError(\n";
+  const Diagnosis diagnosis = pasted(tail + "RuntimeError: the handle is of another node\nbye\n");
+  EXPECT_EQ(cause_of(diagnosis), "software.rank_crashed");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("share.py:343 in share"));
+  // A program may print where it stands, and goes on.
+  for (const char* next : {"INFO: the handle is new\n", "done in 12 s\n", "Status: fine\n"})
+    EXPECT_THAT(pasted(tail + next).root_causes, IsEmpty()) << next;
+}
+
+TEST(PostedClusters, AnErrorThatACollectiveRaisedMayBeAPeers) {
+  const auto raised = [](const char* type) {
+    return confidence_of(
+        pasted(std::string("Traceback (most recent call last):\n"
+                           "  File \"/opt/torch/distributed/distributed_c10d.py\", line 2501, in "
+                           "all_reduce\n    work = group.allreduce([tensor], opts)\n") +
+               type + ": function error: XcclAllReduce, error code is 6\n"));
+  };
+  EXPECT_LT(raised("RuntimeError"), 0.8);
+  EXPECT_GT(raised("ValueError"), 0.9) << "its arguments are wrong";
+}
+
 TEST(PostedClusters, GpusThatWaitForTheirFabricManagerDidNotFailTheirTest) {
   const Diagnosis diagnosis = pasted(
       "Successfully ran diagnostic for group.\n"

@@ -250,6 +250,16 @@ const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const C
   return own.size() == 1 ? own.begin()->second : nullptr;
 }
 
+// A collective raises a RuntimeError where it cannot go on, whoever is the reason; what is wrong
+// with its arguments is another class.
+bool may_be_a_peers(const View& view, const PythonException& exception) {
+  if (exception.type != "RuntimeError" || exception.function.empty()) return false;
+  const StackFrame frame{exception.function, exception.file};
+  return std::ranges::any_of(view.catalog.frames.meanings, [&](const FrameMeaning& meaning) {
+    return meaning.wait == StackWait::collective && meaning.knows(frame);
+  });
+}
+
 // What the operating system refused says nothing of the program.
 bool is_of_the_host(const PythonException& exception) {
   constexpr std::string_view kRefused[] = {"OSError", "IOError", "MemoryError", "BlockingIOError",
@@ -313,6 +323,8 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
   } else {
     const TorchSaying& telling = first.telling();
     suspicion.names_its_reason = telling.exception && !is_of_the_host(*telling.exception);
+    if (telling.exception && may_be_a_peers(view, *telling.exception))
+      suspicion.sure.add(Ground::raised_in_a_collective);
     finding.title = fmt::format("{} raised {}", crew.people(ranks), telling.text);
     if (const auto& exception = telling.exception; exception && !exception->file.empty())
       finding.title += fmt::format(
