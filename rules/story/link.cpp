@@ -261,28 +261,38 @@ class Linker {
 
   // Ranks that wait in a Send or Recv leave no line of it, and logs end here and there: then others
   // than the one that stopped are late, too. What accounts for one of them accounts for all, and so
-  // does a rank that surely stopped.
+  // does a rank that surely stopped; of several the one that began.
   void link_late_ones() {
-    const auto is_late = [&](std::size_t c) {
-      return candidates_[c].in_question() &&
-             candidates_[c].finding().cause == Cause::collective_rank_behind &&
-             candidates_[c].suspicion.sure.has(Ground::late_here_and_there);
-    };
     std::vector<std::size_t> late;
-    for (std::size_t c = 0; c < candidates_.size(); ++c)
-      if (is_late(c)) late.push_back(c);
-    if (late.empty()) return;
+    std::optional<std::size_t> cause;
     for (std::size_t c = 0; c < candidates_.size(); ++c) {
-      const Candidate& cause = candidates_[c];
-      const CausalLink* link = causality_.between(parts_[c].cause, Cause::collective_rank_behind);
-      if (!cause.in_question() || link == nullptr || is_late(c)) continue;
-      const bool surely_stopped = cause.symptom && cause.suspicion.stops_job &&
-                                  cause.finding().confidence >= limits::least_to_blame;
-      if (!surely_stopped && std::ranges::none_of(cause.effects, is_late)) continue;
-      for (const std::size_t e : late)
-        if (std::ranges::find(cause.effects, e) == cause.effects.end())
-          this->link(c, e, possibility(c, e, *link, Relation::same_job));
+      if (is_late(c))
+        late.push_back(c);
+      else if (stops_a_rank(c) && (!cause || begins_before(candidates_[c], candidates_[*cause])))
+        cause = c;
     }
+    if (late.empty() || !cause) return;
+    const CausalLink* link =
+        causality_.between(parts_[*cause].cause, Cause::collective_rank_behind);
+    for (const std::size_t e : late)
+      if (candidates_[e].explained_by.empty())
+        this->link(*cause, e, possibility(*cause, e, *link, Relation::same_job));
+  }
+
+  bool is_late(std::size_t c) const {
+    return candidates_[c].in_question() &&
+           candidates_[c].finding().cause == Cause::collective_rank_behind &&
+           candidates_[c].suspicion.sure.has(Ground::late_here_and_there);
+  }
+
+  bool stops_a_rank(std::size_t c) const {
+    const Candidate& cause = candidates_[c];
+    if (!cause.in_question() ||
+        causality_.between(parts_[c].cause, Cause::collective_rank_behind) == nullptr)
+      return false;
+    return (cause.symptom && cause.suspicion.stops_job &&
+            cause.finding().confidence >= limits::least_to_blame) ||
+           std::ranges::any_of(cause.effects, [&](std::size_t e) { return is_late(e); });
   }
 
   void link(std::size_t c, std::size_t e, std::optional<Possibility> possible) {
