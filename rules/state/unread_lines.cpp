@@ -1,7 +1,5 @@
 #include "rules/state/unread_lines.h"
 
-#include <tuple>
-
 #include "model/line_form.h"
 
 namespace faultline {

@@ -300,6 +300,23 @@ TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
       "trouble.yaml, xid.csv or xid_details.csv");
 }
 
+TEST(CatalogOverride, RefusesWordsOfTroubleThatAreNoPatternOrDoNotKnowTheirSamples) {
+  const auto with = [](const std::string& ends) {
+    return ends +
+           "fails: {patterns: [failed], samples: [it failed]}\n"
+           "quiet: {patterns: [INFO], samples: [INFO it failed]}\n"
+           "harmless: {patterns: [nothing failed], samples: [nothing failed]}\n";
+  };
+  EXPECT_EQ(
+      complaint_about("trouble.yaml", with("ends: {patterns: [broke], samples: [it broke]}\n")),
+      "none");
+  EXPECT_THAT(complaint_about("trouble.yaml", with("ends: {patterns: ['('], samples: [broke]}\n")),
+              HasSubstr("pattern ( is no regular expression"));
+  EXPECT_THAT(
+      complaint_about("trouble.yaml", with("ends: {patterns: [broke], samples: [it failed]}\n")),
+      HasSubstr("sample \"it failed\" is taken for fails, not for ends; mend one of the two"));
+}
+
 TEST(CatalogOverride, RefusesOtherClasses) {
   EXPECT_THAT(complaint_about("classes.yaml", "- {class: gpu.ours, traits: []}\n"),
               HasSubstr("the program is made from its own classes.yaml"));
