@@ -24,12 +24,13 @@ enum class Blames {
   host,     // its machine
   part,  // something of its machine that the job need not use: an array of disks, a control group
   nic,   // the NIC and port that the line names (fields "device", "port", "netdev", "pci")
+  port,  // the port of a switch (field "netdev"), whose log this is
   peer,  // the one at the other end of the connection (field "peer")
   pair,  // both ends: nothing tells which is guilty
   gpu,   // the GPU at the line's PCI address (field "pci")
   pci,   // whatever has that address; "bridge": the port above it
 };
-BOOST_DESCRIBE_ENUM(Blames, process, host, part, nic, peer, pair, gpu, pci)
+BOOST_DESCRIBE_ENUM(Blames, process, host, part, nic, port, peer, pair, gpu, pci)
 
 // What a line of this signature is in a story.
 enum class Weight {

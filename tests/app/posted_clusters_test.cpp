@@ -198,6 +198,21 @@ TEST(PostedClusters, AnErrorThatACollectiveRaisedMayBeAPeers) {
   EXPECT_GT(raised("ValueError"), 0.9) << "its arguments are wrong";
 }
 
+TEST(PostedClusters, ALinkThatOnlyJobsUseIsPossiblyTheCauseThoughNoJobIsKnown) {
+  const auto down = [](const std::string& netdev) {
+    return confidence_of(
+        pasted("[ 8423.118204] mlx5_core 0000:19:00.0 " + netdev + ": Link down\n"));
+  };
+  EXPECT_GT(down("ib1"), 0.5);
+  EXPECT_LT(down("eth0"), 0.5);
+  const Diagnosis of_a_switch = pasted(
+      "Mar  5 02:47:10.006966 leaf-3 NOTICE swss#orchagent: :- updatePortOperStatus: Port "
+      "Ethernet8 "
+      "oper state set from up to down\n");
+  EXPECT_GT(confidence_of(of_a_switch), 0.4);
+  EXPECT_THAT(title_of(of_a_switch), HasSubstr("Ethernet8 of switch leaf-3"));
+}
+
 TEST(PostedClusters, GpusThatWaitForTheirFabricManagerDidNotFailTheirTest) {
   const Diagnosis diagnosis = pasted(
       "Successfully ran diagnostic for group.\n"

@@ -190,6 +190,14 @@ std::string listed_port(const View& view, const std::string& host, const std::st
   return ports.size() == 1 ? *ports.begin() : std::string();
 }
 
+// By its names.
+bool is_for_rdma(const KernelDevices::Names& nic) {
+  constexpr std::string_view kPrefixes[] = {"ib", "hsn", "rdma", "roce"};
+  return !nic.device.empty() || std::ranges::any_of(kPrefixes, [&](std::string_view prefix) {
+    return nic.netdev.starts_with(prefix);
+  });
+}
+
 // An Ethernet name of an RDMA device, and an interface of IPoIB, carry other traffic as well.
 KernelPart nic_part(const View& view, const KernelDevices& devices, const KernelSighting& sighting,
                     const KernelDevices::Names& nic) {
@@ -204,7 +212,10 @@ KernelPart nic_part(const View& view, const KernelDevices& devices, const Kernel
   part.subject.nics = {
       gpu_name(sighting.host, nic.device.empty() && nic.netdev.empty() ? nic.pci : part.name)};
   part.standing = standing_of_nic(view, devices, sighting.host, nic, part.standing);
-  if (part.standing == Standing::perhaps) part.doubts.push_back(Ground::use_unknown);
+  // Where no job is known, that says it all of what nothing but a job's traffic uses.
+  const bool carries_jobs = sighting.signature->blames == Blames::port || is_for_rdma(nic);
+  if (part.standing == Standing::perhaps && !(view.workers.all.empty() && carries_jobs))
+    part.doubts.push_back(Ground::use_unknown);
   return part;
 }
 
@@ -290,6 +301,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
     case Blames::gpu:
     case Blames::pci:
       return device_part(view, devices, sighting);
+    case Blames::port:
     case Blames::nic: {
       const auto nic = nic_named_by(devices, sighting, std::string(sighting.field("pci")));
       const bool named = !nic.device.empty() || !nic.netdev.empty() || !nic.pci.empty();
