@@ -377,14 +377,15 @@ bool is_late_by_a_cut(const View& view, const WorkerSet& workers) {
 Suspicion describe_host_behind(
     const View& view, const std::map<WorkerSet, std::vector<const Alignment*>>& by_culprits,
     const WaitFor& relation) {
-  std::vector<std::size_t> culprits;
+  std::map<std::size_t, std::size_t> member_of;  // by worker, which may be late in several
   std::vector<std::string> communicators;
   std::vector<Ground> doubts;
   const Alignment* largest = by_culprits.begin()->second.front();
   for (const auto& [workers, alignments] : by_culprits) {
     const Alignment& telling = *alignments.front();
     for (const std::size_t member : telling.behind)
-      if (workers.contains(view.workers.of_member[member])) culprits.push_back(member);
+      if (const std::size_t worker = view.workers.of_member[member]; workers.contains(worker))
+        member_of.emplace(worker, member);
     for (const Alignment* alignment : alignments) {
       communicators.push_back(view.communicators[alignment->communicator].id);
       if (alignment->members.size() > largest->members.size()) largest = alignment;
@@ -392,7 +393,8 @@ Suspicion describe_host_behind(
     const Sureness its = how_surely_behind(view, telling, relation.circular);
     doubts.insert(doubts.end(), its.grounds.begin(), its.grounds.end());
   }
-  std::ranges::sort(culprits);
+  std::vector<std::size_t> culprits;
+  for (const auto& [worker, member] : member_of) culprits.push_back(member);
   Suspicion suspicion = describe_behind(view, *largest, culprits, communicators, relation);
   suspicion.finding.title = fmt::format(
       "All {} ranks of {} stopped, each before a call in which peers wait; {} ranks wait in all",

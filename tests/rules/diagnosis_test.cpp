@@ -104,8 +104,11 @@ TEST(Diagnosis, AHostThatStoppedIsOneFindingAndNotOneForEachRank) {
     job.join_all(16);
     for (int rank = 0; rank < 16; ++rank)
       job.join(rank, fmt::format("data-{}", rank % 8), rank / 8, 2);
+    // Two of its ranks are late in another one together.
+    for (const int rank : {0, 8, 9}) job.join(rank, "odd", rank % 7, 3);
     for (int rank = 0; rank < 16; ++rank) {
       job.call({rank}, all_reduce(), 10);
+      if (rank == 0) job.call({rank}, all_reduce(), 1, "odd");
       if (rank < 8 || rank >= 8 + stopped)
         job.call({rank}, all_gather(), 1, fmt::format("data-{}", rank % 8));
     }
@@ -119,7 +122,7 @@ TEST(Diagnosis, AHostThatStoppedIsOneFindingAndNotOneForEachRank) {
             "All 8 ranks of node-1 stopped, each before a call in which peers wait; 8 ranks wait "
             "in all");
   EXPECT_THAT(cause.subject.ranks, ElementsAre(8, 9, 10, 11, 12, 13, 14, 15));
-  EXPECT_EQ(cause.subject.communicators.size(), 8);
+  EXPECT_EQ(cause.subject.communicators.size(), 9);
   EXPECT_THAT(diagnosis.missing_evidence.front().why, HasSubstr("rank 8 to 15"));
 
   for (const Finding& other : diagnosis_where(7).root_causes)
