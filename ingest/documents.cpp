@@ -46,8 +46,10 @@ bool is_to_be_measured(const DocumentLine& line) {
 
 }  // namespace
 
+bool begins_document(std::string_view text) { return format_beginning_with(text) != nullptr; }
+
 bool Documents::wants(std::string_view text) const {
-  return open_ != nullptr || format_beside().begins(text) || format_beginning_with(text) != nullptr;
+  return open_ != nullptr || format_beside().begins(text) || begins_document(text);
 }
 
 bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings) {

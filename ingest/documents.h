@@ -12,6 +12,9 @@
 
 namespace faultline {
 
+// Whether a document of its own may begin with this line.
+bool begins_document(std::string_view text);
+
 class Documents {
  public:
   // What a document may remember. One that would need more is given up.

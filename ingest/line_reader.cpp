@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "ingest/unwrap/labels.h"
 #include "parsers/nccl/nccl_call.h"
 #include "parsers/nccl/nccl_forms.h"
 #include "parsers/nccl/nccl_remark.h"
@@ -281,12 +282,27 @@ bool LineReader::may_be_cut(std::string_view text) const {
 
 bool LineReader::read_message(const Message& message, const LinePlace& place) {
   if (read_document(message, place)) return true;
-  bool recognized = read_nccl(message, place);
-  if (recognized) count(kNccl);
-  const ParserChoice::Set chosen =
-      recognized ? ParserChoice::Set() : parser_choice().of(message.text);
-  for (std::size_t i = chosen._Find_first(); i < chosen.size() && !recognized;
-       i = chosen._Find_next(i)) {
+  if (read_nccl(message, place)) {
+    count(kNccl);
+    return true;
+  }
+  if (ask_parsers(message, place)) return true;
+  if (continue_warning(message, place)) {
+    count(kNccl);
+    return true;
+  }
+  if (read_behind_label(message, place)) return true;
+  if (keep_unclaimed(message, place)) {
+    count(kKernel);
+    return true;
+  }
+  keep_trouble(message, place);
+  return false;
+}
+
+bool LineReader::ask_parsers(const Message& message, const LinePlace& place) {
+  const ParserChoice::Set chosen = parser_choice().of(message.text);
+  for (std::size_t i = chosen._Find_first(); i < chosen.size(); i = chosen._Find_next(i)) {
     const Parser& parser = all_parsers()[i];
     if (parser.ends_openly && may_be_cut(message.text)) continue;
     readings_.clear();
@@ -297,18 +313,22 @@ bool LineReader::read_message(const Message& message, const LinePlace& place) {
       keep_remark(message, place, parser.dialect);
     keep_readings(message, place);
     count(parser.dialect);
-    recognized = true;
+    return true;
   }
-  if (!recognized && continue_warning(message, place)) {
-    count(kNccl);
-    recognized = true;
-  }
-  if (!recognized && keep_unclaimed(message, place)) {
-    count(kKernel);
-    recognized = true;
-  }
-  if (!recognized) keep_trouble(message, place);
-  return recognized;
+  return false;
+}
+
+// What no one reads may stand behind a host's label, and be the first of the source that shows it.
+bool LineReader::read_behind_label(const Message& message, const LinePlace& place) {
+  if (message.from_kernel || !message.program.empty()) return false;
+  const std::optional<LabelledLine> labelled = possible_label(message.text);
+  if (!labelled) return false;
+  Message behind = message;
+  behind.text = labelled->text;
+  if (behind.host.empty()) behind.host = labelled->label;
+  if (!ask_parsers(behind, place)) return false;
+  unwrapper_.learn_label(labelled->label);
+  return true;
 }
 
 // True: the line belongs to a document.

@@ -101,6 +101,8 @@ class LineReader {
   std::uint32_t frames_speaker();
   bool may_be_cut(std::string_view text) const;
   bool read_message(const Message& message, const LinePlace& place);
+  bool ask_parsers(const Message& message, const LinePlace& place);
+  bool read_behind_label(const Message& message, const LinePlace& place);
   bool read_document(const Message& message, const LinePlace& place);
   void keep_document_readings(const Message& message, const LinePlace& place);
   bool read_nccl(const Message& message, const LinePlace& place);

@@ -12,6 +12,7 @@
 #include "ingest/unwrap/journal_export.h"
 #include "ingest/unwrap/journal_json.h"
 #include "ingest/unwrap/kernel.h"
+#include "ingest/unwrap/labels.h"
 #include "ingest/unwrap/launcher.h"
 #include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/nccl_prefix.h"
@@ -41,7 +42,8 @@ constexpr std::chrono::days kNotAfterReceipt{30};
 
 // Of save().
 constexpr std::int64_t kFormatWithoutDate = 1;
-constexpr std::int64_t kFormat = 2;
+constexpr std::int64_t kFormatWithoutLabels = 2;
+constexpr std::int64_t kFormat = 3;
 
 Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
 
@@ -56,6 +58,7 @@ class Unwrapper::Impl {
   void saw_date(Timestamp date) {
     if (date > kNoClockYet) reference_ = date;
   }
+  void learn_label(std::string_view label) { labels_.learn(label); }
   bool in_document() const { return export_.in_record() || dmesg_json_.in_document(); }
   bool passes_blank_lines() const { return !in_document() && !after_kmsg_record_; }
   std::string save() const;
@@ -93,6 +96,7 @@ class Unwrapper::Impl {
   JournalExport export_;
   DmesgJson dmesg_json_;
   RelativeStamps relative_;
+  HostLabels labels_;
   bool after_kmsg_record_ = false;
 
   // About the line in hand.
@@ -188,7 +192,7 @@ Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
   return stepped(peel_iso_stamp(line) || peel_srun_label(line) || peel_rfc5424(line) ||
                  peel_unix_stamp(line) || peel_seconds_of_notebook(line) || peel_talos(line) ||
                  (may_begin_with_month(line.text) && peel_bsd_syslog(line, reference_for(line))) ||
-                 peel_line_number(line) || peel_host_label(line));
+                 peel_line_number(line) || labels_.peel(line));
 }
 
 Step Unwrapper::Impl::peel_at_brace(Peeled& line, int nesting) {
@@ -253,7 +257,7 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   return stepped(peel_facility(line) || peel_cloud_severity(line) || peel_talos(line) ||
                  peel_mpich_error(line) || peel_kernel_tag(line) || peel_repeated(line) ||
                  peel_handmade(line) || peel_glog_header(line, reference_for(line)) ||
-                 peel_python_level(line) || peel_host_label(line));
+                 peel_python_level(line) || labels_.peel(line));
 }
 
 // A kernel's message is in no layers but the kernel's own.
@@ -339,7 +343,8 @@ void Unwrapper::Impl::leave_dmesg_json() {
 
 bool Unwrapper::Impl::at_rest() const {
   return pieces_.empty() && !export_.in_record() && !dmesg_json_.in_document() &&
-         relative_.minute_us < 0 && !after_kmsg_record_ && reference_ == undated_;
+         relative_.minute_us < 0 && labels_.empty() && !after_kmsg_record_ &&
+         reference_ == undated_;
 }
 
 std::string Unwrapper::Impl::save() const {
@@ -354,6 +359,7 @@ std::string Unwrapper::Impl::save() const {
   saved.number(after_kmsg_record_ ? 1 : 0);
   saved.number(reference_ == undated_ ? 0 : 1);
   if (reference_ != undated_) saved.number(reference_.time_since_epoch().count());
+  labels_.save(saved);
   return saved.take();
 }
 
@@ -361,15 +367,16 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
   SavedReader saved(bytes);
   reference_ = undated_;
   const std::int64_t format = saved.number();
-  if (format == kFormat || format == kFormatWithoutDate) {
+  if (format >= kFormatWithoutDate && format <= kFormat) {
     pieces_.restore(saved);
     export_.restore(saved);
     dmesg_json_.restore(saved);
     relative_.minute_us = saved.number();
     relative_.passed_us = saved.number();
     after_kmsg_record_ = saved.number() != 0;
-    if (format == kFormat && saved.number() != 0)
+    if (format > kFormatWithoutDate && saved.number() != 0)
       reference_ = Timestamp(Timestamp::duration(saved.number()));
+    if (format > kFormatWithoutLabels) labels_.restore(saved);
     if (saved.ok() && saved.at_end()) return;
   }
   // Nothing, or not ours.
@@ -377,6 +384,7 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
   export_ = {};
   dmesg_json_ = {};
   relative_ = {};
+  labels_ = {};
   after_kmsg_record_ = false;
   reference_ = undated_;
 }
@@ -388,6 +396,7 @@ Unwrapper& Unwrapper::operator=(Unwrapper&&) noexcept = default;
 
 std::span<const Message> Unwrapper::unwrap(std::string_view line) { return impl_->unwrap(line); }
 void Unwrapper::saw_date(Timestamp date) { impl_->saw_date(date); }
+void Unwrapper::learn_label(std::string_view label) { impl_->learn_label(label); }
 std::span<const Message> Unwrapper::finish() { return impl_->finish(); }
 bool Unwrapper::in_document() const { return impl_->in_document(); }
 bool Unwrapper::passes_blank_lines() const { return impl_->passes_blank_lines(); }

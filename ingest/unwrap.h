@@ -51,6 +51,9 @@ class Unwrapper {
   // A line told its year itself, past all layers: those after it that do not are near it.
   void saw_date(Timestamp date);
 
+  // Something was read behind what may be a host's label: labels.h.
+  void learn_label(std::string_view label);
+
   // What it remembers between lines, so that reading can go on after a restart. Usually empty.
   std::string save() const;
   void restore(std::string_view saved);

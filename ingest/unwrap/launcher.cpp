@@ -7,6 +7,8 @@
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
+#include "model/pci_address.h"
+#include "parsers/tool/tool_words.h"
 
 namespace faultline {
 
@@ -43,13 +45,21 @@ bool take_open_mpi_tag(std::string_view& rest, std::int64_t& rank) {
   return true;
 }
 
+// "NVRM: Xid ..." and "mlx5_core 0000:3b:00.0: ...": a kernel's line whose stamp was left out.
+bool begins_like_the_kernel(std::string_view text) {
+  if (text.starts_with("NVRM: ")) return true;
+  const std::string_view driver = take_while(text, is_name);
+  if (driver.empty() || !take(text, ' ')) return false;
+  return normal_pci(text.substr(0, text.find(": "))).has_value();
+}
+
 // Whether text is what stands behind a label, rather than a sentence that began with a word and a
 // colon ("nvidia-nvswitch2: SXid ...").
 bool stands_behind_a_label(std::string_view text) {
   Peeled trial;
   trial.text = text;
   std::string_view rest = text;
-  return starts_like_nccl(text) || peel_torch_label(trial) || peel_hydra(trial) ||
+  return starts_like_nccl(text) || begins_like_the_kernel(text) || peel_torch_label(trial) || peel_hydra(trial) ||
          peel_kernel_stamp(trial) || take_iso_stamp(rest);
 }
 
@@ -206,11 +216,16 @@ bool peel_line_number(Peeled& line) {
   return true;
 }
 
+bool is_device(std::string_view name) {
+  return name.find('-') == std::string_view::npos &&
+         (is_network_interface(name) || is_rdma_device(name));
+}
+
 bool peel_host_label(Peeled& line) {
   std::string_view rest = line.text;
   const std::string_view name = take_while(rest, is_name);
   // "DistBackendError: NCCL error in: ..." and "ERROR: ..." name no host.
-  if (name.empty() || name.ends_with("Error") || is_level(name)) return false;
+  if (name.empty() || name.ends_with("Error") || is_level(name) || is_device(name)) return false;
   if (take(rest, ": ")) {
     // NCCL begins a warning with a line break, so a label may stand alone. A mere word may be the
     // end of one that a line was broken in.

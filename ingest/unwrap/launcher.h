@@ -33,6 +33,9 @@ bool peel_line_number(Peeled& line);
 // "RANK3: msg", "Node 0: msg", made by hand.
 bool peel_handmade(Peeled& line);
 
+// A device's name, before a colon, is no host's.
+bool is_device(std::string_view name);
+
 // "worker-0: msg" of pdsh and MPIJob, "trainer-1  | msg" of docker-compose.
 bool peel_host_label(Peeled& line);
 

@@ -319,13 +319,4 @@ std::string_view host_of_heading(std::string_view text) {
   return is_host_name(inner) && !is_numbered_step(inner) ? inner : std::string_view();
 }
 
-std::optional<LabelledText> read_label(std::string_view text) {
-  const std::size_t colon = text.substr(0, kMostOfALabel).find(':');
-  if (colon == text.npos || colon == 0 || colon + 2 > text.size()) return std::nullopt;
-  if (text[colon + 1] != ' ' && text[colon + 1] != '\t') return std::nullopt;
-  const std::string_view label = text.substr(0, colon);
-  if (!is_host_name(label)) return std::nullopt;
-  return LabelledText{label, trimmed(text.substr(colon + 2))};
-}
-
 }  // namespace faultline

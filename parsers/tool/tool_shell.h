@@ -44,12 +44,4 @@ bool read_heading(std::string_view text, ToolContext& context);
 // "=== gpu-7 ===", "gpu-7 | CHANGED | rc=0 >>"
 std::string_view host_of_heading(std::string_view text);
 
-struct LabelledText {
-  std::string_view label;
-  std::string_view text;
-};
-
-// "gpu-7: CA 'mlx5_0'", as pdsh prints it.
-std::optional<LabelledText> read_label(std::string_view text);
-
 }  // namespace faultline

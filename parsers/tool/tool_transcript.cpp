@@ -18,7 +18,6 @@ namespace {
 
 constexpr int kMostForeignLines = 64;       // in a row; then the output is over
 constexpr std::size_t kMostHosts = 256;     // whose lines are mixed
-constexpr std::string_view kWrapped = "@";  // of a session whose lines' wrapping names a host
 constexpr std::string_view kDshbakRuler = "----------------";
 
 bool is_ansible_result(std::string_view text) {
@@ -63,7 +62,6 @@ class Session {
     PartWriter(memory_, context_, none, readings).close();
   }
 
-  void name_host(std::string_view host) { context_.host = host; }
   void begin_host(std::string_view host) { host_of_next_ = host; }
 
   const ToolFormat* format() const { return format_; }
@@ -208,7 +206,7 @@ class Transcript : public Document {
   }
 
   void finish(std::vector<DocumentReading>& readings) override {
-    for (auto& [label, session] : sessions_) session.finish(readings);
+    for (auto& [speaker, session] : sessions_) session.finish(readings);
   }
 
   std::string_view dialect() const override { return dialect_; }
@@ -220,8 +218,8 @@ class Transcript : public Document {
     saved.number(foreign_);
     saved.number(started_ ? 1 : 0);
     saved.number(static_cast<std::int64_t>(sessions_.size()));
-    for (const auto& [label, session] : sessions_) {
-      saved.text(label);
+    for (const auto& [speaker, session] : sessions_) {
+      saved.text(speaker);
       saved.number(static_cast<std::int64_t>(session.last_line));
       session.save(saved);
     }
@@ -243,32 +241,22 @@ class Transcript : public Document {
   }
 
  private:
-  // Takes the label off the text if it is one.
-  Session& session_of(std::string_view& text, const DocumentLine& line,
+  Session& session_of(std::string_view text, const DocumentLine& line,
                       std::vector<DocumentReading>& readings) {
-    if (const auto labelled = read_label(text)) {
-      auto known = sessions_.find(labelled->label);
-      if (known == sessions_.end() && begins_block(labelled->text) && !begins_block(text))
-        known = add(labelled->label, readings);
-      if (known != sessions_.end() && !known->first.empty()) {
-        text = labelled->text;
-        return known->second;
-      }
-    }
     // What ansible prints before a host's lines, when its host was taken off already.
     const bool heading = is_ansible_result(text);
-    std::string wrapped;
+    std::string speaker;
     if (!heading && (!line.host.empty() || line.rank >= 0))
-      wrapped = fmt::format("{}{}/{}", kWrapped, line.host, line.rank);
-    const auto known = sessions_.find(wrapped);
-    Session& session = known == sessions_.end() ? add(wrapped, readings)->second : known->second;
+      speaker = fmt::format("{}/{}", line.host, line.rank);
+    const auto known = sessions_.find(speaker);
+    Session& session = known == sessions_.end() ? add(speaker, readings)->second : known->second;
     if (heading && !line.host.empty()) session.begin_host(line.host);
     return session;
   }
 
   using Sessions = std::map<std::string, Session, std::less<>>;
 
-  Sessions::iterator add(std::string_view label, std::vector<DocumentReading>& readings) {
+  Sessions::iterator add(std::string_view speaker, std::vector<DocumentReading>& readings) {
     if (sessions_.size() >= kMostHosts) {
       const auto oldest = std::ranges::min_element(
           sessions_, {}, [](const auto& entry) { return entry.second.last_line; });
@@ -276,13 +264,12 @@ class Transcript : public Document {
       oldest->second.finish(readings);
       sessions_.erase(oldest);
     }
-    const auto added = sessions_.try_emplace(std::string(label)).first;
-    if (!label.starts_with(kWrapped)) added->second.name_host(label);
+    const auto added = sessions_.try_emplace(std::string(speaker)).first;
     bytes_ += added->second.size();
     return added;
   }
 
-  Sessions sessions_;  // by the label before the lines, or by who their wrapping says printed them
+  Sessions sessions_;  // by who the wrapping of the lines says printed them
   std::string_view dialect_;
   int foreign_ = 0;
   bool started_ = false;
@@ -298,9 +285,7 @@ bool begins_tool_transcript(std::string_view text) {
       read_date(text) || read_watch(text))
     return true;
   ToolContext ignored;
-  if (read_heading(text, ignored) || !host_of_heading(text).empty()) return true;
-  const auto labelled = read_label(text);
-  return labelled && !labelled->text.empty() && begins_block(labelled->text);
+  return read_heading(text, ignored) || !host_of_heading(text).empty();
 }
 
 std::unique_ptr<Document> make_tool_transcript() { return std::make_unique<Transcript>(); }

@@ -89,7 +89,7 @@ class Mutation : public testing::TestWithParam<Input> {
 TEST_P(Mutation, BehindWhatViewersPutInFrontAccusesNobodyElse) {
   for (const char* before :
        {"2026-03-05T02:47:10.123456Z ", "[pod/train-7/main] ", "4600.0s ", "> ", "    ",
-        "[2026-03-05 02:47:10] ", "(Trainer pid=4821) ", "gpu-7 | "}) {
+        "[2026-03-05 02:47:10] ", "(Trainer pid=4821) ", "gpu-7 | ", "login-1: "}) {
     SCOPED_TRACE(before);
     expect_nobody_new(with_prefix(text_, before));
   }

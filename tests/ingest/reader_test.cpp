@@ -287,6 +287,12 @@ TEST(Reader, AnXidThatAProgramWroteIsNoXid) {
   EXPECT_EQ(counts.facts(), 0U);
 }
 
+TEST(Reader, ALineThatIsReadBehindAWordShowsThatTheWordIsAHost) {
+  const std::string xid = "NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+  EXPECT_NE(read_whole("gpu-7: " + xid).find("by gpu-7:0"), std::string::npos);
+  EXPECT_EQ(read_whole("eth0: " + xid).find("by eth0:0"), std::string::npos);
+}
+
 TEST(Reader, CountsALineOnceHoweverManyMessagesItHolds) {
   Batch counts;
   read_whole(R"({"log":")" + call_line(0, 1) + "\\n" + call_line(0, 2) + "\\n" +

@@ -121,6 +121,33 @@ TEST(LauncherPrefixes, LeaveNcclsOwnPrefixAlone) {
   }
 }
 
+const std::string kReport = "CA 'mlx5_0'";
+
+TEST(HostLabels, AreKnownFromTheFirstReportBehindThemOn) {
+  const std::vector<Told> told = unwrap_all({"gpu-7: before", "gpu-7: " + kReport, "gpu-7: after",
+                                             "gpu-8: another host", "gpu-7: "});
+  EXPECT_EQ(told, (std::vector<Told>{{.text = "gpu-7: before"},
+                                     {.text = kReport, .host = "gpu-7"},
+                                     {.text = "after", .host = "gpu-7"},
+                                     {.text = "gpu-8: another host"},
+                                     {.text = "", .host = "gpu-7"}}));
+}
+
+TEST(HostLabels, MayStandBeforeOtherLayers) {
+  for (const char* layers : {"31: [rank31]: ", "> ", "2026 Mar  5 02:47:11.5 switch-3 NOTICE x: "}) {
+    SCOPED_TRACE(layers);
+    EXPECT_EQ(unwrap_all({"gpu-7: " + (layers + kReport), "gpu-7: after"}).back(),
+              (Told{.text = "after", .host = "gpu-7"}));
+  }
+}
+
+TEST(HostLabels, AreNoDevicesAndNoWordsOfPrograms) {
+  for (const std::string label : {"mlx5_0: ", "eth0: ", "ens1f0np0: ", "host: ", "gpu 7: "}) {
+    SCOPED_TRACE(label);
+    EXPECT_NE(unwrap_all({label + kReport, label + "after"}).back().text, "after");
+  }
+}
+
 TEST(LauncherPrefixes, LeaveAloneWhatOnlyResemblesThem) {
   for (const char* line : {
            "(a remark) and more",

@@ -133,6 +133,8 @@ std::vector<std::string> lines_that_need_each_other() {
       "6,1,5,-;pci found",
       " SUBSYSTEM=pci",
       " DEVICE=+pci:0000:3b:00.0",
+      "gpu-8: > Errors for 0x7cfe900300a1b2c3 \"gpu-8 mlx5_0\"",
+      "gpu-8: after a report",
       "__CURSOR=s=1",
       "_HOSTNAME=n",
       "MESSAGE",
@@ -152,7 +154,7 @@ std::vector<std::string> lines_that_need_each_other() {
 TEST(Unwrapper, GoesOnAfterARestartAtAnyLine) {
   const std::vector<std::string> lines = lines_that_need_each_other();
   const std::vector<Told> undisturbed = unwrap_all(lines);
-  EXPECT_EQ(undisturbed.size(), 13u);
+  EXPECT_EQ(undisturbed.size(), 15u);
   EXPECT_EQ(unwrap_all_with_restarts(lines), undisturbed);
 }
 

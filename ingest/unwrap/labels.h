@@ -1,0 +1,45 @@
+// The names of hosts that pdsh, clush or a shell loop puts before each line: "gpu-7: text".
+//
+// One line alone does not tell a label from a program's own word and colon. A label is known by what
+// is seen behind it once (a line of NCCL's, the head of a tool's report); from then on it is taken
+// off every line.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ingest/unwrap/peeled.h"
+#include "ingest/unwrap/saved.h"
+
+namespace faultline {
+
+struct LabelledLine {
+  std::string_view label;
+  std::string_view text;
+};
+
+// If a text begins as if with such a label; no device has that name.
+std::optional<LabelledLine> possible_label(std::string_view text);
+
+class HostLabels {
+ public:
+  static constexpr std::size_t kMost = 1024;
+
+  bool peel(Peeled& line);
+
+  // Something was read behind it.
+  void learn(std::string_view label);
+
+  bool empty() const { return known_.empty(); }
+  void save(SavedWriter& saved) const;
+  void restore(SavedReader& saved);
+
+ private:
+  bool is_known(std::string_view label) const { return known_.contains(label); }
+
+  std::set<std::string, std::less<>> known_;
+};
+
+}  // namespace faultline
