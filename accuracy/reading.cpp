@@ -69,8 +69,7 @@ Case case_of(const Family& family, std::uint64_t seed) {
   return made;
 }
 
-Doctor::Doctor()
-    : catalog_(load_catalog()), asked_(std::make_shared<AskedByCatalog>(catalog_)) {}
+Doctor::Doctor() : catalog_(load_catalog()), asked_(std::make_shared<AskedByCatalog>(catalog_)) {}
 
 ReadFiles Doctor::read(const Files& files) const {
   ReadFiles all;

@@ -21,15 +21,6 @@ FormatsByFirst formats_by_first() {
   return formats;
 }
 
-const DocumentFormat* format_beginning_with(std::string_view text) {
-  static const FormatsByFirst kByFirst = formats_by_first();
-  const std::size_t at = text.find_first_not_of(" \t\r");
-  if (at == std::string_view::npos) return nullptr;
-  for (const DocumentFormat* format : kByFirst[static_cast<unsigned char>(text[at])])
-    if (format->begins(text)) return format;
-  return nullptr;
-}
-
 const DocumentFormat& format_beside() {
   static const DocumentFormat& kBeside =
       *std::ranges::find(all_documents(), true, &DocumentFormat::beside);
@@ -46,10 +37,17 @@ bool is_to_be_measured(const DocumentLine& line) {
 
 }  // namespace
 
-bool begins_document(std::string_view text) { return format_beginning_with(text) != nullptr; }
+const DocumentFormat* format_beginning_with(std::string_view text) {
+  static const FormatsByFirst kByFirst = formats_by_first();
+  const std::size_t at = text.find_first_not_of(" \t\r");
+  if (at == std::string_view::npos) return nullptr;
+  for (const DocumentFormat* format : kByFirst[static_cast<unsigned char>(text[at])])
+    if (format->begins(text)) return format;
+  return nullptr;
+}
 
 bool Documents::wants(std::string_view text) const {
-  return open_ != nullptr || format_beside().begins(text) || begins_document(text);
+  return open_ != nullptr || format_beside().begins(text) || format_beginning_with(text) != nullptr;
 }
 
 bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings) {

@@ -12,8 +12,8 @@
 
 namespace faultline {
 
-// Whether a document of its own may begin with this line.
-bool begins_document(std::string_view text);
+// Of the document that may begin with this line; null: none may.
+const DocumentFormat* format_beginning_with(std::string_view text);
 
 class Documents {
  public:

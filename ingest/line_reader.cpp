@@ -340,7 +340,7 @@ bool LineReader::read_document(const Message& message, const LinePlace& place) {
   document_readings_.clear();
   const bool mine =
       documents_.read({message.text, place.text, place.number, place.offset, message.host,
-                       message.time, message.rank, line_end_ == LineEnd::lost},
+                       message.time, message.rank, line_end_ == LineEnd::lost, message.is_remark},
                       document_readings_);
   keep_document_readings(message, place);
   batch_.skipped += documents_.take_given_up();

@@ -302,6 +302,7 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
                        .repeated = line.repeated,
                        .from_user_space = line.from_user_space,
                        .from_kernel = line.in_kernel && !line.from_user_space,
+                       .is_remark = line.is_remark,
                        .program = line.program});
 }
 

@@ -20,6 +20,7 @@ struct Message {
   int repeated = 1;              // "message repeated 3 times"
   bool from_user_space = false;  // kernel framing says that a program wrote it, not the kernel
   bool from_kernel = false;      // the framing says that the kernel wrote it
+  bool is_remark = false;        // its logger says that it is information or a warning, no error
   std::string_view program;      // that wrote it, if it is no kernel's; empty: not said
 };
 

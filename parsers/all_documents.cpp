@@ -36,6 +36,7 @@
 #include "parsers/system/df.h"
 #include "parsers/tool/tool_transcript.h"
 #include "parsers/torch/fr_report.h"
+#include "parsers/torch/fr_table.h"
 #include "parsers/torch/horovod.h"
 #include "parsers/torch/notebook_traceback.h"
 #include "parsers/torch/python_traceback.h"
@@ -85,6 +86,7 @@ constexpr DocumentFormat kFormats[] = {
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},
     {"torchfrtrace", begins_fr_report, make_fr_report, "NC"},
+    {"torchfrtrace-table", begins_fr_table, make_fr_table, "R"},
     {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},
     {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIOTUWXjx"},
     {"stack-dump", begins_stack_dump, make_stack_dump, "TCP=#"},

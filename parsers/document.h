@@ -29,7 +29,8 @@ struct DocumentLine {
   std::string_view host = {};
   EventTime time = {};
   int rank = -1;
-  bool cut = false;  // the source ended without ending it: it may have gone on
+  bool cut = false;        // the source ended without ending it: it may have gone on
+  bool is_remark = false;  // its logger says that it is information or a warning, no error
 };
 
 // A line that a document keeps, because a fact that is complete only later rests on it.

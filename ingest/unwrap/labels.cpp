@@ -4,26 +4,24 @@
 
 #include "ingest/documents.h"
 #include "ingest/unwrap/launcher.h"
-#include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/scan.h"
-#include "ingest/unwrap/syslog.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostOfALabel = 255;
 
-// A line that begins a report itself has no label. JSON begins with a sign that much else begins
-// with, and one word is too little.
-bool shows_a_label(std::string_view line, std::string_view behind) {
-  Peeled trial;
-  trial.text = behind;
-  take(trial.text, "> ");
-  if (may_begin_with_month(trial.text) && peel_bsd_syslog(trial, Timestamp{})) return true;
-  if (peel_srun_label(trial) && peel_torch_label(trial)) return true;
-  const std::string_view head = trial.text;
-  return head.find_first_of(" \t") != std::string_view::npos && head.front() != '{' && head.front() != '[' &&
-         begins_document(head) && !begins_document(line);
+// A line that begins another report itself has no label. JSON begins with a sign that much else
+// begins with, and one word is too little.
+bool report_shows_a_label(std::string_view line, std::string_view behind) {
+  take(behind, "> ");
+  if (behind.find_first_of(" \t") == std::string_view::npos || behind.front() == '{' ||
+      behind.front() == '[')
+    return false;
+  const DocumentFormat* format = format_beginning_with(behind);
+  if (format == nullptr) return false;
+  const DocumentFormat* of_line = format_beginning_with(line);
+  return of_line == nullptr || of_line == format;
 }
 
 }  // namespace
@@ -31,11 +29,13 @@ bool shows_a_label(std::string_view line, std::string_view behind) {
 std::optional<LabelledLine> possible_label(std::string_view text) {
   std::string_view rest = text;
   const std::string_view label = take_while(rest, is_name);
-  if (label.empty() || label.size() > kMostOfALabel || !take(rest, ':')) return std::nullopt;
-  if (!rest.empty() && !take(rest, ' ')) return std::nullopt;
-  if (std::ranges::none_of(label, is_letter) || std::ranges::none_of(label, is_digit))
+  if (label.size() > kMostOfALabel || std::ranges::none_of(label, is_letter)) return std::nullopt;
+  if (take(rest, ':')) {
+    if (std::ranges::none_of(label, is_digit) || is_device(label)) return std::nullopt;
+  } else if (take_blanks(rest) == 0 || !take(rest, '|')) {
     return std::nullopt;
-  if (is_device(label)) return std::nullopt;
+  }
+  if (!rest.empty() && !take(rest, ' ')) return std::nullopt;
   return LabelledLine{label, rest};
 }
 
@@ -44,7 +44,8 @@ bool HostLabels::peel(Peeled& line) {
   if (!possible || !is_known(possible->label)) {
     const std::string_view whole = line.text;
     const bool peeled = peel_host_label(line);
-    const bool shown = peeled ? !line.text.empty() : possible && shows_a_label(whole, possible->text);
+    const bool shown =
+        peeled ? !line.text.empty() : possible && report_shows_a_label(whole, possible->text);
     if (possible && shown) learn(possible->label);
     if (peeled || !shown) return peeled;
   }

@@ -1,8 +1,9 @@
-// The names of hosts that pdsh, clush or a shell loop puts before each line: "gpu-7: text".
+// The names of hosts that pdsh, clush or a shell loop puts before each line, "gpu-7: text", and
+// those of containers by docker-compose, "trainer  | text".
 //
-// One line alone does not tell a label from a program's own word and colon. A label is known by what
-// is seen behind it once (a line of NCCL's, the head of a tool's report); from then on it is taken
-// off every line.
+// One line alone does not tell a label from a program's own word and colon. A label is known by
+// what is seen behind it once (a line of NCCL's, the head of a tool's report); from then on it is
+// taken off every line.
 #pragma once
 
 #include <optional>

@@ -4,9 +4,11 @@
 
 #include "ingest/unwrap/framed.h"
 #include "ingest/unwrap/kernel.h"
+#include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
+#include "ingest/unwrap/syslog.h"
 #include "model/pci_address.h"
 #include "parsers/tool/tool_words.h"
 
@@ -59,8 +61,11 @@ bool stands_behind_a_label(std::string_view text) {
   Peeled trial;
   trial.text = text;
   std::string_view rest = text;
-  return starts_like_nccl(text) || begins_like_the_kernel(text) || peel_torch_label(trial) || peel_hydra(trial) ||
-         peel_kernel_stamp(trial) || take_iso_stamp(rest);
+  return starts_like_nccl(text) || begins_like_the_kernel(text) || peel_torch_label(trial) ||
+         peel_hydra(trial) || peel_open_mpi(trial) || peel_ray(trial) || peel_kernel_stamp(trial) ||
+         take_iso_stamp(rest) ||
+         (may_begin_with_month(text) && peel_bsd_syslog(trial, Timestamp{})) ||
+         (peel_srun_label(trial) && peel_torch_label(trial));
 }
 
 // eth0: <BROADCAST,UP> mtu 9000 of `ip link`, which numbers the interfaces.

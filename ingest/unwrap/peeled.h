@@ -18,6 +18,7 @@ struct Peeled {
   int repeated = 1;
   bool from_user_space = false;
   bool in_kernel = false;  // the rest is a kernel's message: no launcher has labelled that
+  bool is_remark = false;  // its logger says that it is information or a warning, no error
   bool labelled = false;   // a launcher's label is off; "3: " after it is the program's own text
 
   // Layers come off from the outside in, and inner ones are nearer to the event.

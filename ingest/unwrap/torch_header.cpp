@@ -11,6 +11,10 @@ constexpr std::size_t kMaxFileBytes = 256;
 
 bool is_severity(char c) { return std::string_view("VDIWEFC").find(c) != std::string_view::npos; }
 
+bool is_below_error(char severity) {
+  return std::string_view("VDIW").find(severity) != std::string_view::npos;
+}
+
 bool ends_in_source_file(std::string_view name) {
   for (const std::string_view ending : {".cpp", ".hpp", ".cc", ".h", ".cu", ".py"})
     if (name.ends_with(ending)) return true;
@@ -37,11 +41,13 @@ bool take_file_and_line(std::string_view& rest) {
 bool peel_c10_header(Peeled& line, Timestamp reference) {
   std::string_view rest = line.text;
   if (!take(rest, '[') || rest.empty() || !is_severity(rest.front())) return false;
+  const char severity = rest.front();
   rest.remove_prefix(1);
   // The fraction is of another clock than the seconds.
   const auto stamp = take_month_day_stamp(rest, reference, Fraction::ignored);
   if (!take(rest, ' ') || !take_file_and_line(rest)) return false;
   if (stamp) line.stamped_without_year(*stamp);
+  line.is_remark = is_below_error(severity);
   line.text = rest;
   return true;
 }
@@ -49,6 +55,7 @@ bool peel_c10_header(Peeled& line, Timestamp reference) {
 bool peel_glog_header(Peeled& line, Timestamp reference) {
   std::string_view rest = line.text;
   if (rest.size() < 2 || !is_severity(rest.front()) || !is_digit(rest[1])) return false;
+  const char severity = rest.front();
   rest.remove_prefix(1);
   const auto stamp = take_month_day_stamp(rest, reference, Fraction::counts);
   std::int64_t thread = 0;
@@ -56,6 +63,7 @@ bool peel_glog_header(Peeled& line, Timestamp reference) {
       !take_file_and_line(rest))
     return false;
   line.stamped_without_year(*stamp);
+  line.is_remark = is_below_error(severity);
   line.text = rest;
   return true;
 }

@@ -24,8 +24,8 @@ struct Remark {
 };
 BOOST_DESCRIBE_STRUCT(Remark, (), (dialect, level, place, function, text, thread))
 
-// What a line that nobody reads tells by its words: that something ended or broke, or that something
-// did not work.
+// What a line that nobody reads tells by its words: that something ended or broke, or that
+// something did not work.
 enum class TroubleKind : std::uint8_t { none, fails, ends };
 BOOST_DESCRIBE_ENUM(TroubleKind, none, fails, ends)
 

@@ -33,6 +33,7 @@ constexpr KubernetesTopic kTopics[] = {
     {"Unhealthy", "probe"},
     {"SystemOOM", "memory"},
     {"OOMKilling", "memory"},
+    {"PodOOMKilling", "memory"},
     {"OOMKilled", "memory"},
     {"NodeNotReady", "node"},
     {"NodeReady", "node", true},

@@ -16,8 +16,8 @@
 namespace faultline {
 namespace {
 
-constexpr int kMostForeignLines = 64;       // in a row; then the output is over
-constexpr std::size_t kMostHosts = 256;     // whose lines are mixed
+constexpr int kMostForeignLines = 64;    // in a row; then the output is over
+constexpr std::size_t kMostHosts = 256;  // whose lines are mixed
 constexpr std::string_view kDshbakRuler = "----------------";
 
 bool is_ansible_result(std::string_view text) {

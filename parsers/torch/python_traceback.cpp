@@ -240,7 +240,8 @@ class Tracebacks : public Document {
     }
     // A copy may have lost its indentation: then the line behind a frame's is code.
     const bool surely = open.headless || (open.after_frame && !open.file.empty());
-    if (const auto raised = read_exception(text, surely)) {
+    const bool may_end_here = open.ignored || !line.is_remark;
+    if (const auto raised = read_exception(text, surely); raised && may_end_here) {
       if (!line.cut && may_quote_nccl(*raised)) {
         hold(open, *raised, line);
         return Line::part;
@@ -347,7 +348,7 @@ class Tracebacks : public Document {
       const bool goes_on = open.over;
       open = {};
       open.original = begins_original(text);
-      const bool is_ignored = text.starts_with(kIgnored);
+      const bool is_ignored = text.starts_with(kIgnored) || line.is_remark;
       open.follows = !open.original && !is_ignored;
       open.ignored = is_ignored || (goes_on && open.follows);
       return Line::part;
@@ -355,7 +356,7 @@ class Tracebacks : public Document {
     const bool waited = !open.in_frames;
     const bool follows = open.follows && waited;
     const bool original = open.original && waited;
-    const bool ignored = open.ignored && waited;
+    const bool ignored = line.is_remark || (open.ignored && waited);
     open = {};
     open.follows = follows;
     open.in_frames = true;

@@ -1,5 +1,8 @@
 #include "parsers/torch/stack_dump.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,6 +102,16 @@ std::string_view read_frame(std::string_view text) {
 bool begins_gdb_frames(std::string_view text) {
   static const Pattern kFirst(R"(^#0 +(?:0x[0-9a-f]+ in \S|\S.* \(.*\) (?:from|at) \S))");
   return text.starts_with("#0 ") && kFirst.find(text);
+}
+
+// A thread that stands in abort() waits for nobody: it is how its process ended. The frame that
+// called it; empty: it does not stand there.
+std::string_view aborting_in(const std::vector<std::string>& frames) {
+  const auto abort = std::ranges::find_if(frames, [](const std::string& frame) {
+    return frame.starts_with("__GI_abort ") || frame.starts_with("abort ");
+  });
+  return abort == frames.end() || abort + 1 == frames.end() ? std::string_view()
+                                                            : std::string_view(*(abort + 1));
 }
 
 class StackDump : public Document {
@@ -221,7 +234,12 @@ class StackDump : public Document {
     DocumentReading told;
     top_.pid = pid;
     told.reading.pid = pid;
-    told.reading.fact = top_;
+    const std::string_view aborting = top_.tool == "gdb" ? aborting_in(top_.frames) : "";
+    if (aborting.empty())
+      told.reading.fact = top_;
+    else
+      told.reading.fact = PythonException{.type = std::string(PythonException::kOfCpp),
+                                          .message = fmt::format("abort, called in {}", aborting)};
     told.line = std::move(line);
     readings.push_back(std::move(told));
   }

@@ -339,10 +339,12 @@ Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t
 bool calls_with_unheard_peers(const View& view, const std::vector<int>& ranks) {
   return std::ranges::any_of(view.communicators, [&](const Communicator& communicator) {
     return communicator.members.size() < static_cast<std::size_t>(communicator.nranks) &&
-           std::ranges::any_of(communicator.members, [&](std::size_t member) {
-             return view.member(member).calls > 0 &&
-                    std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
-           });
+           std::ranges::any_of(
+               communicator.members,
+               [&](std::size_t member) {
+                 return view.member(member).calls > 0 &&
+                        std::ranges::find(ranks, view.worker_of(member).rank) != ranks.end();
+               });
   });
 }
 

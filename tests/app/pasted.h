@@ -67,7 +67,8 @@ inline std::string broken_at(const std::string& text, std::size_t width) {
 inline void expect_the_same_of_mutations(const std::string& text) {
   const Diagnosis whole = pasted(text);
   const std::vector<std::string> hosts = hosts_of(whole);
-  for (const char* prefix : {"2026-03-05T02:47:10Z ", "[pod/trainer-0/main] ", "[pod/x] ", "  ", "login-1: "}) {
+  for (const char* prefix :
+       {"2026-03-05T02:47:10Z ", "[pod/trainer-0/main] ", "[pod/x] ", "  ", "login-1: "}) {
     SCOPED_TRACE(prefix);
     const Diagnosis viewed = pasted(with_prefix(text, prefix));
     EXPECT_EQ(cause_of(viewed), cause_of(whole));

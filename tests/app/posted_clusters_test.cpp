@@ -89,6 +89,16 @@ const std::vector<Case>& cases() {
        "PRTE has lost communication with a remote daemon.\n\n"
        "  HNP daemon   : [prterun-gpu-1-4711@0,0] on node gpu-1\n"
        "  Remote daemon: [prterun-gpu-1-4711@0,3] on node gpu-7\n"},
+      {"torchfrtrace's columns of ranks", "collective.rank_behind", "Rank 2",
+       "Rank 0                               Rank 2\n"
+       "-----------------------------------  -----------------------------------\n"
+       "all_reduce(input_sizes=[[64]], s=1)  all_reduce(input_sizes=[[64]], s=1)\n"
+       "broadcast(input_sizes=[[8]], s=1)\n"},
+      {"a back-trace of a process that aborted", "software.rank_crashed", "open_nic",
+       "#0  __pthread_kill_implementation (no_tid=0, signo=6) at ./nptl/pthread_kill.c:44\n"
+       "#1  0x00007fffefc288ff in __GI_abort () at ./stdlib/abort.c:79\n"
+       "#2  0x00007fffe850ac74 in open_nic (fd=49) at /opt/rdma/nic.c:2631\n"
+       "#3  0x00007ffff0476245 in ncclCommInitRankFunc (job_=0x555556c24180) at init.cc:1407\n"},
       {"a switch that puts the year before its stamp", "network.congestion", "leaf-3",
        "2026 Mar  5 02:47:10.006966 leaf-3 NOTICE swss#orchagent: :- report_pfc_storm: PFC "
        "Watchdog detected PFC storm on port Ethernet64, queue index 3\n"},

@@ -281,6 +281,24 @@ TEST(PostedEndings, WhatPythonCouldNotRaiseAnywhereFailsNobody) {
   EXPECT_EQ(diagnosis.verdict, Verdict::healthy);
 }
 
+TEST(PostedEndings, ATracebackThatALoggerCallsAWarningFailsNobody) {
+  const std::string_view kLines[] = {
+      "Could not reload a kernel",
+      "Traceback (most recent call last):", "  File \"/opt/torch/bundler.py\", line 219, in load",
+      "    raise RuntimeError(\"no such file\")", "RuntimeError: no such file"};
+  for (const auto& [severity, causes] : {std::pair{'W', 0U}, std::pair{'E', 1U}}) {
+    std::string text;
+    for (const std::string_view line : kLines)
+      text +=
+          fmt::format("[rank5]:{}0305 02:47:12.781000 24038 torch/_inductor/bundler.py:228] {}\n",
+                      severity, line);
+    text +=
+        "[rank5]:[W305 02:47:13.560671002 ProcessGroupNCCL.cpp:1569] Warning: WARNING: "
+        "destroy_process_group() was not called before program exit\n";
+    EXPECT_EQ(posted(text).root_causes.size(), causes);
+  }
+}
+
 TEST(PostedEndings, WhatThreadsOfARankRaiseAfterItWasInterruptedIsNoCause) {
   const std::string thread =
       "Exception in thread Thread-3 (_pin_memory_loop):\n"

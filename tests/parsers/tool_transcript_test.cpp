@@ -263,7 +263,7 @@ TEST(ToolTranscript, LinesOfSeveralHostsMayBeMixed) {
   const auto document = make_tool_transcript();
   std::vector<DocumentReading> readings;
   constexpr std::pair<std::string_view, std::string_view> kLines[] = {
-      {"gpu-7", "CA 'mlx5_0'"}, {"gpu-8", "CA 'mlx5_0'"},   {"gpu-7", "\tPort 1:"},
+      {"gpu-7", "CA 'mlx5_0'"}, {"gpu-8", "CA 'mlx5_0'"},     {"gpu-7", "\tPort 1:"},
       {"gpu-8", "\tPort 1:"},   {"gpu-8", "\t\tState: Down"}, {"gpu-7", "\t\tState: Active"}};
   for (const auto& [host, text] : kLines) {
     DocumentLine line{text, text, 1, 0};

@@ -124,8 +124,8 @@ TEST(LauncherPrefixes, LeaveNcclsOwnPrefixAlone) {
 const std::string kReport = "CA 'mlx5_0'";
 
 TEST(HostLabels, AreKnownFromTheFirstReportBehindThemOn) {
-  const std::vector<Told> told = unwrap_all({"gpu-7: before", "gpu-7: " + kReport, "gpu-7: after",
-                                             "gpu-8: another host", "gpu-7: "});
+  const std::vector<Told> told = unwrap_all(
+      {"gpu-7: before", "gpu-7: " + kReport, "gpu-7: after", "gpu-8: another host", "gpu-7: "});
   EXPECT_EQ(told, (std::vector<Told>{{.text = "gpu-7: before"},
                                      {.text = kReport, .host = "gpu-7"},
                                      {.text = "after", .host = "gpu-7"},
@@ -133,8 +133,20 @@ TEST(HostLabels, AreKnownFromTheFirstReportBehindThemOn) {
                                      {.text = "", .host = "gpu-7"}}));
 }
 
+TEST(HostLabels, OfContainersNeedNoNumber) {
+  const std::vector<Told> told =
+      unwrap_all({"trainer   | before", "trainer   | Traceback (most recent call last):",
+                  "trainer   |   File \"train.py\", line 7", "trainer   | "});
+  EXPECT_EQ(told,
+            (std::vector<Told>{{.text = "trainer   | before"},
+                               {.text = "Traceback (most recent call last):", .host = "trainer"},
+                               {.text = "  File \"train.py\", line 7", .host = "trainer"},
+                               {.text = "", .host = "trainer"}}));
+}
+
 TEST(HostLabels, MayStandBeforeOtherLayers) {
-  for (const char* layers : {"31: [rank31]: ", "> ", "2026 Mar  5 02:47:11.5 switch-3 NOTICE x: "}) {
+  for (const char* layers : {"31: [rank31]: ", "> ", "[1,31]<stderr>:", "(Worker pid=4711) ",
+                             "2026 Mar  5 02:47:11.5 switch-3 NOTICE x: "}) {
     SCOPED_TRACE(layers);
     EXPECT_EQ(unwrap_all({"gpu-7: " + (layers + kReport), "gpu-7: after"}).back(),
               (Told{.text = "after", .host = "gpu-7"}));

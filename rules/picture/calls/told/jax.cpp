@@ -15,8 +15,8 @@ ProgressTable table_of(const View& view, const TorchCrew& crew,
   ProgressTable table = table_of_ranks(crew);
   for (const auto& entry : view.job.torch().desync()) {
     const std::string& what = entry.fact.what;
-    const bool is_told = std::ranges::any_of(
-        told, [&](std::string_view ending) { return what.ends_with(ending); });
+    const bool is_told =
+        std::ranges::any_of(told, [&](std::string_view ending) { return what.ends_with(ending); });
     if (!is_told || !crew.in_attempt(entry.line)) continue;
     ProgressRow& row = table.rows.emplace_back();
     add_absent(row, entry.fact.ranks, entry.line);
