@@ -64,6 +64,7 @@ CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
              [&](const YAML::Node& node) { counter.extended = width_from(file, node); }),
        maybe("widths", read_widths), maybe("suspect", counter.suspect),
        maybe("faulty", counter.faulty), maybe("notable", counter.notable),
+       maybe("of_all", counter.of_all), maybe("most_share", counter.most_share),
        maybe("siblings", counter.siblings), maybe("least", counter.least),
        maybe("minus", read_minus), maybe("alone", counter.alone), maybe("gauge", counter.gauge),
        needed("means", counter.means)});

@@ -42,6 +42,9 @@ struct CounterMeaning {
   std::optional<double> suspect;                            // growth per hour, above which …
   std::optional<double> faulty;
   std::optional<double> notable;   // what one reading must exceed to be mentioned
+  // It counts some of what this one counts; one reading above that share means something.
+  std::string of_all;
+  double most_share = 0;
   double siblings = 0;             // 0: it is judged by itself
   double least = 0;                // beside siblings: less than that means nothing
   std::vector<std::string> minus;  // normalised

@@ -99,6 +99,18 @@ const std::vector<Case>& cases() {
        "#1  0x00007fffefc288ff in __GI_abort () at ./stdlib/abort.c:79\n"
        "#2  0x00007fffe850ac74 in open_nic (fd=49) at /opt/rdma/nic.c:2631\n"
        "#3  0x00007ffff0476245 in ncclCommInitRankFunc (job_=0x555556c24180) at init.cc:1407\n"},
+      {"a port that drops most of what arrives", "network.congestion", "60 % of rx_packets_phy",
+       "NIC statistics:\n     rx_packets: 333854100\n     rx_packets_phy: 97052087562\n"
+       "     rx_discards_phy: 58591428329\n     tx_discards_phy: 0\n"},
+      {"a module that receives no light", "network.link_down", "rx power low alarm",
+       "Identifier                                : 0x03 (SFP)\n"
+       "Receiver signal average optical power     : 0.0001 mW / -40.00 dBm\n"
+       "Laser rx power high alarm                 : Off\n"
+       "Laser rx power low alarm                  : On\n"
+       "Laser rx power low alarm threshold        : 0.0010 mW / -30.00 dBm\n"},
+      {"a disk that does not answer in a host's first minutes", "host.storage_stall", "nvme2",
+       "[  265.311275] nvme nvme2: I/O 775 QID 2 timeout, aborting\n"
+       "[  265.311382] nvme nvme2: I/O 779 QID 2 timeout, aborting\n"},
       {"a switch that puts the year before its stamp", "network.congestion", "leaf-3",
        "2026 Mar  5 02:47:10.006966 leaf-3 NOTICE swss#orchagent: :- report_pfc_storm: PFC "
        "Watchdog detected PFC storm on port Ethernet64, queue index 3\n"},

@@ -286,6 +286,7 @@ struct OneReading {
   std::string words;
   const LineRef* line = nullptr;
   bool full = false;  // it holds no more
+  bool much = false;  // beside what the port counts in all
 };
 
 bool is_above(const std::string& text, double limit) {
@@ -295,6 +296,16 @@ bool is_above(const std::string& text, double limit) {
     value = value * 10 + (c - '0');
   }
   return !text.empty() && value > limit;
+}
+
+// Which share it is of what the port counts in all, if it is more than a sound port has.
+std::optional<double> share_of_all(const View& view, const PartRecord& record,
+                                   const CounterMeaning& counter, std::string_view spelling) {
+  if (counter.of_all.empty()) return std::nullopt;
+  const double all = number_in(view, record, counter.of_all).value_or(0);
+  const double some = number_in(view, record, spelling).value_or(0);
+  if (all <= 0 || some <= counter.most_share * all) return std::nullopt;
+  return some / all;
 }
 
 std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t index) {
@@ -310,10 +321,12 @@ std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t inde
       const CounterWidth width = facts.view.catalog.counters->width_of(*counter, record->tool);
       const bool full =
           width.saturates && is_above(series.last().value, static_cast<double>(width.most) - 1);
-      readings.push_back({counter,
-                          fmt::format("{} is {}{}", spelling, series.last().value,
-                                      full ? ", the most it can hold" : ""),
-                          series.last().line.get(), full});
+      const auto share = share_of_all(facts.view, *record, *counter, spelling);
+      std::string words = fmt::format("{} is {}", spelling, series.last().value);
+      if (full) words += ", the most it can hold";
+      if (share) words += fmt::format(", {:.0f} % of {}", 100 * *share, counter->of_all);
+      readings.push_back({counter, std::move(words), series.last().line.get(), full,
+                          share.has_value()});
     }
   return readings;
 }
@@ -344,7 +357,9 @@ void mention_single_readings(const PartFacts& facts, Suspicions& found) {
     Suspicion suspicion;
     const bool full = std::ranges::any_of(readings, &OneReading::full);
     const bool stands_out =
-        !tells_of_a_job(facts.view) && (full || is_one_of_many_sound(facts, port));
+        !tells_of_a_job(facts.view) &&
+        (full || std::ranges::any_of(readings, &OneReading::much) ||
+         is_one_of_many_sound(facts, port));
     suspicion.verdict = stands_out ? Verdict::slow : Verdict::healthy;
     suspicion.since = readings.front().line->time;
     Finding& finding = suspicion.finding;

@@ -58,12 +58,14 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
   return passed && *passed < kBootPhaseUs;
 }
 
-// What breaks a GPU, memory or a CPU breaks it in the first minutes, too.
+// What breaks a GPU, memory, a CPU or a disk breaks it in the first minutes, too. Of storage only
+// what is warned of, as links that are slowed down, belongs to a boot.
 bool is_of_a_boot(const MessageSignature& signature) {
   const Cause cause = signature.cause;
+  const bool only_warns = signature.severity < Severity::error;
   return !signature.lasts && signature.severity < Severity::critical &&
          (is_of(cause, {Family::network, Family::pcie, Family::config}) ||
-          cause == Cause::host_storage_stall || is(cause, Trait::not_understood));
+          (cause == Cause::host_storage_stall && only_warns) || is(cause, Trait::not_understood));
 }
 
 void find_what_counts(KernelSighting& sighting, const std::vector<Maintenance>& maintenance,
