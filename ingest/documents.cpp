@@ -7,6 +7,9 @@
 namespace faultline {
 namespace {
 
+// The first word of what is saved. Before, one document was open at most, and nothing said whose.
+constexpr std::string_view kWithSpeakers = "by speaker";
+
 // For each character, the formats that a line with it in front may begin, in their order.
 using FormatsByFirst = std::array<std::vector<const DocumentFormat*>, 256>;
 
@@ -27,12 +30,12 @@ const DocumentFormat& format_beside() {
   return kBeside;
 }
 
-// Measuring takes as long as what it remembers. When it is done depends on the line alone, so that
+// Measuring takes as long as what it remembers. When it is done depends on the lines alone, so that
 // a body may be cut anywhere.
-bool is_to_be_measured(const DocumentLine& line) {
-  constexpr std::uint64_t kOneIn = 256;
+bool is_to_be_measured(std::int64_t lines, const DocumentLine& line) {
+  constexpr std::int64_t kOneIn = 256;
   constexpr std::size_t kLong = 4096;
-  return line.number % kOneIn == 0 || line.text.size() > kLong;
+  return lines % kOneIn == 0 || line.text.size() > kLong;
 }
 
 }  // namespace
@@ -47,7 +50,7 @@ const DocumentFormat* format_beginning_with(std::string_view text) {
 }
 
 bool Documents::wants(std::string_view text) const {
-  return open_ != nullptr || format_beside().begins(text) || format_beginning_with(text) != nullptr;
+  return is_open() || format_beside().begins(text) || format_beginning_with(text) != nullptr;
 }
 
 bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings) {
@@ -60,13 +63,28 @@ bool Documents::read_beside(const DocumentLine& line, std::vector<DocumentReadin
   return true;
 }
 
+// A line without a label may go on with what a labelled one began, and the other way round.
+Documents::Opens::iterator Documents::open_for(const DocumentLine& line) {
+  const Speaker speaker{std::string(line.host), line.rank};
+  if (const auto own = open_.find(speaker); own != open_.end()) return own;
+  if (speaker != Speaker()) return open_.find({});
+  return std::ranges::max_element(open_, {},
+                                  [](const auto& entry) { return entry.second.last_line; });
+}
+
 bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& readings) {
   if (read_beside(line, readings)) return true;
-  if (open_ && feed(line, readings)) {
-    // What an exception says may be the head of a list.
-    const DocumentFormat* next = open_ ? nullptr : format_beginning_with(line.text);
-    if (next != nullptr && next != format_) begin(*next, line, readings);
-    return true;
+  if (!open_.empty()) {
+    const auto at = open_for(line);
+    const DocumentFormat* known = at == open_.end() ? nullptr : at->second.format;
+    const std::size_t were_open = open_.size();
+    if (known != nullptr && feed(at, line, readings)) {
+      // What an exception says may be the head of a list.
+      const bool ended = open_.size() < were_open;
+      const DocumentFormat* next = ended ? format_beginning_with(line.text) : nullptr;
+      if (next != nullptr && next != known) begin(*next, line, readings);
+      return true;
+    }
   }
   const DocumentFormat* format = format_beginning_with(line.text);
   return format != nullptr && begin(*format, line, readings);
@@ -74,41 +92,61 @@ bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& rea
 
 bool Documents::begin(const DocumentFormat& format, const DocumentLine& line,
                       std::vector<DocumentReading>& readings) {
-  finish(readings);  // a document within another: the first was cut short
-  format_ = &format;
-  open_ = format.create();
-  return feed(line, readings);
+  // A document within another: the first was cut short.
+  if (const auto at = open_.empty() ? open_.end() : open_for(line); at != open_.end())
+    finish(at, readings);
+  if (open_.size() >= kMostSpeakers)
+    finish(std::ranges::min_element(open_, {},
+                                    [](const auto& entry) { return entry.second.last_line; }),
+           readings);
+  const auto at =
+      open_.insert_or_assign({std::string(line.host), line.rank}, Open{&format, format.create()})
+          .first;
+  return feed(at, line, readings);
 }
 
-bool Documents::feed(const DocumentLine& line, std::vector<DocumentReading>& readings) {
-  const Document::Line what = open_->feed(line, readings);
+bool Documents::feed(Opens::iterator at, const DocumentLine& line,
+                     std::vector<DocumentReading>& readings) {
+  Open& open = at->second;
+  open.last_line = line.number;
+  ++open.lines;
+  const Document::Line what = open.document->feed(line, readings);
   const bool mine = what == Document::Line::part || what == Document::Line::last;
-  if (mine) dialect_ = open_->dialect();
-  if (what == Document::Line::after) finish(readings);
-  if (what == Document::Line::last) open_ = nullptr;
-  if (open_ && is_to_be_measured(line) && open_->size() > kMaxBytes) {
-    open_ = nullptr;
+  if (mine) dialect_ = open.document->dialect();
+  if (what == Document::Line::after) {
+    finish(at, readings);
+  } else if (what == Document::Line::last) {
+    open_.erase(at);
+  } else if (is_to_be_measured(open.lines, line) &&
+             open.document->size() > kMaxBytes / open_.size()) {
+    open_.erase(at);
     ++given_up_;
   }
   return mine;
 }
 
-void Documents::finish(std::vector<DocumentReading>& readings) {
-  if (open_) open_->finish(readings);
-  open_ = nullptr;
+void Documents::finish(Opens::iterator at, std::vector<DocumentReading>& readings) {
+  at->second.document->finish(readings);
+  open_.erase(at);
 }
 
 void Documents::close(std::vector<DocumentReading>& readings) {
-  finish(readings);
+  while (!open_.empty()) finish(open_.begin(), readings);
   if (beside_) beside_->finish(readings);
   beside_ = nullptr;
 }
 
 std::string Documents::save() const {
+  if (open_.empty() && !beside_) return {};
   SavedBytesWriter saved;
-  if (open_) {
-    saved.text(format_->name);
-    open_->save(saved);
+  saved.text(kWithSpeakers);
+  for (const auto& [speaker, open] : open_) {
+    saved.text(open.format->name);
+    saved.text(speaker.host);
+    saved.number(speaker.rank);
+    saved.number(static_cast<std::int64_t>(open.last_line));
+    saved.number(open.lines);
+    open.document->save(saved);
   }
   if (beside_) {
     saved.text(format_beside().name);
@@ -118,23 +156,35 @@ std::string Documents::save() const {
 }
 
 void Documents::restore(std::string_view bytes) {
-  open_ = nullptr;
+  open_.clear();
   beside_ = nullptr;
   SavedBytesReader saved(bytes);
+  const bool with_speakers = SavedBytesReader(bytes).text() == kWithSpeakers;
+  if (with_speakers) saved.text();
   while (!saved.at_end())
-    if (!restore_one(saved)) return;
+    if (!restore_one(saved, with_speakers)) return;
 }
 
-bool Documents::restore_one(SavedBytesReader& saved) {
+bool Documents::restore_one(SavedBytesReader& saved, bool with_speaker) {
   const std::string_view name = saved.text();
   const auto formats = all_documents();
   const auto format = std::ranges::find(formats, name, &DocumentFormat::name);
   if (format == formats.end()) return false;
-  std::unique_ptr<Document> document = format->create();
-  document->restore(saved);
+  Speaker speaker;
+  Open open{.format = &*format};
+  if (with_speaker && !format->beside) {
+    speaker.host = saved.text();
+    speaker.rank = saved.small_number();
+    open.last_line = static_cast<std::uint64_t>(saved.number());
+    open.lines = saved.number();
+  }
+  open.document = format->create();
+  open.document->restore(saved);
   if (!saved.ok()) return false;  // not ours
-  if (!format->beside) format_ = &*format;
-  (format->beside ? beside_ : open_) = std::move(document);
+  if (format->beside)
+    beside_ = std::move(open.document);
+  else
+    open_.insert_or_assign(std::move(speaker), std::move(open));
   return true;
 }
 

@@ -1,7 +1,10 @@
-// The document that a source is in the middle of, if it is in one, and the one whose lines stand
-// among all others: parsers/document.h tells what that is.
+// The documents that a source is in the middle of, and the one whose lines stand among all others:
+// parsers/document.h tells what that is. Hosts and ranks whose lines are labelled and mixed have a
+// document each.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,10 +20,12 @@ const DocumentFormat* format_beginning_with(std::string_view text);
 
 class Documents {
  public:
-  // What a document may remember. One that would need more is given up.
+  // What all documents may remember. One that would need more than its share is given up.
   static constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
+  // Whose documents may be open at once.
+  static constexpr std::size_t kMostSpeakers = 256;
 
-  bool is_open() const { return open_ != nullptr; }
+  bool is_open() const { return !open_.empty(); }
 
   // Whether a line would be read as part of a document, by what is known before it is read.
   bool wants(std::string_view text) const;
@@ -43,15 +48,29 @@ class Documents {
   void restore(std::string_view saved);
 
  private:
+  // Who says a line, as far as its labels tell.
+  struct Speaker {
+    std::string host;
+    int rank = -1;
+    auto operator<=>(const Speaker&) const = default;
+  };
+  struct Open {
+    const DocumentFormat* format = nullptr;
+    std::unique_ptr<Document> document;
+    std::uint64_t last_line = 0;
+    std::int64_t lines = 0;
+  };
+  using Opens = std::map<Speaker, Open>;
+
   bool read_beside(const DocumentLine& line, std::vector<DocumentReading>& readings);
+  Opens::iterator open_for(const DocumentLine& line);
   bool begin(const DocumentFormat& format, const DocumentLine& line,
              std::vector<DocumentReading>& readings);
-  bool feed(const DocumentLine& line, std::vector<DocumentReading>& readings);
-  void finish(std::vector<DocumentReading>& readings);
-  bool restore_one(SavedBytesReader& saved);
+  bool feed(Opens::iterator at, const DocumentLine& line, std::vector<DocumentReading>& readings);
+  void finish(Opens::iterator at, std::vector<DocumentReading>& readings);
+  bool restore_one(SavedBytesReader& saved, bool with_speaker);
 
-  const DocumentFormat* format_ = nullptr;
-  std::unique_ptr<Document> open_;
+  Opens open_;
   std::unique_ptr<Document> beside_;
   std::string_view dialect_;
   std::uint64_t given_up_ = 0;

@@ -26,7 +26,7 @@ std::optional<LabelledLine> possible_label(std::string_view text);
 
 class HostLabels {
  public:
-  static constexpr std::size_t kMost = 1024;
+  static constexpr std::size_t kMost = 256;
 
   bool peel(Peeled& line);
 

@@ -41,7 +41,7 @@ struct CounterMeaning {
   std::map<std::string, CounterWidth, std::less<>> widths;  // by tool
   std::optional<double> suspect;                            // growth per hour, above which …
   std::optional<double> faulty;
-  std::optional<double> notable;   // what one reading must exceed to be mentioned
+  std::optional<double> notable;  // what one reading must exceed to be mentioned
   // It counts some of what this one counts; one reading above that share means something.
   std::string of_all;
   double most_share = 0;

@@ -325,8 +325,8 @@ std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t inde
       std::string words = fmt::format("{} is {}", spelling, series.last().value);
       if (full) words += ", the most it can hold";
       if (share) words += fmt::format(", {:.0f} % of {}", 100 * *share, counter->of_all);
-      readings.push_back({counter, std::move(words), series.last().line.get(), full,
-                          share.has_value()});
+      readings.push_back(
+          {counter, std::move(words), series.last().line.get(), full, share.has_value()});
     }
   return readings;
 }
@@ -357,9 +357,8 @@ void mention_single_readings(const PartFacts& facts, Suspicions& found) {
     Suspicion suspicion;
     const bool full = std::ranges::any_of(readings, &OneReading::full);
     const bool stands_out =
-        !tells_of_a_job(facts.view) &&
-        (full || std::ranges::any_of(readings, &OneReading::much) ||
-         is_one_of_many_sound(facts, port));
+        !tells_of_a_job(facts.view) && (full || std::ranges::any_of(readings, &OneReading::much) ||
+                                        is_one_of_many_sound(facts, port));
     suspicion.verdict = stands_out ? Verdict::slow : Verdict::healthy;
     suspicion.since = readings.front().line->time;
     Finding& finding = suspicion.finding;
