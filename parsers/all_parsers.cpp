@@ -79,6 +79,7 @@ constexpr Parser kParsers[] = {
     {"slurmctld", "JobId=", parse_slurmctld, true},
     {"gpu_agent", " detected on ", parse_quoted_xid, true},
     {"gpu_agent", " on Device=", parse_quoted_xid, true},
+    {"gpu_agent", "XidCriticalError ", parse_quoted_xid, true},
     {"gpu_agent", "\"entitiesImpacted\"", parse_nvsentinel, true},
     {"gpu_agent", "\"entities_impacted\"", parse_nvsentinel, true},
     {"ufm", "] CRITICAL [", parse_ufm, true},

@@ -24,9 +24,11 @@ PartReport report_of(std::string_view gpu, std::string_view code) {
 bool parse_quoted_xid(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kXid(
       R"((?i:\bxid[ =])(\d{1,3})(?:\.\d+)?\b[^\r\n]{0,200}?(?: detected on (?:GPU )?(?:UUID:)?| on Device=)(?:PCI:)?((?:[0-9a-fA-F]{4,8}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.[0-7])?|GPU-[0-9a-fA-F-]{36}))");
+  static const Pattern kCondition(
+      R"re(^\s*XidCriticalError +True +\S[^\r\n]{0,120}? \{"(\d{1,3})": ?true)re");
   std::string_view code;
   std::string_view gpu;
-  if (!kXid.find(text, &code, &gpu)) return false;
+  if (!kXid.find(text, &code, &gpu) && !kCondition.find(text, &code)) return false;
   readings.push_back({.fact = report_of(gpu, code)});
   return true;
 }

@@ -34,6 +34,7 @@ constexpr KubernetesTopic kTopics[] = {
     {"SystemOOM", "memory"},
     {"OOMKilling", "memory"},
     {"PodOOMKilling", "memory"},
+    {"CgroupOOM", "memory"},
     {"OOMKilled", "memory"},
     {"NodeNotReady", "node"},
     {"NodeReady", "node", true},

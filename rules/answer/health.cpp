@@ -47,6 +47,13 @@ bool somebody_stands(const View& view) {
   });
 }
 
+// Something ended or broke, says a line that nobody reads.
+bool something_may_have_ended(const View& view) {
+  return std::ranges::any_of(view.job.unread_lines().all(), [](const auto& entry) {
+    return entry.second.tells == TroubleKind::ends;
+  });
+}
+
 }  // namespace
 
 bool enough_to_call_healthy(const View& view) {
@@ -56,7 +63,8 @@ bool enough_to_call_healthy(const View& view) {
   if (view.members.empty() && !hosts_heard(view).empty()) return false;  // they never got to work
   if (view.members.empty() && view.job.torch().empty() && has_training(view)) return false;
   if (view.members.empty())
-    return (view.roll.seen > 0 && a_rank_spoke(view) && view.job.torch().exits().empty()) ||
+    return (view.roll.seen > 0 && view.roll.expected > 0 && a_rank_spoke(view) &&
+            view.job.torch().exits().empty() && !something_may_have_ended(view)) ||
            is_as_fast_as_it_should_be(view);
   return !view.lines_are_missing() && uncompared_members(view) == 0 &&
          broken_off_sources(view).empty();

@@ -111,6 +111,9 @@ const std::vector<Case>& cases() {
       {"a disk that does not answer in a host's first minutes", "host.storage_stall", "nvme2",
        "[  265.311275] nvme nvme2: I/O 775 QID 2 timeout, aborting\n"
        "[  265.311382] nvme nvme2: I/O 779 QID 2 timeout, aborting\n"},
+      {"a node's condition of Xids", "software.gpu_memory_fault", "Xid 31",
+       "  XidCriticalError     True    Mon, 23 Jun 2025 18:45:43 +0000   Mon, 23 Jun 2025 18:44:57 "
+       "+0000   {\"31\":true}                  6e43a052-e544-467b-a972-63d7cd2ce80a\n"},
       {"a switch that puts the year before its stamp", "network.congestion", "leaf-3",
        "2026 Mar  5 02:47:10.006966 leaf-3 NOTICE swss#orchagent: :- report_pfc_storm: PFC "
        "Watchdog detected PFC storm on port Ethernet64, queue index 3\n"},

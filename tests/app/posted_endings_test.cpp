@@ -208,6 +208,14 @@ TEST(PostedEndings, AWordOfAnEndIsNoneWhereTheJobWentOn) {
   EXPECT_EQ(posted(ended + lines).verdict, Verdict::unknown);
 }
 
+TEST(PostedEndings, ALineOfOneRankThatTellsNothingIsNoHealth) {
+  EXPECT_EQ(
+      posted("[1,564]<stderr>:[gpu-7:194169:0:194169] ib_mlx5_log.c:113  WRONG: a queue (synd "
+             "0x15 vend 0x81)\n")
+          .verdict,
+      Verdict::unknown);
+}
+
 TEST(PostedEndings, AWordOfAnEndHidesNoFault) {
   const std::string word = "INFO:     Application shutdown complete.\n";
   EXPECT_EQ(posted("Traceback (most recent call last):\n"
