@@ -325,7 +325,10 @@ bool LineReader::read_behind_label(const Message& message, const LinePlace& plac
   if (!labelled) return false;
   Message behind = message;
   behind.text = labelled->text;
-  if (behind.host.empty()) behind.host = labelled->label;
+  if (labelled->rank >= 0)
+    behind.rank = labelled->rank;
+  else if (behind.host.empty())
+    behind.host = labelled->label;
   if (!ask_parsers(behind, place)) return false;
   unwrapper_.learn_label(labelled->label);
   return true;

@@ -24,6 +24,15 @@ bool report_shows_a_label(std::string_view line, std::string_view behind) {
   return of_line == nullptr || of_line == format;
 }
 
+// rank7, RANK_7, rank-7; -1: it names no rank.
+int rank_of(std::string_view label) {
+  constexpr std::size_t kMostDigits = 6;
+  if (!take(label, "rank") && !take(label, "Rank") && !take(label, "RANK")) return -1;
+  if (!take(label, '-')) take(label, '_');
+  std::int64_t rank = 0;
+  return take_number(label, rank, kMostDigits) && label.empty() ? static_cast<int>(rank) : -1;
+}
+
 }  // namespace
 
 std::optional<LabelledLine> possible_label(std::string_view text) {
@@ -36,7 +45,7 @@ std::optional<LabelledLine> possible_label(std::string_view text) {
     return std::nullopt;
   }
   if (!rest.empty() && !take(rest, ' ')) return std::nullopt;
-  return LabelledLine{label, rest};
+  return LabelledLine{label, rest, rank_of(label)};
 }
 
 bool HostLabels::peel(Peeled& line) {
@@ -49,7 +58,12 @@ bool HostLabels::peel(Peeled& line) {
     if (possible && shown) learn(possible->label);
     if (peeled || !shown) return peeled;
   }
-  line.named_by_label(possible->label);
+  if (possible->rank >= 0) {
+    line.rank = possible->rank;
+    line.labelled = true;
+  } else {
+    line.named_by_label(possible->label);
+  }
   line.text = possible->text;
   return true;
 }

@@ -19,6 +19,7 @@ namespace faultline {
 struct LabelledLine {
   std::string_view label;
   std::string_view text;
+  int rank = -1;  // that the label names; then it names no host
 };
 
 // If a text begins as if with such a label; no device has that name.

@@ -144,6 +144,11 @@ TEST(HostLabels, OfContainersNeedNoNumber) {
                                {.text = "", .host = "trainer"}}));
 }
 
+TEST(HostLabels, ThatNameARankNameNoHost) {
+  EXPECT_EQ(unwrap_all({"rank-7: " + kReport, "rank-7: after"}).back(),
+            (Told{.text = "after", .rank = 7}));
+}
+
 TEST(HostLabels, MayStandBeforeOtherLayers) {
   for (const char* layers : {"31: [rank31]: ", "> ", "[1,31]<stderr>:", "(Worker pid=4711) ",
                              "2026 Mar  5 02:47:11.5 switch-3 NOTICE x: "}) {
