@@ -30,6 +30,8 @@ const DocumentFormat& format_beside() {
   return kBeside;
 }
 
+constexpr auto kWhenFed = [](const auto& entry) { return entry.second.last_line; };
+
 // Measuring takes as long as what it remembers. When it is done depends on the lines alone, so that
 // a body may be cut anywhere.
 bool is_to_be_measured(std::int64_t lines, const DocumentLine& line) {
@@ -68,8 +70,7 @@ Documents::Opens::iterator Documents::open_for(const DocumentLine& line) {
   const Speaker speaker{std::string(line.host), line.rank};
   if (const auto own = open_.find(speaker); own != open_.end()) return own;
   if (speaker != Speaker()) return open_.find({});
-  return std::ranges::max_element(open_, {},
-                                  [](const auto& entry) { return entry.second.last_line; });
+  return std::ranges::max_element(open_, {}, kWhenFed);
 }
 
 bool Documents::read(const DocumentLine& line, std::vector<DocumentReading>& readings) {
@@ -96,9 +97,7 @@ bool Documents::begin(const DocumentFormat& format, const DocumentLine& line,
   if (const auto at = open_.empty() ? open_.end() : open_for(line); at != open_.end())
     finish(at, readings);
   if (open_.size() >= kMostSpeakers)
-    finish(std::ranges::min_element(open_, {},
-                                    [](const auto& entry) { return entry.second.last_line; }),
-           readings);
+    finish(std::ranges::min_element(open_, {}, kWhenFed), readings);
   const auto at =
       open_.insert_or_assign({std::string(line.host), line.rank}, Open{&format, format.create()})
           .first;

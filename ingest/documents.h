@@ -15,7 +15,7 @@
 
 namespace faultline {
 
-// Of the document that may begin with this line; null: none may.
+// The format of the document that may begin with this line; null: none may.
 const DocumentFormat* format_beginning_with(std::string_view text);
 
 class Documents {

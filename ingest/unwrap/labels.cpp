@@ -33,12 +33,23 @@ int rank_of(std::string_view label) {
   return take_number(label, rank, kMostDigits) && label.empty() ? static_cast<int>(rank) : -1;
 }
 
+// 192.168.3.100, as a file of hosts may name them.
+bool is_address(std::string_view label) {
+  constexpr int kParts = 4;
+  std::int64_t part = 0;
+  for (int i = 0; i < kParts; ++i)
+    if ((i > 0 && !take(label, '.')) || !take_number(label, part, 3)) return false;
+  return label.empty();
+}
+
 }  // namespace
 
 std::optional<LabelledLine> possible_label(std::string_view text) {
   std::string_view rest = text;
   const std::string_view label = take_while(rest, is_name);
-  if (label.size() > kMostOfALabel || std::ranges::none_of(label, is_letter)) return std::nullopt;
+  if (label.size() > kMostOfALabel ||
+      (std::ranges::none_of(label, is_letter) && !is_address(label)))
+    return std::nullopt;
   if (take(rest, ':')) {
     if (std::ranges::none_of(label, is_digit) || is_device(label)) return std::nullopt;
   } else if (take_blanks(rest) == 0 || !take(rest, '|')) {

@@ -2,9 +2,11 @@
 // Kubernetes' device plug-in, NVSentinel.
 //
 //   XID 79(GPU has fallen off the bus) detected on PCI:0000:ae:00
-//   XidCriticalError     True    Mon, 23 Jun 2025 18:45:43 +0000   ...   {"79":true}   a condition
-//   of a node XidCriticalError: Xid=79 on Device=GPU-604ac76c-…; marking device as unhealthy.
+//   XidCriticalError: Xid=79 on Device=GPU-604ac76c-…; marking device as unhealthy.
 //   {"checkName":"GpuXidError","isHealthy":false,"errorCode":["79"],"entitiesImpacted":[…],…}
+//
+// A condition of a node, as kubectl prints it:
+//   XidCriticalError     True    Mon, 23 Jun 2025 18:45:43 +0000   …   {"79":true}
 #pragma once
 
 #include <string_view>

@@ -60,17 +60,8 @@ class RecorderTable : public Document {
  public:
   Line feed(const DocumentLine& line, std::vector<DocumentReading>& readings) override {
     const std::string_view text = line.text;
-    if (columns_.empty() || columns_.back().begin == 0) {
-      if (columns_.empty()) {
-        for (const int rank : ranks_of_heading(trimmed(text))) columns_.push_back({.rank = rank});
-        heading_.keep(line);
-        return columns_.empty() ? Line::after : Line::part;
-      }
-      const std::vector<std::size_t> begins = columns_of(text);
-      if (begins.size() != columns_.size()) return Line::after;
-      for (std::size_t i = 0; i < begins.size(); ++i) columns_[i].begin = begins[i];
-      return Line::part;
-    }
+    if (columns_.empty()) return read_heading(line);
+    if (!has_ruler()) return read_ruler(text);
     if (line.cut || !read_row(text)) {
       finish(readings);
       columns_.clear();
@@ -125,6 +116,22 @@ class RecorderTable : public Document {
   }
 
  private:
+  // No column but the first begins at 0.
+  bool has_ruler() const { return columns_.back().begin > 0; }
+
+  Line read_heading(const DocumentLine& line) {
+    for (const int rank : ranks_of_heading(trimmed(line.text))) columns_.push_back({.rank = rank});
+    heading_.keep(line);
+    return columns_.empty() ? Line::after : Line::part;
+  }
+
+  Line read_ruler(std::string_view text) {
+    const std::vector<std::size_t> begins = columns_of(text);
+    if (begins.size() != columns_.size()) return Line::after;
+    for (std::size_t i = 0; i < begins.size(); ++i) columns_[i].begin = begins[i];
+    return Line::part;
+  }
+
   // A rank that has called less leaves its cells blank from there on.
   bool read_row(std::string_view text) {
     std::optional<std::string_view> call;

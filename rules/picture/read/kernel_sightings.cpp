@@ -59,7 +59,7 @@ bool while_booting(const KernelSighting& sighting, const KernelSaying& saying) {
 }
 
 // What breaks a GPU, memory, a CPU or a disk breaks it in the first minutes, too. Of storage only
-// what is warned of, as links that are slowed down, belongs to a boot.
+// warnings belong to a boot, as of disk links that are slowed down.
 bool is_of_a_boot(const MessageSignature& signature) {
   const Cause cause = signature.cause;
   const bool only_warns = signature.severity < Severity::error;

@@ -144,6 +144,15 @@ TEST(HostLabels, OfContainersNeedNoNumber) {
                                {.text = "", .host = "trainer"}}));
 }
 
+TEST(HostLabels, MayBeAddressesAndNoOtherNumbers) {
+  EXPECT_EQ(unwrap_all({"192.168.3.100: " + kReport, "192.168.3.100: after"}).back(),
+            (Told{.text = "after", .host = "192.168.3.100"}));
+  for (const std::string label : {"1.5: ", "192.168.3: ", "2026.03.05.1000: "}) {
+    SCOPED_TRACE(label);
+    EXPECT_EQ(unwrap_all({label + kReport, label + "after"}).back().text, label + "after");
+  }
+}
+
 TEST(HostLabels, ThatNameARankNameNoHost) {
   EXPECT_EQ(unwrap_all({"rank-7: " + kReport, "rank-7: after"}).back(),
             (Told{.text = "after", .rank = 7}));
