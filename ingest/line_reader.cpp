@@ -287,10 +287,7 @@ bool LineReader::read_message(const Message& message, const LinePlace& place) {
     return true;
   }
   if (ask_parsers(message, place)) return true;
-  if (continue_warning(message, place)) {
-    count(kNccl);
-    return true;
-  }
+  if (continue_warning(message, place)) return true;
   if (read_behind_label(message, place)) return true;
   if (keep_unclaimed(message, place)) {
     count(kKernel);
@@ -426,10 +423,12 @@ void LineReader::drop_unfinished() {
   });
 }
 
-// A warning of several lines, of which only the first has a frame.
+// A warning of several lines, of which only the first has a frame; or a line of the kernel's that a
+// mail broke.
 bool LineReader::continue_warning(const Message& message, const LinePlace& place) {
   constexpr std::size_t kMostPieces = 3;  // a narrow terminal's
   if (last_warning_.line == 0 || place.number != last_warning_.line + 1) return false;
+  if (message.from_kernel) return false;
   Event& event = batch_.events[last_warning_.event];
   auto* remark = std::get_if<Remark>(&event.fact);
   if (remark == nullptr || batch_.speakers[event.speaker].rank != message.rank) return false;
@@ -443,6 +442,7 @@ bool LineReader::continue_warning(const Message& message, const LinePlace& place
   if (between) {
     remark->text += *between;
     remark->text += more;
+    count(remark->dialect);
     return true;
   }
   if (last_warning_.more.size() == kMostPieces) last_warning_.line = 0;  // it has ended
@@ -452,6 +452,7 @@ bool LineReader::continue_warning(const Message& message, const LinePlace& place
   if (!whole) return false;
   remark->text = std::move(*whole);
   last_warning_.more.clear();
+  count(remark->dialect);
   return true;
 }
 
@@ -543,7 +544,11 @@ void LineReader::keep_said(Remark&& remark, const Message& message, const LinePl
 bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) {
   if (line_end_ == LineEnd::missing) return message.from_kernel;
   WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
+  const std::size_t events_before = batch_.events.size();
   if (found.remark) keep_said(std::move(*found.remark), message, place);
+  if (message.from_kernel && batch_.events.size() > events_before &&
+      WrappedRows::may_be_of_a_mail(place.text))
+    last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
   if (found.is_of_torch) count(kTorch);
   if (found.is_of_nccl) count(kNccl);
   return found.is_of_kernel;

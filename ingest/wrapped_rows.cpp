@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ingest/unwrap/framed.h"
+#include "ingest/unwrap/labels.h"
 #include "ingest/unwrap/scan.h"
 #include "model/saved_bytes.h"
 
@@ -12,6 +13,10 @@ namespace {
 
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 400;
+
+// Programs for mail break rows before this column.
+constexpr std::size_t kOfMail = 80;
+constexpr std::size_t kLeastOfMail = 68;
 
 constexpr int kVotesNeeded = 3;
 constexpr int kVotesOfWholeRow = 2;  // the second row is as long as the first
@@ -68,6 +73,11 @@ bool are_of_a_table(std::string_view row, std::string_view next) {
   return row.front() == next.front() && kBorders.find(row.front()) != std::string_view::npos;
 }
 
+// Each begins as with the name of its host.
+bool are_labelled(std::string_view row, std::string_view next) {
+  return possible_label(next) && possible_label(row);
+}
+
 }  // namespace
 
 void WrappedRows::stop() {
@@ -110,7 +120,21 @@ void WrappedRows::vote(int votes) {
 }
 
 void WrappedRows::told_more() {
-  if (state_ == State::learning) vote(kVotesNeeded);
+  if (state_ == State::learning && !is_mail_) vote(kVotesNeeded);
+}
+
+bool WrappedRows::may_be_of_a_mail(std::string_view row) {
+  const std::size_t columns = columns_of(without_end(row));
+  return columns >= kNarrowest && columns < kOfMail;
+}
+
+// Its first word would not have stood behind the row before.
+bool WrappedRows::goes_on_as_in_mail(std::string_view row) const {
+  if (of_mail_.empty() || is_blank_row(row) || is_blank(row.front()) || begins_a_line(row) ||
+      are_labelled(of_mail_, row))
+    return false;
+  const std::size_t word = std::min(row.find(' '), row.size());
+  return columns_of(row) < kOfMail && columns_of(of_mail_) + 1 + word >= kLeastOfMail;
 }
 
 WrappedRows::Learned WrappedRows::learn(std::string_view row, std::uint64_t number,
@@ -123,9 +147,23 @@ WrappedRows::Learned WrappedRows::learn(std::string_view row, std::uint64_t numb
   }
   // What told something by itself may be a row of a table, as long as the others.
   const bool is_own = read.counted || read.told || read.inside;
+  is_mail_ = !is_own && before_.empty() && goes_on_as_in_mail(row);
+  if (is_mail_) {
+    line_ = std::exchange(of_mail_, {});
+    if (!is_blank(line_.back())) line_ += ' ';
+    first_row_ = number - 1;
+    line_ += row;
+    return Learned::line_ends;
+  }
+  of_mail_.clear();
+  if (may_be_of_a_mail(row) && !read.told && !read.inside && begins_a_line(row)) {
+    of_mail_ = row;
+    counted_ = read.counted;
+  }
   if (!before_.empty()) {
     const bool splits_letters = is_letter(before_.back()) && !row.empty() && is_letter(row.front());
-    const bool may_go_on = may_go_on_with(row) && (!is_own || splits_letters);
+    const bool may_go_on =
+        may_go_on_with(row) && (!is_own || splits_letters) && !are_labelled(before_, row);
     if (may_go_on && seems_to_go_on_with(row)) {
       count_for(row, is_own);
     } else if (!read.inside && (is_own || !may_go_on)) {
@@ -154,7 +192,8 @@ WrappedRows::Learned WrappedRows::learn(std::string_view row, std::uint64_t numb
 
 bool WrappedRows::goes_on_with(std::string_view row) {
   row = without_end(row);
-  const bool goes_on = may_go_on_with(row) && !are_of_a_table(line_, row);
+  const bool goes_on =
+      may_go_on_with(row) && !are_of_a_table(line_, row) && !are_labelled(line_, row);
   // Of lines as they were printed, those as long as the longest are followed by lines.
   if (is_joining()) against_ = std::max(0, against_ + (goes_on ? -1 : 1));
   return goes_on;
@@ -193,6 +232,7 @@ std::string WrappedRows::save() const {
         static_cast<std::int64_t>(counted_), static_cast<std::int64_t>(first_row_)})
     saved.number(number);
   saved.text(before_);
+  saved.text(of_mail_);
   saved.text(line_);
   return saved.take();
 }
@@ -211,9 +251,10 @@ void WrappedRows::restore(std::string_view bytes) {
   counted_ = saved.number() != 0;
   first_row_ = static_cast<std::uint64_t>(saved.number());
   before_ = saved.text();
+  of_mail_ = saved.text();
   line_ = saved.text();
   if (!saved.ok() || !saved.at_end() || line_.size() > 2 * kMostBytes ||
-      before_.size() > kMostBytes)
+      before_.size() > kMostBytes || of_mail_.size() > kMostBytes)
     stop();
 }
 

@@ -1,6 +1,7 @@
 // A log whose lines were broken at some column, by a terminal that it was copied from or by a
 // program that cuts lines: its rows become lines again. That it is one shows where rows as long as
-// the longest are followed by what goes on within a word. Holds one line.
+// the longest are followed by what goes on within a word. A mail's lines are broken between words:
+// there what tells nothing by itself goes on with a row that begins as no line does. Holds one line.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +31,10 @@ class WrappedRows {
   bool is_open() const { return !line_.empty(); }
 
   // A blank row would tell it something.
-  bool waits() const { return is_open() || !before_.empty(); }
+  bool waits() const { return is_open() || !before_.empty() || !of_mail_.empty(); }
+
+  // As short as rows of mails are, and long enough to have been broken.
+  static bool may_be_of_a_mail(std::string_view row);
 
   // Of an open line. add: true if the row was its last.
   bool goes_on_with(std::string_view row);
@@ -56,7 +60,10 @@ class WrappedRows {
   void told_more();
 
   // The next row is not the one behind the last.
-  void forget_row() { before_.clear(); }
+  void forget_row() {
+    before_.clear();
+    of_mail_.clear();
+  }
 
   // Empty: it is not watching.
   std::string save() const;
@@ -68,6 +75,7 @@ class WrappedRows {
   void count_against();
   bool may_go_on_with(std::string_view row) const;
   bool seems_to_go_on_with(std::string_view row) const;
+  bool goes_on_as_in_mail(std::string_view row) const;
   void count_for(std::string_view row, bool is_own);
   void vote(int votes);
 
@@ -79,6 +87,8 @@ class WrappedRows {
   std::int64_t rows_ = 0;
   std::string before_;  // learning: the row before, if the next one may go on with it
   bool before_told_ = false;
+  std::string of_mail_;   // learning: the row before, if a mail may have broken it
+  bool is_mail_ = false;  // what was joined last was broken so
   bool counted_ = false;  // the open line, or the row before
   std::string line_;
   std::uint64_t first_row_ = 0;  // of the open line, in the source

@@ -22,14 +22,14 @@ struct SignalName {
 };
 
 constexpr SignalName kSignals[] = {
-    {"SIGABRT", 6},  {"Aborted", 6},
+    {"SIGABRT", 6},  {"Abort", 6},
     {"SIGBUS", 7},   {"Bus error", 7},
     {"SIGFPE", 8},   {"Floating", 8},
     {"SIGKILL", 9},  {"Killed", 9},
     {"SIGSEGV", 11}, {"Segmentation fault", 11},
     {"SIGTERM", 15}, {"Terminated", 15},
     {"SIGINT", 2},   {"SIGHUP", 1},
-    {"SIGILL", 4},   {"Illegal instruction", 4},
+    {"SIGILL", 4},   {"Illegal ", 4},
 };
 
 // 3 or 0-2,4-7
@@ -47,6 +47,13 @@ std::vector<int> task_list(std::string_view text) {
   return tasks;
 }
 
+// zsh writes them small.
+bool begins_with(std::string_view name, std::string_view known) {
+  constexpr char kSmall = 0x20;
+  return !name.empty() && (name.front() | kSmall) == (known.front() | kSmall) &&
+         name.substr(1).starts_with(known.substr(1));
+}
+
 std::string shortened(std::string_view text) {
   return std::string(tool_text::trimmed(text).substr(0, kMostNameBytes));
 }
@@ -55,7 +62,7 @@ std::string shortened(std::string_view text) {
 
 std::optional<int> signal_named(std::string_view name) {
   const auto* known = std::ranges::find_if(
-      kSignals, [&](const SignalName& signal) { return name.starts_with(signal.name); });
+      kSignals, [&](const SignalName& signal) { return begins_with(name, signal.name); });
   return known == std::end(kSignals) ? std::nullopt : std::optional(known->number);
 }
 
@@ -198,6 +205,24 @@ bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings) {
   std::string_view pid;
   std::string_view reason;
   if (!kLine.find(text, &pid, &reason)) return false;
+  readings.push_back({.fact = ProcessExit{.teller = "shell",
+                                          .pid = number_in<std::int64_t>(pid).value_or(0),
+                                          .signal = signal_named(reason),
+                                          .reason = std::string(reason)}});
+  return true;
+}
+
+// What a shell prints of what it started by hand: all of the line, or "zsh: segmentation fault
+// (core dumped)  python3 train.py".
+bool parse_shell_word(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kLine(
+      R"(^(?:(?:zsh: |\[\d+\] +\+? *(\d+) )(segmentation fault|abort|bus error|floating point exception|illegal hardware instruction|killed)(?: +\(core dumped\))?(?:  .*)?|(Segmentation fault|Aborted|Bus error|Floating point exception|Illegal instruction) \(core dumped\)|(Killed))$)");
+  std::string_view pid;
+  std::string_view of_zsh;
+  std::string_view of_bash;
+  std::string_view killed;
+  if (!kLine.find(tool_text::trimmed(text), &pid, &of_zsh, &of_bash, &killed)) return false;
+  const std::string_view reason = !of_zsh.empty() ? of_zsh : !of_bash.empty() ? of_bash : killed;
   readings.push_back({.fact = ProcessExit{.teller = "shell",
                                           .pid = number_in<std::int64_t>(pid).value_or(0),
                                           .signal = signal_named(reason),

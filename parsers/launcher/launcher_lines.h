@@ -16,6 +16,7 @@ bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings)
 bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_shell_word(std::string_view text, std::vector<Reading>& readings);
 
 // Sets the signal, too, where the code tells one.
 void set_exit_code(ProcessExit& exit, int code);

@@ -34,6 +34,7 @@ bool read_nodes(std::string_view text, bool labelled, std::vector<PartReport>& t
       R"(^Nodes? (\S+) ((?:has )?unexpectedly rebooted|rebooted, killing missing step|not responding(?:, setting DOWN)?|now responding))");
   static const Pattern kSet(R"(^node (\S+) (reason|state) set to:? ?(.+)$)");
   static const Pattern kProlog(R"(^(Prolog/Epilog failure) on nodes (\S+), set to state DRAIN)");
+  static const Pattern kRefused(R"(^Setting node (\S+) state to INVAL with reason: ?(.+)$)");
   static const Pattern kFailed(
       R"(^(?:Killing JobId=(\S+) on|Removing) (failed node) (\S+)(?: from JobId=\S+)?$)");
   std::string_view nodes;
@@ -44,6 +45,8 @@ bool read_nodes(std::string_view text, bool labelled, std::vector<PartReport>& t
     field = "event";
   else if (kSet.find(text, &nodes, &field, &what))
     what = trimmed(what);
+  else if (kRefused.find(text, &nodes, &what))
+    field = "refused";
   else if (kProlog.find(text, &what, &nodes))
     field = "reason";
   else if (kFailed.find(text, &job, &what, &nodes))

@@ -13,6 +13,7 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
 #include "rules/picture/when/between.h"
+#include "rules/story/machines.h"
 #include "rules/story/precedence.h"
 #include "rules/story/rings.h"
 
@@ -179,7 +180,7 @@ class Linker {
       const Subject& subject = finding.subject;
       parts_.push_back({.cause = finding.cause,
                         .gpus = numbering.numbers_of(subject.gpus),
-                        .hosts = numbering.numbers_of(subject.hosts),
+                        .hosts = numbering.numbers_of(machines_of(finding)),
                         .ranks = numbering.numbers_of(subject.ranks),
                         .communicators = numbering.numbers_of(subject.communicators),
                         .held_up = numbering.numbers_of(candidates[i].held_up)});

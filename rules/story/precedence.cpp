@@ -4,12 +4,15 @@
 #include <map>
 #include <string_view>
 
+#include "rules/story/machines.h"
+
 namespace faultline {
 namespace {
 
-bool share_a_host(const Subject& a, const Subject& b) {
-  return std::ranges::any_of(a.hosts, [&](const std::string& host) {
-    return std::ranges::find(b.hosts, host) != b.hosts.end();
+bool share_a_host(const Finding& a, const Finding& b) {
+  const std::vector<std::string> others = machines_of(b);
+  return std::ranges::any_of(machines_of(a), [&](const std::string& host) {
+    return std::ranges::find(others, host) != others.end();
   });
 }
 
@@ -61,7 +64,7 @@ bool named_before(const Finding& a, const Finding& b) {
 Order told_order(const Candidate& a, const Candidate& b) {
   if (is(a.finding().cause, Trait::absence) || is(b.finding().cause, Trait::absence))
     return Order::cannot_tell;
-  const bool same_host = share_a_host(a.finding().subject, b.finding().subject);
+  const bool same_host = share_a_host(a.finding(), b.finding());
   const Order by_clock = order_of(a.suspicion.since, b.suspicion.since, same_host);
   return by_clock != Order::cannot_tell ? by_clock : order_of_places(a.finding(), b.finding());
 }

@@ -16,6 +16,7 @@
 namespace faultline {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -185,6 +186,40 @@ TEST(WrappedRows, LearnsFromRowsThatGoOnWithinAWord) {
   const WrappedRows::Line joined = rows.take();
   EXPECT_EQ(joined.text, row + row + "b");
   EXPECT_EQ(joined.first_row, 11U);
+}
+
+// Tables of two hosts, mixed: a row of one is as long as that of the other.
+TEST(WrappedRows, OfHostsWithLabelsAreLines) {
+  const std::string row = "gpu-7: +" + std::string(71, '-') + "+";
+  WrappedRows rows;
+  rows.learn(row, 1, {});
+  EXPECT_EQ(rows.learn("gpu-8: +" + std::string(71, '-') + "+", 2, {}),
+            WrappedRows::Learned::nothing);
+  EXPECT_EQ(rows.learn("gpu-7: | a", 3, {}), WrappedRows::Learned::nothing);
+  EXPECT_FALSE(rows.is_open());
+}
+
+TEST(WrappedRows, OfAMailAreJoinedBetweenWords) {
+  const std::string mail =
+      "[ 2340.104001] a line of over eighty columns is the longest of all that stand in this "
+      "mail\n"
+      "[ 2351.934190] nvidia 0000:3b:00.0: told by its driver: NVRM: Xid\n"
+      "(PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+  EXPECT_THAT(facts_of(mail), ElementsAre(HasSubstr("Xid (PCI:0000:3b:00): 79")));
+}
+
+TEST(WrappedRows, WhatWouldHaveFittedBehindARowIsALineOfItsOwn) {
+  using Learned = WrappedRows::Learned;
+  WrappedRows rows;
+  rows.learn(std::string(90, 'a'), 1, {.told = true, .counted = true});
+  const std::string row = "[ 2346.279770] a driver says something of itself";
+  rows.learn(row, 2, {.counted = true});
+  EXPECT_EQ(rows.learn("a word", 3, {}), Learned::nothing);
+  rows.learn(row + " that is long enough", 4, {.told = true, .counted = true});
+  EXPECT_EQ(rows.learn("a word", 5, {}), Learned::nothing);
+  rows.learn(row + " that is long enough", 6, {.counted = true});
+  EXPECT_EQ(rows.learn("a word", 7, {}), Learned::line_ends);
+  EXPECT_EQ(rows.take().text, row + " that is long enough a word");
 }
 
 TEST(WrappedRows, ALineThatTellsMoreThanItsRowsWasOne) {

@@ -32,6 +32,7 @@ TEST(Slurmctld, ReadsWhatItSaysOfNodesAndJobs) {
       {"error: Nodes trn3 not responding, setting DOWN",
        "nodes trn3 event=not responding, setting DOWN"},
       {"slurmctld: Node trn3 now responding", "nodes trn3 event=now responding"},
+      {"error: Setting node trn3 state to INVAL with reason:Low CPUs", "nodes trn3 refused=Low CPUs"},
       {"slurmctld: error: Node trn3 has unexpectedly rebooted boot_time=1772677001",
        "nodes trn3 event=has unexpectedly rebooted"},
       {"Killing JobId=48213 on failed node trn3",

@@ -267,6 +267,20 @@ TEST(LauncherLines, WhoEndedAndHow) {
       {{"a shell's word",
         "/var/spool/job7/slurm_script: line 15: 259449 Killed      ./train",
         {ProcessExit{.teller = "shell", .pid = 259449, .signal = 9, .reason = "Killed"}}}});
+  expect_all<Fact>(
+      parse_shell_word,
+      {{"of what was started by hand",
+        "Segmentation fault (core dumped)",
+        {ProcessExit{.teller = "shell", .signal = 11, .reason = "Segmentation fault"}}},
+       {"a kill", "Killed", {ProcessExit{.teller = "shell", .signal = 9, .reason = "Killed"}}},
+       {"zsh's way",
+        "zsh: floating point exception (core dumped)  ./train --steps 7",
+        {ProcessExit{.teller = "shell", .signal = 8, .reason = "floating point exception"}}},
+       {"zsh's way with the number of the process",
+        "[1]  + 48213 killed     python3 train.py",
+        {ProcessExit{.teller = "shell", .pid = 48213, .signal = 9, .reason = "killed"}}},
+       {"a sentence", "the script was Killed (core dumped)", {}},
+       {"another's word", "Killed by the user", {}}});
 }
 
 }  // namespace

@@ -137,6 +137,29 @@ bool was_ended_before(const FirstEchoes& ended, const Told& told) {
   return end != nullptr && said_order(*end, told.saying->line) == Order::before;
 }
 
+// A collective raises a RuntimeError where it cannot go on, whoever is the reason; what is wrong
+// with its arguments is another class.
+bool may_be_a_peers(const View& view, const PythonException& exception) {
+  if (exception.type != "RuntimeError" || exception.function.empty()) return false;
+  const StackFrame frame{exception.function, exception.file};
+  return std::ranges::any_of(view.catalog.frames.meanings, [&](const FrameMeaning& meaning) {
+    return meaning.wait == StackWait::collective && meaning.knows(frame);
+  });
+}
+
+// A library of collectives prints its reason below the exception that PyTorch makes of its error.
+bool gives_the_reason(const View& view, const Told& exception, const Told& below) {
+  constexpr std::uint64_t kMostLines = 16;
+  if (exception.match || !exception.saying->exception || !below.match ||
+      below.match->signature->weight != Weight::cause)
+    return false;
+  const LineRef& raised = exception.saying->line;
+  const LineRef& told = below.saying->line;
+  return told.source == raised.source && told.line > raised.line &&
+         told.line - raised.line <= kMostLines &&
+         may_be_a_peers(view, *exception.saying->exception);
+}
+
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
                const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
@@ -179,7 +202,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
                          (!told.match && timed_out_before(rank, saying.line));
     if (follows && !is_sure) {
       story.add_echo(std::move(told));
-    } else if (!story.cause) {
+    } else if (!story.cause || gives_the_reason(view, *story.cause, told)) {
       story.cause = std::move(told);
     }
   }
@@ -248,16 +271,6 @@ const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const C
   });
   if (of_cpp && !aborted.empty()) own.swap(aborted);
   return own.size() == 1 ? own.begin()->second : nullptr;
-}
-
-// A collective raises a RuntimeError where it cannot go on, whoever is the reason; what is wrong
-// with its arguments is another class.
-bool may_be_a_peers(const View& view, const PythonException& exception) {
-  if (exception.type != "RuntimeError" || exception.function.empty()) return false;
-  const StackFrame frame{exception.function, exception.file};
-  return std::ranges::any_of(view.catalog.frames.meanings, [&](const FrameMeaning& meaning) {
-    return meaning.wait == StackWait::collective && meaning.knows(frame);
-  });
 }
 
 // What the operating system refused says nothing of the program.

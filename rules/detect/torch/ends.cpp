@@ -34,7 +34,8 @@ struct Ended {
                              *exit().signal == 8);
   }
   bool killed() const { return exit().signal == 9; }
-  bool is_consequence() const { return exit().signal == 15 || exit().signal == 6; }
+  bool told_to() const { return exit().signal == 15; }
+  bool aborted() const { return exit().signal == 6; }
 };
 
 // Where Slurm says that it ends a step: whom it kills after that it kills itself.
@@ -82,7 +83,22 @@ class NamedByNccl {
 struct Ends {
   std::vector<Ended> by_themselves;
   std::vector<Ended> told_and_killed;  // by whomever, after their launcher had told them to end
+  std::vector<Ended> aborted;          // by themselves, as a rule because of what they met before
 };
+
+// One for each rank that the launcher names, or one for a process without a rank.
+void add_people(const View& view, Ended end, std::optional<NamedByNccl>& named_by_nccl,
+                std::vector<Ended>& ends) {
+  if (end.exit().ranks.empty()) {
+    if (!named_by_nccl) named_by_nccl.emplace(view);
+    named_by_nccl->name(end);
+    ends.push_back(end);
+  }
+  for (const int rank : end.exit().ranks) {
+    end.rank = rank;
+    ends.push_back(end);
+  }
+}
 
 // Lines that tell of several tasks at once tell how they were ended after the first.
 Ends ends_of(const View& view, const TorchCrew& crew) {
@@ -112,8 +128,12 @@ Ends ends_of(const View& view, const TorchCrew& crew) {
       }
       continue;
     }
-    if (end.is_consequence()) continue;
+    if (end.told_to()) continue;
     if (exit.ranks.empty() && in_table.contains(pid_of(line))) continue;  // which tells more
+    if (end.aborted()) {
+      add_people(view, end, named_by_nccl, all.aborted);
+      continue;
+    }
     if (exit.teller == "srun" && end.killed() && !end.for_memory() &&
         std::ranges::any_of(steps_ended, [&](const LineRef& line_of_end) {
           return line_of_end.source == line.line.source && line_of_end.line < line.line.line;
@@ -123,15 +143,7 @@ Ends ends_of(const View& view, const TorchCrew& crew) {
     if (sweep) continue;
     killed_one = true;
     if (exit.ranks.size() > 1 && exit.teller == "srun" && exit.signal == 9) continue;
-    if (exit.ranks.empty()) {
-      if (!named_by_nccl) named_by_nccl.emplace(view);
-      named_by_nccl->name(end);
-      ends.push_back(end);
-    }
-    for (const int rank : exit.ranks) {
-      end.rank = rank;
-      ends.push_back(end);
-    }
+    add_people(view, end, named_by_nccl, ends);
   }
   return all;
 }
@@ -188,6 +200,8 @@ std::string name_of(const ProcessExit& exit, bool several) {
       return "died of a segmentation fault";
     case 7:
       return "died of a bus error";
+    case 6:
+      return "aborted (SIGABRT)";
     default:
       return fmt::format("died of signal {}", *exit.signal);
   }
@@ -254,6 +268,20 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   return suspicion;
 }
 
+// Programs abort because of what they met before, and it is all that is known.
+Suspicion describe_aborts(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
+  Suspicion suspicion = describe_ends(view, crew, ends);
+  suspicion.sure = Claim::crash_aborted;
+  suspicion.stops_job = true;
+  Finding& finding = suspicion.finding;
+  finding.cause = Cause::process_aborted;
+  finding.actions.push_back(
+      {"Read its own last lines: what made it abort stands before what its launcher or shell "
+       "prints.",
+       "", ""});
+  return suspicion;
+}
+
 // A kill comes from outside. Where a launcher's word is all there is, and no line names a sender,
 // it was mostly the kernel, for want of memory. Its log would tell.
 std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::string& who,
@@ -306,6 +334,8 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
   std::erase_if(ends, &Ended::for_memory);
   drop_who_was_swept_up(view, crew, ends);
+  if (for_memory.empty() && ends.empty() && exceptions == Exceptions::none && !all.aborted.empty())
+    found.push_back(describe_aborts(view, crew, all.aborted));
   if (!for_memory.empty() || ends.empty()) return;
 
   // Faults and kills say more than codes, which a Python exception leaves behind.

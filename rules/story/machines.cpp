@@ -1,0 +1,12 @@
+#include "rules/story/machines.h"
+
+namespace faultline {
+
+std::vector<std::string> machines_of(const Finding& finding) {
+  if (!finding.subject.hosts.empty() || !is(finding.cause, Trait::of_a_machine) ||
+      finding.evidence.empty())
+    return finding.subject.hosts;
+  return {"of " + finding.evidence.front().source};  // no name of a host has a blank
+}
+
+}  // namespace faultline
