@@ -22,6 +22,7 @@ void add_diagnose_command(CLI::App& app, int& exit_code);
 void add_simulate_command(CLI::App& app, int& exit_code);
 void add_alerts_command(CLI::App& app, int& exit_code);
 void add_rules_command(CLI::App& app, int& exit_code);
+void add_token_command(CLI::App& app, int& exit_code);
 void add_version_command(CLI::App& app, int& exit_code);
 
 }  // namespace faultline

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -19,6 +20,8 @@
 #include "app/alert_options.h"
 #include "app/commands.h"
 #include "app/config_file.h"
+#include "http/access.h"
+#include "http/audit.h"
 #include "http/query.h"
 #include "http/server.h"
 #include "model/duration.h"
@@ -47,6 +50,7 @@ struct ServeOptions {
   std::size_t max_connections = 1024;
   std::vector<std::string> allowed_hosts;
   std::string min_free = "128MB";
+  std::string tokens;
   bool insecure = false;
   std::string config;
   bool print_config = false;
@@ -163,8 +167,13 @@ void add_options(CLI::App& command, ServeOptions& options) {
                   "Take no logs while less is free on the disk of --data; the rest goes on")
       ->check(CLI::Validator(check_size, ""))
       ->capture_default_str();
-  command.add_flag("--insecure", options.insecure,
-                   "Allow an address that others can reach, though nobody is asked who they are");
+  command.add_option("--tokens", options.tokens,
+                     "File of tokens (`faultline token` writes its lines): every request needs one "
+                     "of them, but /healthz and /readyz; SIGHUP reads it again");
+  command.add_flag(
+      "--insecure", options.insecure,
+      "Allow an address that others can reach without --tokens: nobody is asked who they "
+      "are");
   command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
 }
@@ -183,6 +192,14 @@ void reload(LiveCatalog& catalog, const ServeOptions& options) {
     fmt::print(stderr, "rules read again: {} signatures are in force\n", signatures);
   } catch (const std::exception& failure) {
     fmt::print(stderr, "rules stay as they were: {}\n", failure.what());
+  }
+}
+
+void reload(Access& access) {
+  try {
+    fmt::print(stderr, "tokens read again: {} are in force\n", access.reload());
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "tokens stay as they were: {}\n", failure.what());
   }
 }
 
@@ -229,10 +246,11 @@ void keep_large_blocks_off_the_heaps() {
 void serve(const ServeOptions& options) {
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
-  if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure)
+  if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure &&
+      options.tokens.empty())
     throw std::runtime_error(fmt::format(
         "listen {}: others can reach this address and nothing would ask who they are; use "
-        "127.0.0.1, or --insecure if the network is trusted",
+        "127.0.0.1, or --tokens FILE, or --insecure if the network is trusted",
         options.listen));
   // A client that goes away in mid-answer is an error of that write, no more.
   std::signal(SIGPIPE, SIG_IGN);
@@ -243,6 +261,9 @@ void serve(const ServeOptions& options) {
   if (error)
     throw std::runtime_error(
         fmt::format("data {}: cannot be made: {}", options.data, error.message()));
+  std::unique_ptr<Access> access;
+  if (!options.tokens.empty()) access = std::make_unique<Access>(options.tokens);
+  AuditLog audit;
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
@@ -270,8 +291,14 @@ void serve(const ServeOptions& options) {
                  .port = listen.port,
                  .max_connections = options.max_connections,
                  .session = {.body_idle_limit = *duration_of(options.body_idle_timeout),
-                             .host_names = host_names(options, listen)},
-                 .on_hangup = [&] { reload(catalog, options); }},
+                             .host_names = host_names(options, listen),
+                             .access = access.get(),
+                             .audit = &audit},
+                 .on_hangup =
+                     [&] {
+                       reload(catalog, options);
+                       if (access) reload(*access);
+                     }},
                 services);
   fmt::print(stderr, "listening on {}\n", server.url());
   alerts.start(external_url(options.alerts, server.url()));

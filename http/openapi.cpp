@@ -81,6 +81,12 @@ json::object operation_of(const Route& route) {
       {"parameters", parameters},
       {"responses",
        json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
+  if (route.needs.empty()) {
+    operation["security"] = json::array{};
+  } else {
+    operation["description"] = fmt::format(
+        "Where tokens are asked for, it needs one for {}, or for admin.", route.needs.text());
+  }
   if (route.takes_body) {
     json::object properties;
     for (const Parameter& parameter : route.query)
@@ -107,6 +113,9 @@ json::object operation_of(const Route& route) {
 }  // namespace
 
 json::value openapi_of(std::span<const Route> routes, std::string_view version) {
+  const auto scheme = [](std::string_view name) {
+    return json::object{{"type", "http"}, {"scheme", name}};
+  };
   json::object paths;
   for (const Route& route : routes) {
     std::string method(route.method);
@@ -116,9 +125,14 @@ json::value openapi_of(std::span<const Route> routes, std::string_view version) 
     if (!path.is_object()) path.emplace_object();
     path.as_object()[method] = operation_of(route);
   }
-  return json::object{{"openapi", "3.1.0"},
-                      {"info", json::object{{"title", "Faultline"}, {"version", version}}},
-                      {"paths", std::move(paths)}};
+  return json::object{
+      {"openapi", "3.1.0"},
+      {"info", json::object{{"title", "Faultline"}, {"version", version}}},
+      {"security", json::array{json::object{{"bearer", json::array{}}},
+                               json::object{{"basic", json::array{}}}, json::object{}}},
+      {"components", json::object{{"securitySchemes", json::object{{"bearer", scheme("bearer")},
+                                                                   {"basic", scheme("basic")}}}}},
+      {"paths", std::move(paths)}};
 }
 
 Response show_openapi(const Request&, Services& services) {

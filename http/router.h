@@ -10,6 +10,7 @@
 
 #include "http/handlers.h"
 #include "http/problem.h"
+#include "http/tokens.h"
 
 namespace faultline {
 
@@ -32,6 +33,7 @@ enum class Runs {
 struct Route {
   std::string_view method;
   std::string_view pattern;  // {name} stands for one segment
+  Scopes needs;  // where tokens are asked for, one with any of these; none: anybody is answered
   std::variant<Answer, Stream> handler;
   std::string_view summary;
   std::vector<Parameter> query;

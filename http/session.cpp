@@ -7,6 +7,8 @@
 #include <exception>
 #include <variant>
 
+#include "http/access.h"
+#include "http/audit.h"
 #include "http/offload.h"
 #include "http/origin.h"
 #include "http/query.h"
@@ -140,6 +142,15 @@ class Session {
     if (route.method != "GET" && crosses_origins(request))
       co_return problem_response(
           Problem{.status = 403, .detail = "pages of other origins may not send data here"});
+    if (options_.access != nullptr) {
+      Admission admission = options_.access->admit(request, route, services_.default_job);
+      if (admission.refusal) {
+        options_.audit->refused(request, admission);
+        co_return problem_response(*admission.refusal);
+      }
+      if (route.method != "GET" && !route.needs.any_of({Scope::ingest}))
+        options_.audit->did(request, admission.token);
+    }
     if (const Stream* stream = std::get_if<Stream>(&route.handler)) {
       Exchange exchange{*connection_, reader, threads_, options_.body_idle_limit};
       co_return co_await (*stream)(request, services_, exchange);

@@ -15,10 +15,15 @@
 
 namespace faultline {
 
+class Access;
+class AuditLog;
+
 struct SessionOptions {
   std::chrono::seconds body_idle_limit{3600};
   // The names under which requests may ask for this server; nothing: any.
   std::optional<std::vector<std::string>> host_names;
+  const Access* access = nullptr;  // none: nobody is asked who they are
+  AuditLog* audit = nullptr;
 };
 
 boost::asio::awaitable<void> run_session(std::shared_ptr<Connection> connection, Services& services,

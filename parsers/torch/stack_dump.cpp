@@ -90,7 +90,7 @@ bool read_head(std::string_view text, Head& head) {
 
 // One frame of any of the tools; empty: it is none.
 std::string_view read_frame(std::string_view text) {
-  static const Pattern kPySpy(R"(^[^\s(][^(]* \([^()]+(?::\d+)?\)$)");
+  static const Pattern kPySpy(R"(^[^\s(][^(]* \([^()=,]+(?::\d+)?\)$)");
   static const Pattern kFaultHandler(R"re(^File "[^"]*", line \d+ in \S)re");
   static const Pattern kGdb(R"(^#\d+ +(?:0x[0-9a-f]+ in )?(\S.*)$)");
   std::string_view frame;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "rules/knowledge/limits.h"
 
@@ -16,6 +17,18 @@ bool is_decided(const Diagnosis& diagnosis) {
           diagnosis.root_causes.front().confidence >= limits::least_to_blame);
 }
 
+// A line of which something was told is read, whatever words stand in it.
+bool is_told(const Diagnosis& diagnosis, const Evidence& line) {
+  const auto holds = [&](const std::vector<Finding>& findings) {
+    return std::ranges::any_of(findings, [&](const Finding& finding) {
+      return std::ranges::any_of(finding.evidence, [&](const Evidence& evidence) {
+        return evidence.line == line.line && evidence.source == line.source;
+      });
+    });
+  };
+  return holds(diagnosis.root_causes) || holds(diagnosis.symptoms) || holds(diagnosis.observations);
+}
+
 }  // namespace
 
 std::vector<UnreadNote> unread_of(const View& view, const Diagnosis& diagnosis) {
@@ -27,12 +40,13 @@ std::vector<UnreadNote> unread_of(const View& view, const Diagnosis& diagnosis) 
     return std::tuple(it->tells != TroubleKind::ends,
                       view.job.sources().at(it->line.source).source.name, it->line.line);
   };
-  const auto shown =
-      lines.begin() + static_cast<std::ptrdiff_t>(std::min(kMostNotes, lines.size()));
-  std::ranges::partial_sort(lines, shown, std::ranges::less(), order);
+  std::ranges::sort(lines, std::ranges::less(), order);
   std::vector<UnreadNote> notes;
-  for (auto it = lines.begin(); it != shown; ++it)
-    notes.push_back({view.evidence((*it)->line), (*it)->sources});
+  for (const UnreadLine* line : lines) {
+    if (notes.size() == kMostNotes) break;
+    Evidence evidence = view.evidence(line->line);
+    if (!is_told(diagnosis, evidence)) notes.push_back({std::move(evidence), line->sources});
+  }
   return notes;
 }
 

@@ -70,6 +70,7 @@ Order told_order(const Candidate& a, const Candidate& b) {
 }
 
 bool begins_before(const Candidate& a, const Candidate& b) {
+  if (a.suspicion.reason_is_told != b.suspicion.reason_is_told) return b.suspicion.reason_is_told;
   const Order told = told_order(a, b);
   if (told != Order::cannot_tell) return told == Order::before;
   if (a.symptom != b.symptom) return b.symptom;

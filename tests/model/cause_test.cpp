@@ -16,7 +16,7 @@ TEST(CauseClasses, AreNamedFamilyDotNameAndOnce) {
               std::string_view::npos)
         << c.name;
   }
-  EXPECT_EQ(names.size(), 51u);
+  EXPECT_EQ(names.size(), 52u);
 }
 
 TEST(CauseClasses, TellCausesFromSymptoms) {

@@ -160,6 +160,11 @@ bool gives_the_reason(const View& view, const Told& exception, const Told& below
          may_be_a_peers(view, *exception.saying->exception);
 }
 
+// Without a reason of Slurm's: after a task that failed, too, srun has its step ended.
+bool says_that_a_step_ended(const Told& told) {
+  return told.match && told.match->signature->id == "slurm.cancelled";
+}
+
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
                const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
@@ -206,13 +211,9 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       story.cause = std::move(told);
     }
   }
-  if (notice && !story.cause && story.echoes.empty()) story.add_echo(std::move(*notice));
+  if (notice && !story.cause && std::ranges::all_of(story.echoes, says_that_a_step_ended))
+    story.echoes.insert(story.echoes.begin(), std::move(*notice));
   return story;
-}
-
-// Without a reason of Slurm's: after a task that failed, too, srun has its step ended.
-bool says_that_a_step_ended(const Told& told) {
-  return told.match && told.match->signature->id == "slurm.cancelled";
 }
 
 // Equal ones of several ranks are one.
@@ -383,6 +384,7 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
   });
   Finding& finding = suspicion.finding;
   finding.cause = first.cause();
+  suspicion.reason_is_told = first.is_notice();
   if (finding.cause == Cause::collective_timeout) suspicion.verdict = Verdict::hang;
   const bool of_peer = first.match && first.match->signature->blames == Blames::peer;
   finding.title =

@@ -274,7 +274,6 @@ Suspicion describe_aborts(const View& view, const TorchCrew& crew, const std::ve
   suspicion.sure = Claim::crash_aborted;
   suspicion.stops_job = true;
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::process_aborted;
   finding.actions.push_back(
       {"Read its own last lines: what made it abort stands before what its launcher or shell "
        "prints.",

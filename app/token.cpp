@@ -1,0 +1,74 @@
+// faultline token: a token for `serve --tokens`.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "app/commands.h"
+#include "http/query.h"
+#include "http/tokens.h"
+
+namespace faultline {
+namespace {
+
+struct TokenOptions {
+  std::string name;
+  std::string scope;
+  std::string jobs;
+  std::string until;
+};
+
+std::string check_scope(const std::string& text) {
+  const auto scopes = parse_scopes(text);
+  return scopes ? "" : scopes.error().message;
+}
+
+std::string check_word(const std::string& text) {
+  const auto good = check_name("a name in the file of tokens", text);
+  if (!good) return good.error().message;
+  return text.find_first_of(" \t#") == std::string::npos ? "" : "must be one word without #";
+}
+
+std::string check_time(const std::string& text) {
+  return parse_rfc3339(text) ? "" : "must be a time such as 2026-12-31T00:00:00Z";
+}
+
+void write_token(const TokenOptions& options) {
+  NewToken made = new_token(options.name, *parse_scopes(options.scope));
+  made.token.jobs = options.jobs;
+  if (!options.until.empty()) made.token.until = parse_rfc3339(options.until);
+  fmt::print("{}\n", line_of(made.token));
+  fmt::print(stderr, "the token, which is shown this once: {}\n", made.secret);
+}
+
+}  // namespace
+
+void add_token_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("token",
+                                         "Make a token: its line for the file of `serve --tokens` "
+                                         "to stdout, the token itself to stderr");
+  auto options = std::make_shared<TokenOptions>();
+  command->add_option("NAME", options->name, "What the log calls whoever shows it")
+      ->required()
+      ->check(CLI::Validator(check_word, ""));
+  command
+      ->add_option("--scope", options->scope,
+                   "What it is good for: ingest, read, operate (reviews), admin (all, and deleting "
+                   "jobs); several with commas")
+      ->required()
+      ->check(CLI::Validator(check_scope, ""));
+  command
+      ->add_option("--jobs", options->jobs,
+                   "Only for jobs whose names begin so; by default for all")
+      ->check(CLI::Validator(check_word, ""));
+  command->add_option("--until", options->until, "Not good from this time on (RFC 3339)")
+      ->check(CLI::Validator(check_time, ""));
+  command->callback([options, &exit_code] {
+    write_token(*options);
+    exit_code = kExitGood;
+  });
+}
+
+}  // namespace faultline

@@ -1,0 +1,131 @@
+#include "http/access.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <utility>
+
+#include "service/clock.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of a header that is decoded
+
+Tokens tokens_in(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw std::runtime_error(fmt::format("tokens {}: cannot be read", file.string()));
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  Result<Tokens> tokens = Tokens::parse(text);
+  if (!tokens)
+    throw std::runtime_error(fmt::format("tokens {}: {}", file.string(), tokens.error().message));
+  if (tokens->size() == 0)
+    throw std::runtime_error(
+        fmt::format("tokens {}: it holds none; `faultline token NAME --scope ingest` writes one",
+                    file.string()));
+  return std::move(*tokens);
+}
+
+bool take_scheme(std::string_view& value, std::string_view scheme) {
+  if (value.size() <= scheme.size() || value[scheme.size()] != ' ' ||
+      !equal_ignoring_case(value.substr(0, scheme.size()), scheme))
+    return false;
+  value.remove_prefix(scheme.size() + 1);
+  while (value.starts_with(' ')) value.remove_prefix(1);
+  return true;
+}
+
+// Empty: it is none.
+std::string from_base64(std::string_view text) {
+  if (text.empty() || text.size() % 4 != 0 || text.size() > kMostBytes) return {};
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()),
+                                   static_cast<int>(text.size()));
+  if (size < 0) return {};
+  const std::size_t padding = text.size() - (text.find_last_not_of('=') + 1);
+  bytes.resize(static_cast<std::size_t>(size) - std::min<std::size_t>(padding, 2));
+  return bytes;
+}
+
+Problem unknown(std::string detail) {
+  return {.status = 401,
+          .detail = std::move(detail),
+          .headers = {{"WWW-Authenticate", "Bearer realm=\"faultline\""},
+                      {"WWW-Authenticate", "Basic realm=\"faultline\", charset=\"UTF-8\""}}};
+}
+
+Problem forbidden(std::string detail) { return {.status = 403, .detail = std::move(detail)}; }
+
+// Empty: it is about no single job.
+std::string job_of(const Request& request, const Route& route, std::string_view default_job) {
+  for (const auto& [name, value] : request.path_values)
+    if (name == "job") return value;
+  const bool takes_job = std::ranges::any_of(
+      route.query, [](const Parameter& parameter) { return parameter.name == "job"; });
+  if (!takes_job) return {};
+  if (auto job = request.query.text("job")) return std::move(*job);
+  // Whoever asks without a name asks for all; whoever sends, to the default one.
+  return std::string(route.needs.any_of({Scope::ingest}) ? default_job : std::string_view());
+}
+
+}  // namespace
+
+std::string secret_of(const Request& request) {
+  std::string_view value = request.header("Authorization");
+  if (take_scheme(value, "Bearer")) return std::string(value);
+  if (!take_scheme(value, "Basic")) return {};
+  const std::string pair = from_base64(value);
+  const std::size_t colon = pair.find(':');
+  return colon == std::string::npos ? std::string() : pair.substr(colon + 1);
+}
+
+Access::Access(std::filesystem::path file)
+    : file_(std::move(file)), tokens_(std::make_shared<const Tokens>(tokens_in(file_))) {}
+
+std::size_t Access::reload() {
+  auto read = std::make_shared<const Tokens>(tokens_in(file_));
+  const std::size_t count = read->size();
+  const std::lock_guard lock(mutex_);
+  tokens_ = std::move(read);
+  return count;
+}
+
+std::shared_ptr<const Tokens> Access::tokens() const {
+  const std::lock_guard lock(mutex_);
+  return tokens_;
+}
+
+Admission Access::admit(const Request& request, const Route& route,
+                        std::string_view default_job) const {
+  if (route.needs.empty()) return {};
+  const std::string secret = secret_of(request);
+  if (secret.empty())
+    return {{}, unknown("this needs a token: -H \"Authorization: Bearer $TOKEN\"")};
+  const std::shared_ptr<const Tokens> known = tokens();
+  const Token* token = known->with_secret(secret);
+  if (token == nullptr) return {{}, unknown("this token is not known here")};
+  if (token->until && *token->until <= utc_now())
+    return {token->name,
+            unknown(fmt::format("this token was good until {}", to_rfc3339(*token->until)))};
+  if (!token->scopes.with_implied().any_of(route.needs))
+    return {token->name, forbidden(fmt::format("this needs a token for {}; this one is for {}",
+                                               route.needs.text(), token->scopes.text()))};
+  if (token->jobs.empty()) return {token->name, std::nullopt};
+  const std::string job = job_of(request, route, default_job);
+  if (job.starts_with(token->jobs)) return {token->name, std::nullopt};
+  return {token->name,
+          forbidden(job.empty()
+                        ? fmt::format("this token is for jobs whose names begin with \"{}\"; ask "
+                                      "for one of them (/api/v1/jobs/JOB, or job=)",
+                                      token->jobs)
+                        : fmt::format("this token is for jobs whose names begin with \"{}\"",
+                                      token->jobs))};
+}
+
+}  // namespace faultline

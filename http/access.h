@@ -1,0 +1,47 @@
+// Access: whether a request may be answered, by the token it shows. May be asked from any thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/message.h"
+#include "http/problem.h"
+#include "http/router.h"
+#include "http/tokens.h"
+
+namespace faultline {
+
+// Who asks, and why not, if not.
+struct Admission {
+  std::string token;  // its name; empty: none that is known
+  std::optional<Problem> refusal;
+};
+
+class Access {
+ public:
+  // Throws std::runtime_error with one line that names the file and the mend.
+  explicit Access(std::filesystem::path file);
+
+  // Throws likewise; then those that were stay in force. Returns how many there are.
+  std::size_t reload();
+
+  // default_job: of requests that name none.
+  Admission admit(const Request& request, const Route& route, std::string_view default_job) const;
+
+ private:
+  std::shared_ptr<const Tokens> tokens() const;
+
+  std::filesystem::path file_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Tokens> tokens_;
+};
+
+// The secret that a request shows as a bearer or, for senders that know nothing else, as the
+// password of Basic; empty: it shows none.
+std::string secret_of(const Request& request);
+
+}  // namespace faultline

@@ -1,0 +1,84 @@
+// Who may do what: the tokens of a file. The file holds a hash of each secret, so that whoever
+// reads it can use none.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/result.h"
+#include "model/time.h"
+
+namespace faultline {
+
+enum class Scope : unsigned {
+  ingest = 1,   // send logs, and see how far they are held
+  read = 2,     // ask
+  operate = 4,  // review findings
+  admin = 8,    // all of it, and delete jobs
+};
+
+// Several of them, as bits.
+class Scopes {
+ public:
+  constexpr Scopes() = default;
+  constexpr Scopes(std::initializer_list<Scope> all) {
+    for (const Scope scope : all) bits_ |= static_cast<unsigned>(scope);
+  }
+  constexpr void add(Scope scope) { bits_ |= static_cast<unsigned>(scope); }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr bool any_of(Scopes others) const { return (bits_ & others.bits_) != 0; }
+  std::string text() const;  // "ingest,read"
+
+  // What it may also do.
+  constexpr Scopes with_implied() const {
+    return any_of({Scope::admin}) ? Scopes{Scope::ingest, Scope::read, Scope::operate, Scope::admin}
+                                  : *this;
+  }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+// "ingest,read"; an error names what is wrong.
+Result<Scopes> parse_scopes(std::string_view text);
+
+using Sha256 = std::array<unsigned char, 32>;
+
+struct Token {
+  std::string name;
+  Scopes scopes;
+  std::string jobs;  // the beginning of the names of its jobs; empty: all
+  Sha256 hash{};
+  std::optional<Timestamp> until;
+};
+
+class Tokens {
+ public:
+  // NAME SCOPES sha256:HASH [jobs=PREFIX] [until=TIME], a line each; # begins a remark. An error
+  // names the line.
+  static Result<Tokens> parse(std::string_view text);
+
+  // Nothing: there is none with that secret. It takes as long for any secret.
+  const Token* with_secret(std::string_view secret) const;
+
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  std::vector<Token> all_;
+};
+
+// As a line of such a file.
+std::string line_of(const Token& token);
+
+struct NewToken {
+  std::string secret;
+  Token token;
+};
+
+// With a secret of 256 random bits, which nothing keeps.
+NewToken new_token(std::string name, Scopes scopes);
+
+}  // namespace faultline

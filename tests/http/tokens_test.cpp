@@ -1,0 +1,63 @@
+#include "http/tokens.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Tokens, AreFoundByTheirSecretAlone) {
+  const NewToken shipper = new_token("shipper", {Scope::ingest});
+  NewToken grafana = new_token("grafana", {Scope::read, Scope::operate});
+  grafana.token.jobs = "llama-";
+  grafana.token.until = parse_rfc3339("2026-12-31T00:00:00Z");
+  const auto tokens = Tokens::parse("# who may\n\n" + line_of(shipper.token) +
+                                    "  # the cluster's\n" + line_of(grafana.token) + "\r\n");
+  ASSERT_TRUE(tokens) << tokens.error().message;
+  EXPECT_EQ(tokens->size(), 2U);
+  const Token* found = tokens->with_secret(grafana.secret);
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->name, "grafana");
+  EXPECT_EQ(found->scopes.text(), "read,operate");
+  EXPECT_EQ(found->jobs, "llama-");
+  EXPECT_EQ(found->until, grafana.token.until);
+  EXPECT_EQ(tokens->with_secret(grafana.secret + "0"), nullptr);
+  EXPECT_EQ(tokens->with_secret(""), nullptr);
+  EXPECT_THAT(line_of(shipper.token), testing::Not(HasSubstr(shipper.secret)));
+}
+
+TEST(Tokens, TwoOfOneNameAreTwoSecrets) {
+  EXPECT_NE(new_token("a", {Scope::read}).secret, new_token("a", {Scope::read}).secret);
+}
+
+TEST(Tokens, WhatIsWrongWithALineIsSaidWithItsNumber) {
+  const std::string hash = " sha256:" + std::string(64, 'a');
+  for (const auto& [text, complaint] : {
+           std::pair<std::string, std::string>{"a read", "line 1: is not NAME SCOPES"},
+           {"\na write" + hash, "line 2: \"write\" is no scope"},
+           {"a read sha256:12", "line 1: its third word"},
+           {"a read sha256:" + std::string(64, 'A'), "line 1: its third word"},
+           {"a read" + hash + " until=tomorrow", "line 1: \"until=tomorrow\""},
+           {"a read" + hash + " job=x", "line 1: \"job=x\" is neither"},
+           {"a read" + hash + "\na read" + hash, "line 2: there is a token a before"},
+       }) {
+    SCOPED_TRACE(text);
+    const auto tokens = Tokens::parse(text);
+    ASSERT_FALSE(tokens);
+    EXPECT_THAT(tokens.error().message, HasSubstr(complaint));
+  }
+}
+
+TEST(Tokens, ThoseOfAnAdminAreGoodForAll) {
+  const Scopes admin = Scopes{Scope::admin}.with_implied();
+  for (const Scope scope : {Scope::ingest, Scope::read, Scope::operate})
+    EXPECT_TRUE(admin.any_of({scope}));
+  EXPECT_FALSE(Scopes{Scope::ingest}.with_implied().any_of({Scope::read}));
+}
+
+}  // namespace
+}  // namespace faultline
