@@ -24,6 +24,7 @@ class AskedByCatalog : public Noteworthy {
     return signatures_->nccl_warning_in(text);
   }
   TroubleKind trouble_in(std::string_view text) const override { return trouble_->kind_of(text); }
+  bool knows(const Remark& remark) const override { return signatures_->match(remark).has_value(); }
   bool completes(const Remark& begun, std::string_view text) const override {
     return faultline::completes(*signatures_, begun, text);
   }

@@ -40,30 +40,33 @@ void write_token(const TokenOptions& options) {
   made.token.jobs = options.jobs;
   if (!options.until.empty()) made.token.until = parse_rfc3339(options.until);
   fmt::print("{}\n", line_of(made.token));
-  fmt::print(stderr, "the token, which is shown this once: {}\n", made.secret);
+  fmt::print(stderr, "token (it is not shown again): {}\n", made.secret);
 }
 
 }  // namespace
 
 void add_token_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("token",
-                                         "Make a token: its line for the file of `serve --tokens` "
-                                         "to stdout, the token itself to stderr");
+  CLI::App* command =
+      app.add_subcommand("token",
+                         "Make a token: prints its line for the file of `serve --tokens` "
+                         "to stdout, and the token to stderr");
   auto options = std::make_shared<TokenOptions>();
-  command->add_option("NAME", options->name, "What the log calls whoever shows it")
+  command
+      ->add_option("NAME", options->name,
+                   "Name of the token, which the log shows for requests with it")
       ->required()
       ->check(CLI::Validator(check_word, ""));
   command
       ->add_option("--scope", options->scope,
-                   "What it is good for: ingest, read, operate (reviews), admin (all, and deleting "
+                   "What it allows: ingest, read, operate (reviews), admin (all, and deleting "
                    "jobs); several with commas")
       ->required()
       ->check(CLI::Validator(check_scope, ""));
   command
       ->add_option("--jobs", options->jobs,
-                   "Only for jobs whose names begin so; by default for all")
+                   "Allow it for jobs whose names begin with this text; by default for all")
       ->check(CLI::Validator(check_word, ""));
-  command->add_option("--until", options->until, "Not good from this time on (RFC 3339)")
+  command->add_option("--until", options->until, "Refuse it from this time on (RFC 3339)")
       ->check(CLI::Validator(check_time, ""));
   command->callback([options, &exit_code] {
     write_token(*options);

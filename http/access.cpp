@@ -106,26 +106,24 @@ Admission Access::admit(const Request& request, const Route& route,
   if (route.needs.empty()) return {};
   const std::string secret = secret_of(request);
   if (secret.empty())
-    return {{}, unknown("this needs a token: -H \"Authorization: Bearer $TOKEN\"")};
+    return {{}, {}, unknown("this needs a token: -H \"Authorization: Bearer $TOKEN\"")};
   const std::shared_ptr<const Tokens> known = tokens();
   const Token* token = known->with_secret(secret);
-  if (token == nullptr) return {{}, unknown("this token is not known here")};
+  if (token == nullptr) return {{}, {}, unknown("this token is not known here")};
+  Admission admission{token->name, token->jobs, std::nullopt};
   if (token->until && *token->until <= utc_now())
-    return {token->name,
-            unknown(fmt::format("this token was good until {}", to_rfc3339(*token->until)))};
-  if (!token->scopes.with_implied().any_of(route.needs))
-    return {token->name, forbidden(fmt::format("this needs a token for {}; this one is for {}",
-                                               route.needs.text(), token->scopes.text()))};
-  if (token->jobs.empty()) return {token->name, std::nullopt};
-  const std::string job = job_of(request, route, default_job);
-  if (job.starts_with(token->jobs)) return {token->name, std::nullopt};
-  return {token->name,
-          forbidden(job.empty()
-                        ? fmt::format("this token is for jobs whose names begin with \"{}\"; ask "
-                                      "for one of them (/api/v1/jobs/JOB, or job=)",
-                                      token->jobs)
-                        : fmt::format("this token is for jobs whose names begin with \"{}\"",
-                                      token->jobs))};
+    admission.refusal =
+        unknown(fmt::format("this token was good until {}", to_rfc3339(*token->until)));
+  else if (!token->scopes.with_implied().any_of(route.needs))
+    admission.refusal = forbidden(fmt::format("this needs a token for {}; this one is for {}",
+                                              route.needs.text(), token->scopes.text()));
+  else if (!token->jobs.empty() && !route.lists_jobs &&
+           !job_of(request, route, default_job).starts_with(token->jobs))
+    admission.refusal = forbidden(
+        fmt::format("this token is for jobs whose names begin with \"{}\"; ask for one of them "
+                    "(/api/v1/jobs/JOB, or job=)",
+                    token->jobs));
+  return admission;
 }
 
 }  // namespace faultline

@@ -18,6 +18,7 @@ namespace faultline {
 // Who asks, and why not, if not.
 struct Admission {
   std::string token;  // its name; empty: none that is known
+  std::string jobs;   // the beginning of the names of those it is for; empty: all
   std::optional<Problem> refusal;
 };
 

@@ -50,6 +50,7 @@ struct JobFilter {
   std::optional<Timestamp> since;
   std::string sort;  // activity, severity; empty: by name
   bool as_text = false;
+  std::string beginning;  // of their names
 
   bool takes(const JobOverview& job) const {
     if (!verdicts.empty() && std::ranges::find(verdicts, job.verdict) == verdicts.end())
@@ -102,6 +103,7 @@ std::vector<std::pair<std::string, JobOverview>> jobs_after(const PageRequest& p
   for (const std::string& name : services.jobs.names()) {
     // By name, nobody else need be looked at.
     if (filter.sort.empty() && (found.size() > page.limit || name <= page.after)) continue;
+    if (!name.starts_with(filter.beginning)) continue;
     auto overview = services.jobs.overview(name);
     if (!overview || !filter.takes(*overview)) continue;
     std::string key = filter.key_of(*overview);
@@ -149,8 +151,9 @@ std::string table_of(const json::array& jobs, std::string_view next_cursor) {
 Response list_jobs(const Request& request, Services& services) {
   const Result<PageRequest> page = page_request(request.query, 100);
   if (!page) return problem_response(page.error());
-  const Result<JobFilter> filter = job_filter(request.query);
+  Result<JobFilter> filter = job_filter(request.query);
   if (!filter) return problem_response(filter.error());
+  filter->beginning = request.jobs;
   if (!page->after.empty() && !page->after.starts_with(filter->sort))
     return problem_response(
         Error{Error::Kind::invalid_input,

@@ -23,6 +23,8 @@ struct Request {
   bool has_body = false;
   std::string body;  // only of a route that takes a small one
 
+  std::string jobs;  // the beginning of the names of those it may be told of; empty: all
+
   // Filled in when its route is known.
   QueryString query;
   std::vector<std::pair<std::string, std::string>> path_values;

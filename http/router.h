@@ -40,6 +40,7 @@ struct Route {
   bool always = false;      // answered even before the stored jobs are read back
   bool takes_body = false;  // a JSON object of what may also stand in the query
   Runs runs = Runs::where_it_may_wait;
+  bool lists_jobs = false;  // and leaves out those that whoever asks may not be told of
 };
 
 std::span<const Route> routes();

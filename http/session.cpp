@@ -148,6 +148,7 @@ class Session {
         options_.audit->refused(request, admission);
         co_return problem_response(*admission.refusal);
       }
+      request.jobs = std::move(admission.jobs);
       if (route.method != "GET" && !route.needs.any_of({Scope::ingest}))
         options_.audit->did(request, admission.token);
     }

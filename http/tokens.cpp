@@ -74,6 +74,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 Result<Token> token_in(const std::vector<std::string_view>& words) {
   if (words.size() < 3) return wrong("is not NAME SCOPES sha256:HASH");
+  if (const auto good = check_name("its name", words[0]); !good) return good.error();
   Token token{.name = std::string(words[0]), .scopes = {}, .jobs = {}, .until = {}};
   const auto scopes = parse_scopes(words[1]);
   if (!scopes) return scopes.error();
@@ -86,6 +87,8 @@ Result<Token> token_in(const std::vector<std::string_view>& words) {
     const std::string_view word = words[i];
     if (word.starts_with(kJobs) && word.size() > kJobs.size()) {
       token.jobs = word.substr(kJobs.size());
+      if (const auto good = check_name("the beginning of jobs' names", token.jobs); !good)
+        return good.error();
     } else if (word.starts_with(kUntil)) {
       token.until = parse_rfc3339(word.substr(kUntil.size()));
       if (!token.until)

@@ -65,6 +65,7 @@ class Tokens {
   const Token* with_secret(std::string_view secret) const;
 
   std::size_t size() const { return all_.size(); }
+  const std::vector<Token>& all() const { return all_; }
 
  private:
   std::vector<Token> all_;

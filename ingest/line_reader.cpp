@@ -546,7 +546,8 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
   const std::size_t events_before = batch_.events.size();
   if (found.remark) keep_said(std::move(*found.remark), message, place);
-  if (message.from_kernel && batch_.events.size() > events_before &&
+  // What means something as it stands is told at once.
+  if (found.may_go_on && batch_.events.size() > events_before &&
       WrappedRows::may_be_of_a_mail(place.text))
     last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
   if (found.is_of_torch) count(kTorch);

@@ -22,6 +22,8 @@ class Noteworthy {
   virtual std::optional<std::size_t> nccl_warning_in(std::string_view text) const = 0;
   // Of a line that no parser and no signature knows.
   virtual TroubleKind trouble_in(std::string_view text) const = 0;
+  // Whether a signature knows it as it stands. Where nobody can tell, it waits for no more.
+  virtual bool knows(const Remark&) const { return true; }
   // Of a warning that was broken into lines: whether its beginning alone is known to no signature,
   // and this text of it is.
   virtual bool completes(const Remark& begun, std::string_view text) const = 0;

@@ -34,6 +34,7 @@ class WantedRemarks {
     bool is_of_kernel = false;  // whether or not a signature asks for it
     bool is_of_torch = false;
     bool is_of_nccl = false;
+    bool may_go_on = false;  // a line of the kernel's that no signature knows as it stands
   };
   Unclaimed unclaimed(const Message& message) const;
 

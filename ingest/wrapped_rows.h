@@ -1,7 +1,8 @@
 // A log whose lines were broken at some column, by a terminal that it was copied from or by a
 // program that cuts lines: its rows become lines again. That it is one shows where rows as long as
 // the longest are followed by what goes on within a word. A mail's lines are broken between words:
-// there what tells nothing by itself goes on with a row that begins as no line does. Holds one line.
+// there what tells nothing by itself goes on with a row that begins as no line does. Holds one
+// line.
 #pragma once
 
 #include <cstddef>

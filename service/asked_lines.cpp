@@ -32,6 +32,10 @@ TroubleKind AskedLines::trouble_in(std::string_view text) const {
   return in_force().trouble->kind_of(text);
 }
 
+bool AskedLines::knows(const Remark& remark) const {
+  return in_force().signatures->match(remark).has_value();
+}
+
 bool AskedLines::completes(const Remark& begun, std::string_view text) const {
   return faultline::completes(*in_force().signatures, begun, text);
 }

@@ -20,6 +20,7 @@ class AskedLines : public Noteworthy {
   bool reads_like_kernel(std::string_view text) const override;
   std::optional<std::size_t> nccl_warning_in(std::string_view text) const override;
   TroubleKind trouble_in(std::string_view text) const override;
+  bool knows(const Remark& remark) const override;
   bool completes(const Remark& begun, std::string_view text) const override;
 
  private:

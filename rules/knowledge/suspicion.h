@@ -21,7 +21,7 @@ struct Suspicion {
   Sureness sure;                      // finding.confidence is worked out from it
   bool names_its_reason = false;      // its text says why; nothing of the whole host does
   bool says_not_why = false;          // nor does any line that it was found by
-  bool reason_is_told = false;  // by its own program, before or after: it began nothing
+  bool reason_is_told = false;        // by its own program, before or after: it began nothing
 };
 
 }  // namespace faultline

@@ -24,8 +24,8 @@ bool named_before(const Finding& a, const Finding& b);
 Order told_order(const Candidate& a, const Candidate& b);
 
 // Of two that could each have led to the other: whether `a` began. What tells its reason beside it
-// did not; else by time, then a cause before a
-// symptom, then what is named more closely, then the named order. A strict order of any two.
+// did not; else by time, then a cause before a symptom, then what is named more closely, then the
+// named order. A strict order of any two.
 bool begins_before(const Candidate& a, const Candidate& b);
 
 }  // namespace faultline

@@ -60,6 +60,7 @@ TEST_F(Access, WithoutATokenOnlyHealthIsTold) {
     SCOPED_TRACE(path);
     const Reply reply = curl(*server, path, "-D -");
     EXPECT_EQ(reply.status, 401);
+    EXPECT_THAT(reply.body, HasSubstr("HTTP/1.1 401 Unauthorized"));
     EXPECT_THAT(reply.body, HasSubstr("WWW-Authenticate: Bearer"));
     EXPECT_THAT(reply.body, HasSubstr("this needs a token"));
   }
@@ -92,7 +93,14 @@ TEST_F(Access, ATokenForSomeJobsOpensNoOther) {
   EXPECT_EQ(status("/api/v1/jobs/mistral/diagnosis", team), 403);
   EXPECT_EQ(status("/api/v1/jobs/%6cister/diagnosis", team), 403);
   EXPECT_EQ(status("/api/v1/findings?job=llama-7", team), 200);
-  for (const char* path : {"/api/v1/jobs", "/api/v1/findings", "/api/v1/hosts", "/metrics",
+  EXPECT_EQ(status("/api/v1/ingest?job=mistral&source=s", boss, kLine), 200);
+  const auto listed = [&](const NewToken& token) {
+    return curl(*server, "/api/v1/jobs", "-H 'Authorization: Bearer " + token.secret + "'").body;
+  };
+  EXPECT_THAT(listed(team), HasSubstr("llama-7"));
+  EXPECT_THAT(listed(team), Not(HasSubstr("mistral")));
+  EXPECT_THAT(listed(boss), HasSubstr("mistral"));
+  for (const char* path : {"/api/v1/findings", "/api/v1/hosts", "/metrics",
                            "/api/v1/findings?job=mistral", "/api/v1/findings/stream"}) {
     SCOPED_TRACE(path);
     EXPECT_EQ(status(path, team), 403);

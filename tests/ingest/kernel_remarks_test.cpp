@@ -46,6 +46,29 @@ std::vector<Kept> kept(const std::string& text) {
   return all;
 }
 
+// Knows the message with the word that a mail broke off.
+class AskingForTheWhole : public Asking {
+ public:
+  bool knows(const Remark& remark) const override { return remark.text.ends_with("trying"); }
+  bool completes(const Remark& begun, std::string_view text) const override {
+    return !knows(begun) && text.ends_with(" trying");
+  }
+};
+
+TEST(KernelRemarks, AreToldAtOnceWhereTheyAreUnderstood) {
+  const auto asking = std::make_shared<AskingForTheWhole>();
+  Reader reader(Cursor{}, Timestamp{}, asking);
+  reader.feed("[ 8423.118204] nfs: server fs-01 not responding, still trying\n");
+  EXPECT_EQ(reader.take().events.size(), 1U);
+  reader.feed("[ 8424.118204] nfs: server fs-01 not responding, still\n");
+  EXPECT_EQ(reader.take().events.size(), 0U);
+  reader.feed("trying\n[ 8425.118204] eth0: link becomes ready\n");
+  const Batch batch = reader.take();
+  ASSERT_EQ(batch.events.size(), 1U);
+  EXPECT_EQ(std::get<Remark>(batch.events.front().fact).text,
+            "nfs: server fs-01 not responding, still trying");
+}
+
 TEST(KernelRemarks, ComeInEveryFramingOfTheKernels) {
   const std::string text(kText);
   const Kept plain{"kernel", "", text, ""};

@@ -240,9 +240,9 @@ TEST(Catalog, KnowsWhatExplainsWhat) {
 TEST(Catalog, LetsEveryStoppingCauseExplainTheSymptoms) {
   for (const CauseClass& known : cause_classes()) {
     const Cause cause = cause_named(known.name);
-    const bool stops =
-        !is(cause, Trait::symptom) && !is(cause, Trait::keeps_from_starting) && is_of(cause, {Family::gpu, Family::host, Family::software,
-                                                    Family::network, Family::launch});
+    const bool stops = !is(cause, Trait::symptom) && !is(cause, Trait::keeps_from_starting) &&
+                       is_of(cause, {Family::gpu, Family::host, Family::software, Family::network,
+                                     Family::launch});
     if (!stops) continue;
     for (const Cause symptom : {Cause::collective_stalled, Cause::collective_timeout,
                                 Cause::process_aborted, Cause::nccl_error})
