@@ -130,12 +130,21 @@ void LineReader::begin_batch() {
   order_ = 0;
 }
 
+// A line of the kernel's that means something as it stands is told with its batch: it may be the
+// last one.
+bool LineReader::waits_for_nothing(const Event& event) const {
+  const auto* remark = std::get_if<Remark>(&event.fact);
+  return remark != nullptr && remark->dialect == kKernel && wanted_.knows(*remark);
+}
+
 Batch LineReader::take() {
   if (nccl_lines_ > 0) batch_.dialects[std::string(kNccl)] += nccl_lines_;
   if (kernel_lines_ > 0) batch_.dialects[std::string(kKernel)] += kernel_lines_;
   for (std::size_t i = 0; i < kNcclSubsystems; ++i)
     if (without_fact_[i] > 0)
       batch_.subsystems[std::string(name_of(static_cast<NcclSubsystem>(i)))] = without_fact_[i];
+  if (last_warning_.line != 0 && waits_for_nothing(batch_.events[last_warning_.event]))
+    last_warning_ = {};
   HeldEvents held;
   if (last_warning_.line != 0) held = HeldEvents::from(batch_, last_warning_.event);
   Batch taken = std::move(batch_);
@@ -546,8 +555,7 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
   const std::size_t events_before = batch_.events.size();
   if (found.remark) keep_said(std::move(*found.remark), message, place);
-  // What means something as it stands is told at once.
-  if (found.may_go_on && batch_.events.size() > events_before &&
+  if (message.from_kernel && batch_.events.size() > events_before &&
       WrappedRows::may_be_of_a_mail(place.text))
     last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
   if (found.is_of_torch) count(kTorch);

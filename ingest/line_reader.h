@@ -112,6 +112,7 @@ class LineReader {
   void keep_nccl(const NcclLine& line, const Message& message, const LinePlace& place);
   void drop_unfinished();
   bool continue_warning(const Message& message, const LinePlace& place);
+  bool waits_for_nothing(const Event& event) const;
   void forget_warning_that_ended(std::uint64_t number);
   bool tells_of_upkeep() const;
   void keep_readings(const Message& message, const LinePlace& place);

@@ -63,11 +63,7 @@ TroubleKind WantedRemarks::trouble_in(const Message& message) const {
 }
 
 WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const {
-  if (message.from_kernel) {
-    Unclaimed found{.remark = of(message, kKernel), .is_of_kernel = true};
-    found.may_go_on = found.remark && !noteworthy_->knows(*found.remark);
-    return found;
-  }
+  if (message.from_kernel) return {.remark = of(message, kKernel), .is_of_kernel = true};
   if (!noteworthy_) return {};
   if (message.from_user_space)
     if (auto remark = of(message, kSystem)) return {.remark = std::move(remark)};

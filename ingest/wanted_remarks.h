@@ -28,13 +28,15 @@ class WantedRemarks {
   std::optional<std::string> completed(const Remark& warning,
                                        std::span<const std::string> more) const;
 
+  // Whether a signature knows it as it stands.
+  bool knows(const Remark& remark) const { return !noteworthy_ || noteworthy_->knows(remark); }
+
   // Of a line that no parser knows.
   struct Unclaimed {
     std::optional<Remark> remark;
     bool is_of_kernel = false;  // whether or not a signature asks for it
     bool is_of_torch = false;
     bool is_of_nccl = false;
-    bool may_go_on = false;  // a line of the kernel's that no signature knows as it stands
   };
   Unclaimed unclaimed(const Message& message) const;
 

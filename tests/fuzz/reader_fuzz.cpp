@@ -45,8 +45,8 @@ class LooksForTrouble : public Noteworthy {
            : text.size() % 3 == 0 ? TroubleKind::ends
                                   : TroubleKind::fails;
   }
-  bool completes(const Remark&, std::string_view text) const override {
-    return text.size() % 3 == 0;
+  bool completes(const Remark& begun, std::string_view text) const override {
+    return !knows(begun) && text.size() % 3 == 0;
   }
 };
 
