@@ -71,7 +71,7 @@ struct JobFilter {
 
 Result<std::string> one_of(const QueryString& query, std::string_view name,
                            const std::vector<std::string_view>& known) {
-  const std::string value = query.text(name).value_or("");
+  std::string value = query.text(name).value_or("");
   if (!query.has(name) || std::ranges::find(known, value) != known.end()) return value;
   return Error{Error::Kind::invalid_input,
                fmt::format("{} must be {}, not \"{}\"", name, fmt::join(known, " or "),

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <utility>
 #include <variant>
 
 #include "http/access.h"
@@ -55,7 +56,7 @@ class Session {
       : connection_(std::move(connection)),
         services_(services),
         threads_(threads),
-        options_(options) {}
+        options_(std::move(options)) {}
 
   asio::awaitable<void> run() {
     while (!connection_->asked_to_stop()) {
@@ -108,7 +109,7 @@ class Session {
 
   // The problem, if it is not a small body that comes in time.
   asio::awaitable<std::optional<Response>> take_body(Request& request, RequestReader& reader) {
-    constexpr std::size_t kMostBody = 64 * 1024;
+    constexpr std::size_t kMostBody = std::size_t{64} * 1024;
     if (!co_await reader.invite_body()) co_return Response{.status = kClientLeft};
     const SteadyTime deadline = steady_now() + options_.body_idle_limit;
     for (;;) {
@@ -182,7 +183,7 @@ class Session {
 
 asio::awaitable<void> run_session(std::shared_ptr<Connection> connection, Services& services,
                                   Threads& threads, SessionOptions options) {
-  Session session(std::move(connection), services, threads, options);
+  Session session(std::move(connection), services, threads, std::move(options));
   co_await session.run();
 }
 
