@@ -64,6 +64,7 @@ Problem forbidden(std::string detail) { return {.status = 403, .detail = std::mo
 
 // Empty: it is about no single job.
 std::string job_of(const Request& request, const Route& route, std::string_view default_job) {
+  if (route.tells == Tells::across_jobs) return {};
   for (const auto& [name, value] : request.path_values)
     if (name == "job") return value;
   const bool takes_job = std::ranges::any_of(
@@ -117,7 +118,7 @@ Admission Access::admit(const Request& request, const Route& route,
   else if (!token->scopes.with_implied().any_of(route.needs))
     admission.refusal = forbidden(fmt::format("this needs a token for {}; this one is for {}",
                                               route.needs.text(), token->scopes.text()));
-  else if (!token->jobs.empty() && !route.lists_jobs &&
+  else if (!token->jobs.empty() && route.tells != Tells::of_those_it_may &&
            !job_of(request, route, default_job).starts_with(token->jobs))
     admission.refusal = forbidden(
         fmt::format("this token is for jobs whose names begin with \"{}\"; ask for one of them "

@@ -30,6 +30,13 @@ enum class Runs {
   at_once,            // on the socket's thread: it takes no time
 };
 
+// What an answer tells of jobs, for tokens that are good for some of them only.
+enum class Tells {
+  of_a_job,         // the one that the request names; of all, if it names none
+  of_those_it_may,  // it leaves out the others
+  across_jobs,      // of others, too, whichever the request names
+};
+
 struct Route {
   std::string_view method;
   std::string_view pattern;  // {name} stands for one segment
@@ -40,7 +47,7 @@ struct Route {
   bool always = false;      // answered even before the stored jobs are read back
   bool takes_body = false;  // a JSON object of what may also stand in the query
   Runs runs = Runs::where_it_may_wait;
-  bool lists_jobs = false;  // and leaves out those that whoever asks may not be told of
+  Tells tells = Tells::of_a_job;
 };
 
 std::span<const Route> routes();

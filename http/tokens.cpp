@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "http/query.h"
+#include "parsers/tool/tool_text.h"
 
 namespace faultline {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::pair<std::string_view, Scope> kScopes[] = {{"ingest", Scope::inge
 constexpr std::string_view kHash = "sha256:";
 constexpr std::string_view kJobs = "jobs=";
 constexpr std::string_view kUntil = "until=";
-// Whoever finds a secret in a log sees what it is of.
+// So that a secret that is found somewhere is known for one of ours.
 constexpr std::string_view kSecret = "flt_";
 
 Sha256 hash_of(std::string_view secret) {
@@ -59,18 +60,6 @@ std::optional<Sha256> hash_in(std::string_view hex) {
 }
 
 Error wrong(std::string what) { return {Error::Kind::invalid_input, std::move(what)}; }
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  constexpr std::string_view kBlanks = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;
-       at = line.find_first_not_of(kBlanks, at)) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
 
 Result<Token> token_in(const std::vector<std::string_view>& words) {
   if (words.size() < 3) return wrong("is not NAME SCOPES sha256:HASH");
@@ -133,7 +122,7 @@ Result<Tokens> Tokens::parse(std::string_view text) {
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
-    const std::vector<std::string_view> words = words_of(line.substr(0, line.find('#')));
+    const std::vector<std::string_view> words = tool_text::words_of(line.substr(0, line.find('#')));
     if (words.empty()) continue;
     Result<Token> token = token_in(words);
     if (!token) return wrong(fmt::format("line {}: {}", number, token.error().message));

@@ -100,8 +100,9 @@ TEST_F(Access, ATokenForSomeJobsOpensNoOther) {
   EXPECT_THAT(listed(team), HasSubstr("llama-7"));
   EXPECT_THAT(listed(team), Not(HasSubstr("mistral")));
   EXPECT_THAT(listed(boss), HasSubstr("mistral"));
-  for (const char* path : {"/api/v1/findings", "/api/v1/hosts", "/metrics",
-                           "/api/v1/findings?job=mistral", "/api/v1/findings/stream"}) {
+  for (const char* path :
+       {"/api/v1/findings", "/api/v1/hosts", "/metrics", "/api/v1/hosts?job=llama-7",
+        "/api/v1/hosts/gpu-7", "/api/v1/findings?job=mistral", "/api/v1/findings/stream"}) {
     SCOPED_TRACE(path);
     EXPECT_EQ(status(path, team), 403);
   }
