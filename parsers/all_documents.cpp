@@ -28,6 +28,7 @@
 #include "parsers/network/tcp_statistics.h"
 #include "parsers/network/tcpdump.h"
 #include "parsers/network/tshark.h"
+#include "parsers/performance/mpi_benchmark.h"
 #include "parsers/performance/nccl_tests.h"
 #include "parsers/performance/nsys.h"
 #include "parsers/performance/ps.h"
@@ -54,6 +55,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nvidia-smi-xml", begins_nvidia_smi_xml, make_nvidia_smi_xml, "<"},
     {"nvidia-smi-csv", begins_nvidia_smi_csv, make_nvidia_smi_csv},
     {"nvidia-smi-nvlink", begins_nvidia_smi_nvlink, make_nvidia_smi_nvlink, "G"},
+    {"mpi-benchmark", begins_mpi_benchmark, make_mpi_benchmark, "#"},
     {"nccl-tests", begins_nccl_tests, make_nccl_tests, "#nCNROASsBbMmt0123456789"},
     {"nvidia-smi-topo", begins_nvidia_smi_topo, make_nvidia_smi_topo, "G"},
     {"nvidia-smi-error", begins_nvidia_smi_error, make_nvidia_smi_error, "UNFG"},

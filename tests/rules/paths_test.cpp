@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "tool_reports.h"
 
 namespace faultline {
@@ -80,6 +82,23 @@ TEST(Paths, RefusedMeanSomethingOnlyBeforeTheJobRan) {
   Job running = sixteen_ranks();
   running.part("node-1", refused);
   EXPECT_EQ(running.diagnosis().verdict, Verdict::healthy);
+}
+
+TEST(MpiBenchmarks, ACliffBetweenTwoSizesIsSlowAndAStepIsNot) {
+  const auto told = [](const std::string& name, const std::string& value) {
+    return PartReport{.tool = "mpi-benchmark", .kind = "host", .values = {{name, value}}};
+  };
+  for (const auto& [name, steep, step] :
+       {std::tuple("latency jumps", "42.8 times longer", "3.1 times longer"),
+        std::tuple("bandwidth falls", "6.8 times less", "1.4 times less")}) {
+    Job slow;
+    slow.part("node-1", told(name, steep));
+    ASSERT_THAT(causes(slow.diagnosis().root_causes), ElementsAre("performance.bandwidth_low"));
+    EXPECT_THAT(slow.diagnosis().root_causes.front().title, HasSubstr(steep));
+    Job sound;
+    sound.part("node-1", told(name, step));
+    EXPECT_TRUE(sound.diagnosis().root_causes.empty()) << name;
+  }
 }
 
 TEST(Hosts, WhoseSharedMemoryIsFullAreNamed) {
