@@ -166,6 +166,12 @@ Step Unwrapper::Impl::peel(Peeled& line, int nesting) {
       return stepped(peel_ray(line));
     case '>':
       return stepped(take(line.text, "> "));
+    case '%':
+    case '*':
+      return stepped(peel_switch(line, reference_for(line)));
+    case '/':
+    case '.':
+      return stepped(peel_grep(line));
     case ' ':
     case '\t':
       return peel_at_blank(line, nesting);
@@ -176,10 +182,11 @@ Step Unwrapper::Impl::peel(Peeled& line, int nesting) {
 }
 
 Step Unwrapper::Impl::peel_at_bracket(Peeled& line) {
-  return stepped(peel_kernel_stamp(line) || peel_torch_label(line) || peel_open_mpi(line) ||
-                 peel_hydra(line) || peel_kubectl_prefix(line) ||
-                 peel_c10_header(line, reference_for(line)) || peel_python_log_header(line) ||
-                 peel_bracketed_stamp(line) || relative_.peel(line, reference_for(line)));
+  return stepped(peel_kernel_stamp(line) || peel_torch_label(line) ||
+                 peel_open_mpi_pieces(line, pool_) || peel_hydra(line) ||
+                 peel_kubectl_prefix(line) || peel_c10_header(line, reference_for(line)) ||
+                 peel_python_log_header(line) || peel_bracketed_stamp(line) ||
+                 relative_.peel(line, reference_for(line)));
 }
 
 Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
@@ -192,7 +199,7 @@ Step Unwrapper::Impl::peel_at_digit(Peeled& line) {
   return stepped(peel_iso_stamp(line) || peel_srun_label(line) || peel_rfc5424(line) ||
                  peel_unix_stamp(line) || peel_seconds_of_notebook(line) || peel_talos(line) ||
                  (may_begin_with_month(line.text) && peel_bsd_syslog(line, reference_for(line))) ||
-                 peel_line_number(line) || labels_.peel(line));
+                 peel_line_number(line) || peel_grep(line) || labels_.peel(line));
 }
 
 Step Unwrapper::Impl::peel_at_brace(Peeled& line, int nesting) {
@@ -257,7 +264,7 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   return stepped(peel_facility(line) || peel_cloud_severity(line) || peel_talos(line) ||
                  peel_mpich_error(line) || peel_kernel_tag(line) || peel_repeated(line) ||
                  peel_handmade(line) || peel_glog_header(line, reference_for(line)) ||
-                 peel_python_level(line) || labels_.peel(line));
+                 peel_python_level(line) || peel_grep(line) || labels_.peel(line));
 }
 
 // A kernel's message is in no layers but the kernel's own.

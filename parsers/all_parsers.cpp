@@ -6,6 +6,7 @@
 #include "parsers/kernel/kernel_xid.h"
 #include "parsers/launcher/environment_lines.h"
 #include "parsers/launcher/launcher_lines.h"
+#include "parsers/launcher/mpi_exits.h"
 #include "parsers/launcher/script_lines.h"
 #include "parsers/nccl/nccl.h"
 #include "parsers/nccl/nccl_failure.h"
@@ -69,6 +70,16 @@ constexpr Parser kParsers[] = {
     {"srun", "srun: error: ", parse_srun_exit, true},
     {"mpirun", "noticed that process rank ", parse_mpirun_exit, true},
     {"hydra", " RUNNING AT ", parse_hydra_exit, true},
+    {"mpirun", "][child_handler] MPI process ", parse_mpi_exit, true},
+    {"mpirun", " (first noticed rank ", parse_mpi_exit, true},
+    {"mpirun", "MPI Application rank ", parse_mpi_exit, true},
+    {"mpirun", "MPT ERROR: Rank ", parse_mpi_exit, true},
+    {"mpirun", "PE RANK ", parse_mpi_exit, true},
+    {"mpirun", "exit status of rank ", parse_mpi_exit, true},
+    {"mpirun", "*** Caught a ", parse_mpi_exit, true},
+    {"mpirun", ": Received signal SIG", parse_mpi_exit, true},
+    {"mpirun", "FATAL: task-exit: ", parse_mpi_exit, true},
+    {"sge", " died through signal ", parse_mpi_exit, true},
     {"pals", ": rank ", parse_pals_exit, true},
     {"deepspeed", " exits with return code = ", parse_deepspeed_exit, true},
     {"deepspeed", " exits successfully.", parse_deepspeed_exit, true},

@@ -33,16 +33,18 @@ bool take_stream(std::string_view& rest) {
   return take(rest, "<stdout>:") || take(rest, "<stderr>:") || take(rest, "<stddiag>:");
 }
 
-// "[1,5]<stdout>:" or "[prterun-node7-123@1,5]<stdout>:"
+// "[1,5]<stdout>:" or "[prterun-node7-123@1,5]<stdout>:", "[5]<stdout>:" of horovodrun
 bool take_open_mpi_tag(std::string_view& rest, std::int64_t& rank) {
   std::string_view text = rest;
   std::int64_t job = 0;
   if (!take(text, '[')) return false;
   if (std::string_view named = text; !take_while(named, is_name).empty() && take(named, '@'))
     text = named;
-  if (!take_number(text, job) || !take(text, ',') || !take_number(text, rank, kMaxRankDigits) ||
-      !take(text, ']') || !take_stream(text))
-    return false;
+  if (!take_number(text, job)) return false;
+  std::int64_t told = job;
+  if (take(text, ',') && !take_number(text, told, kMaxRankDigits)) return false;
+  if (!take(text, ']') || !take_stream(text)) return false;
+  rank = told;
   rest = text;
   return true;
 }
@@ -124,6 +126,24 @@ bool peel_open_mpi(Peeled& line) {
   std::int64_t rank = 0;
   if (!take_open_mpi_tag(rest, rank)) return false;
   label_with_rank(line, rank, rest);
+  return true;
+}
+
+bool peel_open_mpi_pieces(Peeled& line, TextPool& pool) {
+  const std::string_view whole = line.text;
+  if (!peel_open_mpi(line)) return false;
+  const std::string_view tag = whole.substr(0, whole.size() - line.text.size());
+  std::size_t at = line.text.find(tag);
+  if (at == std::string_view::npos) return true;
+  const std::span<char> room = pool.room(line.text.size());
+  auto end = room.begin();
+  std::string_view rest = line.text;
+  for (; at != std::string_view::npos; at = rest.find(tag)) {
+    end = std::ranges::copy(rest.substr(0, at), end).out;
+    rest.remove_prefix(at + tag.size());
+  }
+  end = std::ranges::copy(rest, end).out;
+  line.text = {room.data(), static_cast<std::size_t>(end - room.begin())};
   return true;
 }
 
@@ -217,6 +237,23 @@ bool peel_line_number(Peeled& line) {
   if (!begins_a_line(rest) &&
       std::ranges::none_of(kTags, [&](std::string_view tag) { return rest.starts_with(tag); }))
     return false;
+  line.text = rest;
+  return true;
+}
+
+bool peel_grep(Peeled& line) {
+  constexpr std::size_t kMostOfAPath = 255;
+  std::string_view rest = line.text;
+  const std::string_view path =
+      take_while(rest, [](char c) { return is_name(c) || c == '/' || c == '+' || c == '='; });
+  const bool is_number = !path.empty() && std::ranges::all_of(path, is_digit);
+  const bool is_path =
+      path.find_first_of("./") != std::string_view::npos && std::ranges::any_of(path, is_letter);
+  if (path.size() > kMostOfAPath || !(is_path || is_number) || !take(rest, ':')) return false;
+  std::string_view behind = rest;
+  std::int64_t number = 0;
+  if (is_path && take_number(behind, number, 9) && take(behind, ':')) rest = behind;
+  if (!begins_a_line(rest)) return false;
   line.text = rest;
   return true;
 }

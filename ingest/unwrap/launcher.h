@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ingest/unwrap/peeled.h"
+#include "ingest/unwrap/text_pool.h"
 
 namespace faultline {
 
@@ -11,6 +12,8 @@ bool peel_ray(Peeled& line);
 
 // [1,5]<stdout>:msg, Open MPI's tag; newer ones name the job: [prterun-node7-123@1,5]<stderr>:msg
 bool peel_open_mpi(Peeled& line);
+// The same; a program that writes a line in pieces gets the tag before each of them.
+bool peel_open_mpi_pieces(Peeled& line, TextPool& pool);
 
 // Mon Jan 13 10:11:12 2020[1,5]<stdout>:msg, the same with --timestamp-output.
 bool peel_open_mpi_stamp(Peeled& line);
@@ -29,6 +32,10 @@ bool peel_srun_label(Peeled& line);
 
 // "  111  msg" of an editor or `cat -n`, before what begins a line.
 bool peel_line_number(Peeled& line);
+
+// "logs/gpu-7.log:4242:text", "kern.log:text", "4242:text": the file and the number that grep puts
+// before what begins a line.
+bool peel_grep(Peeled& line);
 
 // "RANK3: msg", "Node 0: msg", made by hand.
 bool peel_handmade(Peeled& line);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ingest/unwrap/month_names.h"
 #include "ingest/unwrap/nccl_prefix.h"
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
@@ -58,7 +59,16 @@ void name_program(Peeled& line, std::string_view program) {
   line.program = program;
 }
 
-// "gpu-node-17 kernel: "
+// "%ETHPORT-5-IF_DOWN: ", which switches write in the place of a program's name.
+bool begins_with_mnemonic(std::string_view text) {
+  if (!take(text, '%')) return false;
+  const std::string_view word = take_while(text, [](char c) { return is_name(c); });
+  const std::size_t level = word.find('-');
+  return level != word.npos && level > 0 && level + 2 < word.size() && is_digit(word[level + 1]) &&
+         word[level + 2] == '-' && text.starts_with(": ");
+}
+
+// "gpu-node-17 kernel: ", "leaf-3 %LINK-3-UPDOWN: "
 bool peel_host_and_tag(Peeled& line, Expect expect) {
   std::string_view rest = line.text;
   Tag tag;
@@ -66,6 +76,12 @@ bool peel_host_and_tag(Peeled& line, Expect expect) {
   if (host.empty() || !take(rest, ' ')) return false;
   take_blanks(rest);
   take_level(rest);
+  if (begins_with_mnemonic(rest)) {
+    line.named_by_host(host);
+    line.from_user_space = true;
+    line.text = rest;
+    return true;
+  }
   if (!take_tag(rest, tag)) return false;
   if (expect == Expect::perhaps_header && tag.program != kKernel && !tag.has_pid) return false;
   line.named_by_host(host);
@@ -126,6 +142,7 @@ bool peel_bsd_syslog(Peeled& line, Timestamp reference) {
   // Switches put the year in front: "2026 Apr 16 10:57:07.006966 leaf3 NOTICE ...".
   const auto year = take_year(rest);
   const auto stamp = take_syslog_stamp(rest, year.value_or(reference));
+  if (stamp && rest.starts_with(": %")) rest.remove_prefix(1);
   if (!stamp || (!rest.empty() && !take(rest, ' '))) return false;
   line.text = rest;
   if (year)
@@ -133,6 +150,19 @@ bool peel_bsd_syslog(Peeled& line, Timestamp reference) {
   else
     line.stamped_without_year(*stamp);
   if (!peel_host_and_tag(line, Expect::header)) peel_bare_tag(line);
+  return true;
+}
+
+bool peel_switch(Peeled& line, Timestamp reference) {
+  if (line.text.starts_with('*')) {  // its clock is not set
+    Peeled inner = line;
+    inner.text.remove_prefix(1);
+    if (!may_begin_with_month(inner.text) || !peel_bsd_syslog(inner, reference)) return false;
+    line = inner;
+    return true;
+  }
+  if (line.from_user_space || !begins_with_mnemonic(line.text)) return false;
+  line.from_user_space = true;
   return true;
 }
 
@@ -225,6 +255,7 @@ bool peel_bracketed_stamp(Peeled& line) {
   // One in front of it is on every line, and may know its zone.
   if (!line.time.known()) line.stamped(stamp->time);
   line.text = rest;
+  peel_host_and_tag(line, Expect::perhaps_header);
   return true;
 }
 

@@ -8,6 +8,9 @@ namespace faultline {
 // Mar  5 02:47:11 gpu-node-17 kernel: msg (RFC 3164, journalctl's short and short-precise).
 bool peel_bsd_syslog(Peeled& line, Timestamp reference);
 
+// "%LINK-3-UPDOWN: text", "*Mar  1 00:01:02.123: %LINK-3-UPDOWN: text" of a switch.
+bool peel_switch(Peeled& line, Timestamp reference);
+
 // 1 2026-03-05T02:47:11.123456+00:00 gpu-node-17 kernel - - - msg (RFC 5424, its <pri> already
 // off).
 bool peel_rfc5424(Peeled& line);

@@ -178,6 +178,8 @@ class Kubectl : public PartDocument {
     OpenPart& node = open(kNode);
     node.name("nodes", row[0]);
     node.value("Ready", row[1]);
+    // A column of a cloud's own: why it takes no pods.
+    if (row.back().starts_with("Unschedulable")) node.value("Health", row.back());
     return Line::part;
   }
 

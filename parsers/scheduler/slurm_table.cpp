@@ -24,13 +24,35 @@ std::size_t column(const Cells& head, std::string_view name) {
 
 bool has(const Cells& head, std::string_view name) { return column(head, name) < head.size(); }
 
-// What stands between pipes, which the outermost may have or lack.
-Cells piped(std::string_view text) { return pieces_of(text, "|"); }
-
 bool is_piped(std::string_view text) { return text.find('|') != text.npos; }
 
+// By pipes, which the outermost may have or lack, or by commas, as `-o "%N,%t,%E"` has them.
+bool is_separated(std::string_view head) {
+  return is_piped(head) || (head.find(',') != head.npos && head.find(' ') == head.npos);
+}
+
+// A list of nodes has commas of its own, in brackets: gpu[1-3,7].
+Cells between_commas(std::string_view text) {
+  Cells cells;
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t at = 0; at <= text.size(); ++at) {
+    if (at < text.size() && text[at] == '[') ++depth;
+    if (at < text.size() && text[at] == ']') --depth;
+    if (at < text.size() && (text[at] != ',' || depth > 0)) continue;
+    cells.push_back(trimmed(text.substr(begin, at - begin)));
+    begin = at + 1;
+  }
+  return cells;
+}
+
+Cells separated(std::string_view head, std::string_view text) {
+  if (is_piped(head)) return is_piped(text) ? pieces_of(text, "|") : Cells{};
+  return between_commas(text);
+}
+
 Cells head_of(std::string_view text) {
-  Cells head = is_piped(text) ? piped(text) : words_of(text);
+  Cells head = is_separated(text) ? separated(text, text) : words_of(text);
   for (const std::string_view name : head)
     if (!name.empty() &&
         (name.find_first_of(kLetters) != 0 ||
@@ -93,13 +115,13 @@ class SlurmTable : public PartDocument {
     // The head of another table looks like a row of names.
     if (words_.empty() || begins_sacct(text) || begins_sinfo(text)) return Line::after;
     if (is_rule(text)) {
-      if (words_.size() == 1 && !is_piped(text)) word(text);
+      if (words_.size() == 1 && !is_separated(words_.front())) word(text);
       return Line::part;
     }
     const Cells head = head_of(words_.front());
     Cells row;
-    if (is_piped(words_.front())) {
-      if (is_piped(text)) row = piped(text);
+    if (is_separated(words_.front())) {
+      row = separated(words_.front(), text);
     } else {
       if (words_.size() > 1) row = cells_below(words_[1], text);
       if (row.size() != head.size() || !take(head, row, false))

@@ -50,8 +50,9 @@ enum class Marks {
   maintenance_ends,
   past_boot,   // a boot tells of the one before it
   ended_well,  // the job's program says that it did all it was to do
+  last_words,  // it means something only near the end of its source
 };
-BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well)
+BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well, last_words)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

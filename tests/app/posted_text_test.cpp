@@ -208,6 +208,18 @@ TEST(Posted, OneStackOfGdbTellsWhereItsProcessStands) {
   }
 }
 
+TEST(Posted, TheLastLineOfATracebackIsAPossibleCauseAndOneLongBeforeTheEndIsNone) {
+  const std::string raised = "[rank3]: yaml.scanner.ScannerError: a mapping is not allowed here\n";
+  const Diagnosis last = posted("step 7 loss 2.1\n" + raised);
+  ASSERT_THAT(said(last.root_causes), ElementsAre(HasSubstr("ScannerError")));
+  EXPECT_THAT(first_cause(last).subject.ranks, ElementsAre(3));
+  EXPECT_LT(first_cause(last).confidence, 0.5);
+
+  std::string after;
+  for (int step = 8; step < 40; ++step) after += "step " + std::to_string(step) + " loss 2.0\n";
+  EXPECT_THAT(posted(raised + after).root_causes, IsEmpty());
+}
+
 // The healthy twins of all of these.
 TEST(Posted, TextThatTalksAboutAnErrorIsNoFault) {
   const char* texts[] = {

@@ -2,6 +2,7 @@
 
 #include "parsed_lines.h"
 #include "parsers/launcher/launcher_lines.h"
+#include "parsers/launcher/mpi_exits.h"
 #include "parsers/torch/torch_reports.h"
 #include "parsers/torch/torch_watchdog.h"
 
@@ -254,6 +255,48 @@ TEST(LauncherLines, WhoEndedAndHow) {
         {ProcessExit{.teller = "pals", .host = "gpu-8", .ranks = {31}, .exit_code = 17}}},
        {"a good end", "gpu-8: rank 31 exited with code 0", {}},
        {"another program's words", "gpu-8: rank 31 waits", {}}});
+  const auto ended = [](const std::string& teller, std::vector<int> ranks, int signal,
+                        const std::string& reason, const std::string& host = {}) {
+    return std::vector<Fact>{ProcessExit{.teller = teller,
+                                         .host = host,
+                                         .ranks = std::move(ranks),
+                                         .signal = signal,
+                                         .reason = reason,
+                                         .first = true}};
+  };
+  expect_all<Fact>(
+      parse_mpi_exit,
+      {{"MVAPICH2",
+        "[gpu-7:mpispawn_0][child_handler] MPI process (rank: 2, pid: 4242) terminated with signal "
+        "11 -> abort job",
+        ended("mpirun_rsh", {2}, 11, "11", "gpu-7")},
+       {"jsrun",
+        "ERROR:  One or more process (first noticed rank 4) terminated with signal 11 (core "
+        "dumped)",
+        ended("jsrun", {4}, 11, "11")},
+       {"Platform MPI", "MPI Application rank 3 killed before MPI_Finalize() with signal 9",
+        ended("mpirun", {3}, 9, "9")},
+       {"Platform MPI, a code",
+        "MPI Application rank 3 exited before MPI_Finalize() with status 1",
+        {ProcessExit{.teller = "mpirun", .ranks = {3}, .exit_code = 1, .first = true}}},
+       {"MPT", "MPT ERROR: Rank 3(g:3) received signal SIGSEGV(11).",
+        ended("mpt", {3}, 11, "SIGSEGV")},
+       {"ALPS",
+        "[NID 00193] [c0-0c1s0n1] [Thu Mar  5 02:47:10 2026] PE RANK 3 exit signal Bus error",
+        ended("aprun", {3}, 7, "Bus error", "nid00193")},
+       {"MPD", "  exit status of rank 3: killed by signal 9", ended("mpd", {3}, 9, "9")},
+       {"MPD, a good end", "  exit status of rank 3: return code 0", {}},
+       {"GASNet", "*** Caught a fatal signal (proc 3): SIGSEGV(11)",
+        ended("gasnet", {3}, 11, "SIGSEGV")},
+       {"Fluent", "Node 3: Process 4242: Received signal SIGFPE.",
+        ended("fluent", {3}, 8, "SIGFPE")},
+       {"Flux",
+        "flux-shell[0]: FATAL: task-exit: lmp: task rank 3 on host gpu-7 exited (Segmentation "
+        "fault) and exit-timeout=30s has expired",
+        ended("flux", {3}, 11, "Segmentation fault")},
+       {"Grid Engine", "failed assumedly after job because: job 7.1 died through signal KILL (9)",
+        ended("sge", {}, 9, "KILL")},
+       {"another program's words", "PE RANK 3 waits", {}}});
   expect_all<Fact>(
       parse_deepspeed_exit,
       {{"a process of the host, whatever the command shown",

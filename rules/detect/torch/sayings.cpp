@@ -1,5 +1,6 @@
 #include "rules/detect/torch/sayings.h"
 
+#include <cstdint>
 #include <string_view>
 
 #include "rules/knowledge/prose.h"
@@ -21,12 +22,21 @@ std::optional<SignatureMatch> meaning_of_quote(const View& view, const TorchSayi
   return blames == Blames::process || blames == Blames::host ? match : std::nullopt;
 }
 
+// More lines behind it are something that went on.
+bool is_near_the_end(const View& view, const LineRef& line) {
+  constexpr std::uint64_t kMostLinesAfter = 20;
+  return view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter;
+}
+
 }  // namespace
 
 std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
   if (auto quoted = meaning_of_quote(view, saying)) return quoted;
   auto match = view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
   if (match && !saying.exception && is_talked_about(saying.text, match->begin, match->end))
+    return std::nullopt;
+  if (match && match->signature->marks == Marks::last_words &&
+      (saying.exception || !is_near_the_end(view, saying.last)))
     return std::nullopt;
   return match;
 }
