@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,8 @@ inline std::string broken_at(const std::string& text, std::size_t width) {
 inline bool says_no_more(const Diagnosis& part, const Diagnosis& whole) {
   const std::string cause = cause_of(part);
   return cause.empty() || cause == cause_of(whole) || cause == "process.aborted" ||
-         (cause == "software.rank_crashed" && confidence_of(part) < 0.5);
+         (cause == "software.rank_crashed" &&
+          confidence_of(part) < std::min(0.8, confidence_of(whole)));
 }
 
 // The same with what a viewer of logs puts in front, broken into rows, and cut at both ends: no
