@@ -13,7 +13,7 @@ namespace faultline {
 class AskedByCatalog : public Noteworthy {
  public:
   explicit AskedByCatalog(const Catalog& catalog)
-      : signatures_(catalog.signatures), trouble_(catalog.trouble) {}
+      : signatures_(catalog.signatures), trouble_(catalog.trouble), secrets_(catalog.secrets) {}
   bool wants(std::string_view text, std::string_view dialect) const override {
     return signatures_->wants(text, dialect);
   }
@@ -25,6 +25,9 @@ class AskedByCatalog : public Noteworthy {
   }
   TroubleKind trouble_in(std::string_view text) const override { return trouble_->kind_of(text); }
   bool knows(const Remark& remark) const override { return signatures_->match(remark).has_value(); }
+  bool hides(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const override {
+    return secrets_->hide(line, is_cut, in_key, hidden);
+  }
   bool completes(const Remark& begun, std::string_view text) const override {
     return faultline::completes(*signatures_, begun, text);
   }
@@ -32,6 +35,7 @@ class AskedByCatalog : public Noteworthy {
  private:
   std::shared_ptr<const Signatures> signatures_;
   std::shared_ptr<const Trouble> trouble_;
+  std::shared_ptr<const Secrets> secrets_;
 };
 
 }  // namespace faultline

@@ -149,7 +149,8 @@ int fail(std::string_view message) {
 }  // namespace
 
 int run_diagnose(const DiagnoseOptions& options) {
-  const Catalog catalog = load_catalog(options.rules);
+  Catalog catalog = load_catalog(options.rules);
+  if (options.keep_secrets) catalog.secrets = std::make_shared<const Secrets>();
   const auto now = std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now());
   const Result<Inputs> inputs = find_inputs(options.paths, now);
   if (!inputs) return fail(inputs.error().message);
@@ -164,13 +165,12 @@ int run_diagnose(const DiagnoseOptions& options) {
       fold(inputs->files, said, noteworthy, now, options.boot_time, job, progress);
   progress.erase();
   if (folded.readable == 0) return fail("none of the files could be read");
-  if (folded.recognized == 0) {
-    fmt::print(stderr, "faultline: not one of {} lines is of a known dialect ({})\n", folded.lines,
-               known_dialects());
-  }
-
   const Moment moment{.now = folded.newest, .live_sources = {}};
   const Diagnosis diagnosis = addressed(diagnose(job, catalog, moment), "");
+  // Lines of other programs of a host are of no dialect, and may mean something.
+  if (folded.recognized == 0 && diagnosis.root_causes.empty() && diagnosis.observations.empty())
+    fmt::print(stderr, "faultline: not one of {} lines is of a known dialect ({})\n", folded.lines,
+               known_dialects());
   print(written(job, diagnosis, options));
   return exit_status(diagnosis);
 }
@@ -205,6 +205,9 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
                     "Text: also what passed, what is not known, and all lines and steps");
   command->add_flag("--explain", options->explain,
                     "Tell how the answer came about, in text and JSON");
+  command->add_flag("--keep-secrets", options->keep_secrets,
+                    "Show passwords, tokens and keys that stand in the logs; without it their "
+                    "letters are stars");
   command
       ->add_option(
           "--rules", options->rules,

@@ -17,6 +17,7 @@ struct DiagnoseOptions {
   std::string format = "text";         // text, json, markdown or html
   bool verbose = false;
   bool explain = false;
+  bool keep_secrets = false;
   std::optional<std::filesystem::path> rules;
   std::vector<std::string> paths;
 };

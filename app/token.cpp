@@ -18,6 +18,7 @@ struct TokenOptions {
   std::string scope;
   std::string jobs;
   std::string until;
+  int rate = 0;
 };
 
 std::string check_scope(const std::string& text) {
@@ -39,6 +40,7 @@ void write_token(const TokenOptions& options) {
   NewToken made = new_token(options.name, *parse_scopes(options.scope));
   made.token.jobs = options.jobs;
   if (!options.until.empty()) made.token.until = parse_rfc3339(options.until);
+  made.token.rate = options.rate;
   fmt::print("{}\n", line_of(made.token));
   fmt::print(stderr, "token (it is not shown again): {}\n", made.secret);
 }
@@ -68,6 +70,10 @@ void add_token_command(CLI::App& app, int& exit_code) {
       ->check(CLI::Validator(check_word, ""));
   command->add_option("--until", options->until, "Refuse it from this time on (RFC 3339)")
       ->check(CLI::Validator(check_time, ""));
+  command
+      ->add_option("--rate", options->rate,
+                   "Refuse more requests a second than this; ten seconds' worth may come at once")
+      ->check(CLI::Range(1, 1'000'000));
   command->callback([options, &exit_code] {
     write_token(*options);
     exit_code = kExitGood;

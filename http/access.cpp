@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -94,7 +95,24 @@ std::size_t Access::reload() {
   const std::size_t count = read->size();
   const std::lock_guard lock(mutex_);
   tokens_ = std::move(read);
+  allowances_.clear();
   return count;
+}
+
+int Access::wait_of(const Token& token) const {
+  constexpr double kSecondsAtOnce = 10;  // whoever was silent may ask for so long's worth at once
+  if (token.rate == 0) return 0;
+  const auto now = std::chrono::steady_clock::now();
+  const double most = kSecondsAtOnce * token.rate;
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = allowances_.try_emplace(token.name, Allowance{most, now});
+  Allowance& allowance = found->second;
+  const std::chrono::duration<double> since = now - allowance.as_of;
+  allowance = {std::min(most, allowance.requests + since.count() * token.rate), now};
+  if (allowance.requests < 1)
+    return static_cast<int>(std::ceil((1 - allowance.requests) / token.rate));
+  --allowance.requests;
+  return 0;
 }
 
 std::shared_ptr<const Tokens> Access::tokens() const {
@@ -124,6 +142,14 @@ Admission Access::admit(const Request& request, const Route& route,
         fmt::format("this token is for jobs whose names begin with \"{}\"; ask for one of them "
                     "(/api/v1/jobs/JOB, or job=)",
                     token->jobs));
+  else if (const int wait = wait_of(*token); wait > 0)
+    admission.refusal = {.status = 429,
+                         .detail = fmt::format("this token is for {} requests a second; ask again "
+                                               "in {} s",
+                                               token->rate, wait),
+                         .next_offset = {},
+                         .retry_after_seconds = wait,
+                         .headers = {}};
   return admission;
 }
 

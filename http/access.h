@@ -1,7 +1,9 @@
 // Access: whether a request may be answered, by the token it shows. May be asked from any thread.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -34,11 +36,20 @@ class Access {
   Admission admit(const Request& request, const Route& route, std::string_view default_job) const;
 
  private:
+  // What a token may still ask for at once: its rate fills it, each request takes one.
+  struct Allowance {
+    double requests = 0;
+    std::chrono::steady_clock::time_point as_of;
+  };
+
   std::shared_ptr<const Tokens> tokens() const;
+  // Seconds until the token may ask again; 0: now, and it has.
+  int wait_of(const Token& token) const;
 
   std::filesystem::path file_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Tokens> tokens_;
+  mutable std::map<std::string, Allowance, std::less<>> allowances_;  // of tokens with a rate
 };
 
 // The secret that a request shows as a bearer or, for senders that know nothing else, as the

@@ -126,6 +126,8 @@ std::string_view reason_of(unsigned status) {
       return "Expectation Failed";
     case 421:
       return "Misdirected Request";
+    case 429:
+      return "Too Many Requests";
     case 431:
       return "Request Header Fields Too Large";
     case 500:

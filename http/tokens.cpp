@@ -6,6 +6,7 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <utility>
 
@@ -22,6 +23,7 @@ constexpr std::pair<std::string_view, Scope> kScopes[] = {{"ingest", Scope::inge
 constexpr std::string_view kHash = "sha256:";
 constexpr std::string_view kJobs = "jobs=";
 constexpr std::string_view kUntil = "until=";
+constexpr std::string_view kRate = "rate=";
 // So that a secret that is found somewhere is known for one of ours.
 constexpr std::string_view kSecret = "flt_";
 
@@ -64,7 +66,7 @@ Error wrong(std::string what) { return {Error::Kind::invalid_input, std::move(wh
 Result<Token> token_in(const std::vector<std::string_view>& words) {
   if (words.size() < 3) return wrong("is not NAME SCOPES sha256:HASH");
   if (const auto good = check_name("its name", words[0]); !good) return good.error();
-  Token token{.name = std::string(words[0]), .scopes = {}, .jobs = {}, .until = {}};
+  Token token{.name = std::string(words[0]), .scopes = {}, .jobs = {}, .until = {}, .rate = 0};
   const auto scopes = parse_scopes(words[1]);
   if (!scopes) return scopes.error();
   token.scopes = *scopes;
@@ -83,9 +85,16 @@ Result<Token> token_in(const std::vector<std::string_view>& words) {
       if (!token.until)
         return wrong(fmt::format("\"{}\" is not until= and a time as 2026-03-05T02:47:10Z",
                                  printable_name(word)));
+    } else if (word.starts_with(kRate)) {
+      const std::string_view number = word.substr(kRate.size());
+      const auto [end, error] =
+          std::from_chars(number.data(), number.data() + number.size(), token.rate);
+      if (error != std::errc() || end != number.data() + number.size() || token.rate < 1)
+        return wrong(fmt::format("\"{}\" is not rate= and a number of requests a second",
+                                 printable_name(word)));
     } else {
-      return wrong(
-          fmt::format("\"{}\" is neither jobs=PREFIX nor until=TIME", printable_name(word)));
+      return wrong(fmt::format("\"{}\" is neither jobs=PREFIX nor until=TIME nor rate=N",
+                               printable_name(word)));
     }
   }
   return token;
@@ -149,6 +158,7 @@ std::string line_of(const Token& token) {
       fmt::format("{} {} {}{}", token.name, token.scopes.text(), kHash, hex_of(token.hash));
   if (!token.jobs.empty()) line += fmt::format(" {}{}", kJobs, token.jobs);
   if (token.until) line += fmt::format(" {}{}", kUntil, to_rfc3339(*token.until));
+  if (token.rate > 0) line += fmt::format(" {}{}", kRate, token.rate);
   return line;
 }
 
@@ -156,8 +166,9 @@ NewToken new_token(std::string name, Scopes scopes) {
   std::array<unsigned char, 32> random{};
   if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1)
     throw std::runtime_error("OpenSSL has no random numbers");
-  NewToken made{.secret = std::string(kSecret) + hex_of(random),
-                .token = {.name = std::move(name), .scopes = scopes, .jobs = {}, .until = {}}};
+  NewToken made{
+      .secret = std::string(kSecret) + hex_of(random),
+      .token = {.name = std::move(name), .scopes = scopes, .jobs = {}, .until = {}, .rate = 0}};
   made.token.hash = hash_of(made.secret);
   return made;
 }

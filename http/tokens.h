@@ -53,12 +53,13 @@ struct Token {
   std::string jobs;  // the beginning of the names of its jobs; empty: all
   Sha256 hash{};
   std::optional<Timestamp> until;
+  int rate = 0;  // requests a second; 0: any number
 };
 
 class Tokens {
  public:
-  // NAME SCOPES sha256:HASH [jobs=PREFIX] [until=TIME], a line each; # begins a remark. An error
-  // names the line.
+  // NAME SCOPES sha256:HASH [jobs=PREFIX] [until=TIME] [rate=N], a line each; # begins a remark. An
+  // error names the line.
   static Result<Tokens> parse(std::string_view text);
 
   // Nothing: there is none with that secret. It takes as long for any secret.

@@ -16,6 +16,12 @@
 namespace faultline {
 namespace {
 
+// NCCL's own words hold no secrets; what they quote of settings and addresses may.
+bool may_quote(std::string_view text) {
+  return std::memchr(text.data(), '=', text.size()) != nullptr ||
+         std::memchr(text.data(), '@', text.size()) != nullptr;
+}
+
 constexpr std::string_view kKernel = "kernel";
 constexpr std::string_view kNccl = "nccl";
 constexpr std::string_view kTorch = "torch";
@@ -154,8 +160,23 @@ Batch LineReader::take() {
   return taken;
 }
 
-LineReader::Read LineReader::read(const LinePlace& place, LineEnd end, bool counted) {
-  return rows_.is_watching() ? read_row(place, end, counted) : read_line(place, end, counted);
+LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool counted) {
+  searched_ = false;
+  if (!rows_.is_watching()) return read_line(line, end, counted);
+  LinePlace place = line;
+  hide_secrets(place);
+  return read_row(place, end, counted);
+}
+
+void LineReader::hide_secrets(LinePlace& place) {
+  if (std::exchange(searched_, true)) return;
+  if (wanted_.hides(place.text, false, in_key_, hidden_)) place.text = hidden_;
+}
+
+std::string LineReader::without_secrets(std::string_view bytes) const {
+  std::string hidden;
+  bool in_key = in_key_;
+  return wanted_.hides(bytes, true, in_key, hidden) ? hidden : std::string(bytes);
 }
 
 LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool counted) {
@@ -189,6 +210,7 @@ LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
     last_warning_.line = place.number - 1;
   place.text = line.text;
   is_guess_ = !rows_.is_joining();
+  searched_ = false;
   const Read read = read_line(place, end, line.counted);
   is_guess_ = false;
   calls_.keep_texts(batch_);
@@ -196,7 +218,7 @@ LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
   return read;
 }
 
-LineReader::Read LineReader::read_line(const LinePlace& place, LineEnd end, bool counted) {
+LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counted) {
   line_end_ = end;
   counted_ = counted;
   const std::uint64_t facts_before = facts_;
@@ -204,6 +226,7 @@ LineReader::Read LineReader::read_line(const LinePlace& place, LineEnd end, bool
     forget_warning_that_ended(place.number);
     return {facts_ != facts_before, true};
   }
+  hide_secrets(place);
   for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
   forget_warning_that_ended(place.number);
   if (!counted_ && place.text.find('\0') != std::string_view::npos) {
@@ -268,10 +291,15 @@ bool LineReader::read_plain_nccl(const LinePlace& place) {
     ++facts_;
     ++calls_told_;
   } else {
+    LinePlace shown = place;
+    if (may_quote(text)) {
+      hide_secrets(shown);
+      text = shown.text.substr(last_frame_.size());
+    }
     while (text.ends_with('\r')) text.remove_suffix(1);
     if (!is_plain(text) || unwrapper_.in_document()) return false;
     frame_.message = text;
-    keep_nccl(frame_, {}, place);
+    keep_nccl(frame_, {}, shown);
   }
   if (count_line()) ++nccl_lines_;
   return true;

@@ -45,7 +45,7 @@ class LineReader {
   };
 
   // counted: its beginning was read before, and the line is counted.
-  Read read(const LinePlace& place, LineEnd end, bool counted);
+  Read read(const LinePlace& line, LineEnd end, bool counted);
 
   // Blank lines need not be read: nothing that would know of them is underway.
   bool ignores_blank_lines() const {
@@ -55,6 +55,9 @@ class LineReader {
 
   // What a dump or a trace tells, and no line of text.
   void keep(std::vector<DumpedFact>& facts, std::uint64_t number, std::uint64_t offset);
+
+  // What of these bytes may be kept: a line that has not come to its end, a dump.
+  std::string without_secrets(std::string_view bytes) const;
 
   // No line will come any more; what waited for one is read, and stands on the last.
   void close(LinePlace last);
@@ -90,9 +93,10 @@ class LineReader {
   const UnreadForms& unread() const { return unread_; }
 
  private:
+  void hide_secrets(LinePlace& place);
   Read read_row(const LinePlace& place, LineEnd end, bool counted);
   Read read_joined(LinePlace place, LineEnd end);
-  Read read_line(const LinePlace& place, LineEnd end, bool counted);
+  Read read_line(LinePlace place, LineEnd end, bool counted);
   void begin_batch();
   void keep_held(HeldEvents&& held);
   bool count_line();
@@ -125,6 +129,9 @@ class LineReader {
   void keep_trouble(const Message& message, const LinePlace& place);
 
   WantedRemarks wanted_;
+  std::string hidden_;     // the line in hand without its secrets
+  bool searched_ = false;  // the line in hand is searched for secrets
+  bool in_key_ = false;    // the line before is of a private key that goes on
   WrappedRows rows_;
   Unwrapper unwrapper_;
   Documents documents_;

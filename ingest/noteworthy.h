@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/facts/remark.h"
@@ -24,6 +25,12 @@ class Noteworthy {
   virtual TroubleKind trouble_in(std::string_view text) const = 0;
   // Whether a signature knows it as it stands. Where nobody can tell, it waits for no more.
   virtual bool knows(const Remark&) const { return true; }
+  // Whether a line holds what must not be kept: then `hidden` is the line without it. in_key: the
+  // line before left a private key open; it is set for the next line. is_cut: the line may go on.
+  virtual bool hides(std::string_view, bool /*is_cut*/, bool& /*in_key*/,
+                     std::string& /*hidden*/) const {
+    return false;
+  }
   // Of a warning that was broken into lines: whether its beginning alone is known to no signature,
   // and this text of it is.
   virtual bool completes(const Remark& begun, std::string_view text) const = 0;

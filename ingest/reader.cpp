@@ -174,7 +174,8 @@ class Reader::Impl {
     append_length(last_line, line_start_ - std::min(last_line_start_, line_start_));
     cursor.carry += carried(kLastLine, last_line);
     if (!memory.rows.empty()) cursor.carry += carried(kRows, memory.rows);
-    cursor.carry += carried(flags, std::string_view(tail_).substr(0, of_tail));
+    cursor.carry +=
+        carried(flags, line_reader_.without_secrets(std::string_view(tail_).substr(0, of_tail)));
     if (!memory.warning.empty()) append_length(cursor.carry, memory.warning.size());
     cursor.carry += memory.warning;
     if (!memory.document.empty()) append_length(cursor.carry, memory.wrapping.size());
@@ -392,7 +393,10 @@ class Reader::Impl {
     unsigned char flags = dump_.passes_over() ? kPassingOver : kInDump;
     if (dump_counted_) flags |= kTailCounted;
     if (dump_read_) flags |= kTailRead;
-    return carried(flags, dump_.held().substr(0, length));
+    const std::string_view held = std::string_view(dump_.held()).substr(0, length);
+    // In a pickle no letter ends at a quotation mark.
+    const bool is_json = held.find_first_of("{[") == held.find_first_not_of(" \t\r\n");
+    return is_json ? carried(flags, line_reader_.without_secrets(held)) : carried(flags, held);
   }
 
   void restore_trace(std::string_view saved) {

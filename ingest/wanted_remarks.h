@@ -31,6 +31,11 @@ class WantedRemarks {
   // Whether a signature knows it as it stands.
   bool knows(const Remark& remark) const { return !noteworthy_ || noteworthy_->knows(remark); }
 
+  // See Noteworthy::hides.
+  bool hides(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const {
+    return noteworthy_ && noteworthy_->hides(line, is_cut, in_key, hidden);
+  }
+
   // Of a line that no parser knows.
   struct Unclaimed {
     std::optional<Remark> remark;

@@ -36,6 +36,11 @@ bool AskedLines::knows(const Remark& remark) const {
   return in_force().signatures->match(remark).has_value();
 }
 
+bool AskedLines::hides(std::string_view line, bool is_cut, bool& in_key,
+                       std::string& hidden) const {
+  return in_force().secrets->hide(line, is_cut, in_key, hidden);
+}
+
 bool AskedLines::completes(const Remark& begun, std::string_view text) const {
   return faultline::completes(*in_force().signatures, begun, text);
 }

@@ -29,14 +29,24 @@ struct NamedFile {
   void (*check)(const CatalogText& file);
 };
 constexpr NamedFile kFiles[] = {
-    {"advice.yaml", check<read_advice>},          {"causality.yaml", check<read_causality>},
-    {"conditions.yaml", check<read_conditions>},  {"counters.yaml", check<read_counters>},
-    {"evidence.yaml", check<read_evidence>},      {"frames.yaml", check<read_frames>},
-    {"grounds.yaml", check<read_grounds>},        {"performance.yaml", check<read_performance>},
-    {"settings.yaml", check<read_settings>},      {"sxid.csv", check<read_sxids>},
-    {"trouble.yaml", check<read_trouble>},        {"xid.csv", check<read_xids>},
+    {"advice.yaml", check<read_advice>},
+    {"causality.yaml", check<read_causality>},
+    {"conditions.yaml", check<read_conditions>},
+    {"counters.yaml", check<read_counters>},
+    {"evidence.yaml", check<read_evidence>},
+    {"frames.yaml", check<read_frames>},
+    {"grounds.yaml", check<read_grounds>},
+    {"performance.yaml", check<read_performance>},
+    {"secrets.yaml", check<read_secret_shapes>},
+    {"settings.yaml", check<read_settings>},
+    {"sxid.csv", check<read_sxids>},
+    {"trouble.yaml", check<read_trouble>},
+    {"xid.csv", check<read_xids>},
     {"xid_details.csv", check<read_xid_details>},
 };
+
+constexpr std::string_view kSecrets = "secrets.yaml";
+constexpr std::string_view kOwnSecrets = "secrets.yaml of the user";
 
 using CatalogTexts = std::map<std::string, CatalogText, std::less<>>;  // by file name
 
@@ -84,7 +94,9 @@ std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& te
   for (const fs::path& path : files_of(folder)) {
     refuse_classes(path);
     const auto replaced = texts.find(path.filename().string());
-    if (replaced != texts.end())
+    if (path.filename() == kSecrets)
+      texts[std::string(kOwnSecrets)] = read_catalog_text(path);
+    else if (replaced != texts.end())
       replaced->second = read_catalog_text(path);
     else if (is_yaml(path))
       files.push_back(read_catalog_text(path));
@@ -113,6 +125,18 @@ template <class Read>
 auto read(const CatalogTexts& texts, std::string_view name, Read read_file) {
   const CatalogText& file = texts.find(name)->second;
   return read_file(file.name, file.text);
+}
+
+// Those of a user's stand beside the built-in ones, and replace those of their ids: what is hidden
+// must not grow less by a file that adds to it.
+std::shared_ptr<const Secrets> read_secrets(const CatalogTexts& texts) {
+  std::vector<SecretShape> shapes = read(texts, kSecrets, read_secret_shapes);
+  if (texts.contains(kOwnSecrets))
+    for (SecretShape& own : read(texts, kOwnSecrets, read_secret_shapes)) {
+      std::erase_if(shapes, [&](const SecretShape& shape) { return shape.id == own.id; });
+      shapes.push_back(std::move(own));
+    }
+  return std::make_shared<const Secrets>(std::move(shapes));
 }
 
 // Reads a file that is not signatures; false: it has none of their names.
@@ -166,7 +190,8 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
           .advice = read(texts, "advice.yaml", read_advice),
           .signatures = std::make_shared<const Signatures>(std::move(signatures)),
           .frames = read(texts, "frames.yaml", read_frames),
-          .trouble = read(texts, "trouble.yaml", read_trouble)};
+          .trouble = read(texts, "trouble.yaml", read_trouble),
+          .secrets = read_secrets(texts)};
 }
 
 CatalogText read_catalog_text(const fs::path& path) {

@@ -19,6 +19,7 @@
 #include "rules/knowledge/frames_catalog.h"
 #include "rules/knowledge/grounds.h"
 #include "rules/knowledge/performance_catalog.h"
+#include "rules/knowledge/secrets.h"
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/knowledge/trouble.h"
@@ -77,6 +78,7 @@ struct Catalog {
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
   FramesCatalog frames;
   std::shared_ptr<const Trouble> trouble = std::make_shared<Trouble>();
+  std::shared_ptr<const Secrets> secrets = std::make_shared<Secrets>();
 
   const XidMeaning* xid(int code) const;        // nullptr: not in the catalog
   const XidMeaning* sxid(int code) const;       // nullptr: not in the catalog

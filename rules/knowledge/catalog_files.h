@@ -24,6 +24,7 @@ FramesCatalog read_frames(std::string_view file, std::string_view text);
 PerformanceCatalog read_performance(std::string_view file, std::string_view text);
 SettingsCatalog read_settings(std::string_view file, std::string_view text);
 std::shared_ptr<const Trouble> read_trouble(std::string_view file, std::string_view text);
+std::vector<SecretShape> read_secret_shapes(std::string_view file, std::string_view text);
 std::vector<CausalLink> read_causality(std::string_view file, std::string_view text);
 std::map<Cause, Advice> read_advice(std::string_view file, std::string_view text);
 

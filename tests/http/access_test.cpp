@@ -133,6 +133,25 @@ TEST_F(Access, TheFileIsReadAgainAndABadOneChangesNothing) {
   EXPECT_EQ(status("/api/v1/jobs", later), 200);
 }
 
+TEST_F(Access, ATokenWithARateIsRefusedBeyondItAndNobodyElseIs) {
+  NewToken slow = new_token("slow", {Scope::read});
+  slow.token.rate = 1;
+  write({slow, reader});
+  server->ask_to_reload();
+  while (status("/api/v1/jobs", slow) == 401) {
+  }
+  int good = 1;
+  while (good < 30 && status("/api/v1/jobs", slow) == 200) ++good;
+  EXPECT_GE(good, 10);  // ten seconds' worth at once
+  EXPECT_LT(good, 30);
+  const Reply reply =
+      curl(*server, "/api/v1/jobs", "-D - -H 'Authorization: Bearer " + slow.secret + "'");
+  EXPECT_EQ(reply.status, 429);
+  EXPECT_THAT(reply.body, HasSubstr("429 Too Many Requests"));
+  EXPECT_THAT(reply.body, HasSubstr("Retry-After: 1"));
+  EXPECT_EQ(status("/api/v1/jobs", reader), 200);
+}
+
 TEST_F(Access, RefusalsAndOperatorsActsAreLogged) {
   EXPECT_EQ(status("/api/v1/jobs/j", reader, "-X DELETE"), 403);
   EXPECT_EQ(status("/api/v1/jobs/j", boss, "-X DELETE"), 404);

@@ -42,6 +42,8 @@ TEST(Tokens, WhatIsWrongWithALineIsSaidWithItsNumber) {
            {"a read sha256:12", "line 1: its third word"},
            {"a read sha256:" + std::string(64, 'A'), "line 1: its third word"},
            {"a read" + hash + " until=tomorrow", "line 1: \"until=tomorrow\""},
+           {"a read" + hash + " rate=0", "line 1: \"rate=0\" is not rate="},
+           {"a read" + hash + " rate=2x", "line 1: \"rate=2x\" is not rate="},
            {"a read" + hash + " job=x", "line 1: \"job=x\" is neither"},
            {"a read" + hash + "\na read" + hash, "line 2: there is a token a before"},
        }) {

@@ -1,0 +1,45 @@
+// What must not be kept, shown or told of a line: passwords, tokens and keys, by the shapes that
+// they have (secrets.yaml). Each of their letters becomes a star, so that all else stands where it
+// stood.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace faultline {
+
+struct SecretShape {
+  std::string id;
+  std::vector<std::string> literals;  // a line that can hold it holds one of them
+  std::string pattern;                // of RE2; its group "secret" is what is hidden
+  std::string cut_pattern;            // of a line that ends in the midst of it; empty: the same
+  std::vector<std::string> samples;   // lines that hold it
+  std::vector<std::string> harmless;  // lines that look alike and hold none
+};
+
+class Secrets {
+ public:
+  Secrets();  // hides nothing
+  // Throws std::invalid_argument that names the shape if its pattern is none, or lacks the group.
+  explicit Secrets(std::vector<SecretShape> shapes);
+  ~Secrets();
+
+  const std::vector<SecretShape>& shapes() const { return shapes_; }
+
+  // Whether the line holds any; then `hidden` is the line without them. in_key: the line before
+  // left a private key open, whose lines follow; it is set for the next line. is_cut: the line may
+  // go on.
+  bool hide(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const;
+
+ private:
+  class Impl;
+  std::vector<SecretShape> shapes_;
+  std::unique_ptr<const Impl> impl_;
+};
+
+// A sample as it is tried: "<36>" in it stands for so many letters and digits.
+std::string expanded_sample(std::string_view sample);
+
+}  // namespace faultline

@@ -1,0 +1,129 @@
+// What is secret in lines that are sent to the real server is in none of its files and answers.
+#include "rules/knowledge/secrets.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "curl.h"
+#include "rules/knowledge/catalog.h"
+#include "server_process.h"
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Letters that differ from line to line, so that one secret cannot stand for another.
+std::string made_unlike(std::string line, std::size_t number) {
+  const std::string letters = expanded_sample("<8>");
+  const std::string own = "N" + std::to_string(10000 + number) + "xQ";
+  for (std::size_t at = line.find(letters); at != std::string::npos;
+       at = line.find(letters, at + own.size()))
+    line.replace(at, letters.size(), own);
+  return line;
+}
+
+struct Hidden {
+  std::vector<std::string> lines;
+  std::set<std::string> secrets;
+};
+
+Hidden all_shapes() {
+  Hidden all;
+  const Catalog catalog = load_catalog();
+  for (const SecretShape& shape : catalog.secrets->shapes())
+    for (const std::string& sample : shape.samples) {
+      const std::string line = made_unlike(expanded_sample(sample), all.lines.size());
+      std::string shown;
+      bool in_key = false;
+      if (!catalog.secrets->hide(line, false, in_key, shown)) ADD_FAILURE() << line;
+      all.lines.push_back(line);
+      for (std::size_t begin = 0; (begin = shown.find('*', begin)) != std::string::npos;) {
+        const std::size_t end = std::min(shown.find_first_not_of('*', begin), shown.size());
+        all.secrets.insert(line.substr(begin, end - begin));
+        begin = end;
+      }
+    }
+  return all;
+}
+
+TEST(SecretsInLogs, AreInNoFileOfTheServerAndInNoAnswer) {
+  const Hidden all = all_shapes();
+  ASSERT_GE(all.secrets.size(), 60U);
+  Workshop workshop;
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+
+  // Where lines are shown: of an exception, a kernel's fault, an unread complaint, a setting.
+  std::string body;
+  for (std::size_t i = 0; i < all.lines.size(); ++i) {
+    body += "[rank" + std::to_string(i) + "]: Traceback (most recent call last):\n[rank" +
+            std::to_string(i) + "]:   File \"train.py\", line 3, in main\n[rank" +
+            std::to_string(i) + "]: RuntimeError: " + all.lines[i] + "\n";
+    body +=
+        "2026-03-05T02:47:10Z gpu-7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, " + all.lines[i] + "\n";
+    body += "ERROR: cannot go on: " + all.lines[i] + "\n";
+    body += "gpu-7:42:43 [0] NCCL INFO NET/Plugin: x = @ " + all.lines[i] + "\n";
+    body += all.lines[i] + "\n";
+  }
+  workshop.write("whole", body);
+  EXPECT_EQ(curl(server, "/api/v1/ingest?job=j&source=whole",
+                 "--data-binary @" + (workshop.folder() / "whole").string())
+                .status,
+            200);
+  // In bodies that end anywhere, most of them in the midst of a line.
+  constexpr std::size_t kPiece = 977;
+  for (std::size_t at = 0; at < body.size(); at += kPiece) {
+    workshop.write("piece", body.substr(at, kPiece));
+    EXPECT_EQ(curl(server, "/api/v1/ingest?job=j&source=pieces",
+                   "--data-binary @" + (workshop.folder() / "piece").string())
+                  .status,
+              200);
+  }
+
+  std::string told;
+  for (const char* path :
+       {"/api/v1/jobs/j/diagnosis", "/api/v1/jobs/j/diagnosis?format=text",
+        "/api/v1/jobs/j/diagnosis?format=markdown", "/api/v1/jobs/j/diagnosis?format=html",
+        "/api/v1/findings", "/api/v1/hosts", "/api/v1/sources?job=j", "/api/v1/jobs", "/metrics"}) {
+    const Reply reply = curl(server, path);
+    EXPECT_EQ(reply.status, 200) << path;
+    told += reply.body;
+  }
+  EXPECT_NE(told.find("***"), std::string::npos);
+
+  std::string kept;
+  for (const auto& entry : fs::recursive_directory_iterator(workshop.folder() / "data"))
+    if (entry.is_regular_file()) kept += bytes_of(entry.path());
+  const std::string messages = bytes_of(workshop.folder() / "messages");
+  for (const std::string& secret : all.secrets) {
+    if (secret.size() < 8) continue;
+    EXPECT_EQ(told.find(secret), std::string::npos) << "told: " << secret;
+    EXPECT_EQ(kept.find(secret), std::string::npos) << "kept: " << secret;
+    EXPECT_EQ(messages.find(secret), std::string::npos) << "logged: " << secret;
+  }
+}
+
+TEST(SecretsInLogs, AreKeptOnlyByChoice) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--keep-secrets"});
+  await_ready(server);
+  curl(server, "/api/v1/ingest?job=j&source=s",
+       "--data-binary '[rank3]: Traceback (most recent call last):\n[rank3]:   File \"a.py\", line "
+       "3, in f\n[rank3]: ValueError: DB_PASSWORD=x7Xm2Kd9\nstep 1\n'");
+  EXPECT_NE(curl(server, "/api/v1/jobs/j/diagnosis").body.find("x7Xm2Kd9"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace faultline
