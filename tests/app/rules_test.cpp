@@ -103,7 +103,7 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
       "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded\n"
       "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
       "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
-      "settings.yaml, sxid.csv, trouble.yaml, "
+      "secrets.yaml, settings.yaml, sxid.csv, trouble.yaml, "
       "xid.csv or xid_details.csv\n"
       "bad.yaml:1: id \"full\" is not a dotted name; write one such as ours.disk_full\n"
       "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "

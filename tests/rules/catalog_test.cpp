@@ -65,8 +65,8 @@ TEST(Catalog, ShipsItsFilesAndNoOthers) {
   EXPECT_EQ(names,
             (std::set<std::string_view>{
                 "advice.yaml", "causality.yaml", "classes.yaml", "conditions.yaml", "counters.yaml",
-                "evidence.yaml", "frames.yaml", "grounds.yaml", "performance.yaml", "settings.yaml",
-                "sxid.csv", "trouble.yaml", "xid.csv", "xid_details.csv"}));
+                "evidence.yaml", "frames.yaml", "grounds.yaml", "performance.yaml", "secrets.yaml",
+                "settings.yaml", "sxid.csv", "trouble.yaml", "xid.csv", "xid_details.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -296,7 +296,7 @@ TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
       complaint_about("xids.csv", ""),
       "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
       "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
-      "settings.yaml, sxid.csv, "
+      "secrets.yaml, settings.yaml, sxid.csv, "
       "trouble.yaml, xid.csv or xid_details.csv");
 }
 
