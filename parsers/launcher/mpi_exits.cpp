@@ -19,6 +19,7 @@ constexpr std::size_t kMostHostBytes = 256;
 struct Form {
   std::string_view teller;
   Pattern pattern;
+  bool first = false;  // it tells only of the first that ended
 };
 
 std::optional<int> small_number(std::string_view text) {
@@ -47,7 +48,8 @@ bool parse_mpi_exit(std::string_view text, std::vector<Reading>& readings) {
       // ERROR:  One or more process (first noticed rank 4) terminated with signal 11
       {"jsrun",
        Pattern(
-           R"(()One or more process \(first noticed rank (\d+)\) terminated with signal (\d+)())")},
+           R"(()One or more process \(first noticed rank (\d+)\) terminated with signal (\d+)())"),
+       true},
       {"mpirun", Pattern(R"(()MPI Application rank (\d+) (?:killed before MPI_\w+\(\) with signal )"
                          R"((\d+)|exited before MPI_\w+\(\) with status (\d+)))")},
       {"mpt", Pattern(R"(()MPT ERROR: Rank (\d+)\(g:\d+\) received signal (SIG\w+)())")},
@@ -73,7 +75,7 @@ bool parse_mpi_exit(std::string_view text, std::vector<Reading>& readings) {
     ProcessExit exit{.teller = std::string(form.teller),
                      .host = std::string(host.substr(0, kMostHostBytes)),
                      .reason = std::string(signal.substr(0, kMostHostBytes)),
-                     .first = true};
+                     .first = form.first};
     if (form.teller == "aprun" && !host.empty()) exit.host.insert(0, "nid");
     if (const auto number = small_number(rank)) exit.ranks = {*number};
     if (!signal.empty()) exit.signal = signal_in(signal);

@@ -262,7 +262,7 @@ TEST(LauncherLines, WhoEndedAndHow) {
                                          .ranks = std::move(ranks),
                                          .signal = signal,
                                          .reason = reason,
-                                         .first = true}};
+                                         .first = teller == "jsrun"}};
   };
   expect_all<Fact>(
       parse_mpi_exit,
@@ -278,7 +278,7 @@ TEST(LauncherLines, WhoEndedAndHow) {
         ended("mpirun", {3}, 9, "9")},
        {"Platform MPI, a code",
         "MPI Application rank 3 exited before MPI_Finalize() with status 1",
-        {ProcessExit{.teller = "mpirun", .ranks = {3}, .exit_code = 1, .first = true}}},
+        {ProcessExit{.teller = "mpirun", .ranks = {3}, .exit_code = 1}}},
        {"MPT", "MPT ERROR: Rank 3(g:3) received signal SIGSEGV(11).",
         ended("mpt", {3}, 11, "SIGSEGV")},
        {"ALPS",
