@@ -241,6 +241,13 @@ bool peel_line_number(Peeled& line) {
   return true;
 }
 
+// job.out, logs/node-7.log, /var/log/syslog: what nobody compiles.
+bool is_of_a_log(std::string_view path) {
+  constexpr std::string_view kEnds[] = {".log",    ".txt",   ".out",     ".err", ".stdout",
+                                        ".stderr", "syslog", "messages", "dmesg"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
+}
+
 bool peel_grep(Peeled& line) {
   constexpr std::size_t kMostOfAPath = 255;
   std::string_view rest = line.text;
@@ -252,8 +259,9 @@ bool peel_grep(Peeled& line) {
   if (path.size() > kMostOfAPath || !(is_path || is_number) || !take(rest, ':')) return false;
   std::string_view behind = rest;
   std::int64_t number = 0;
-  if (is_path && take_number(behind, number, 9) && take(behind, ':')) rest = behind;
-  if (!begins_a_line(rest)) return false;
+  const bool is_numbered = is_path && take_number(behind, number, 9) && take(behind, ':');
+  if (is_numbered) rest = behind;
+  if (!(is_numbered && is_of_a_log(path)) && !begins_a_line(rest)) return false;
   line.text = rest;
   return true;
 }

@@ -34,7 +34,7 @@ bool peel_srun_label(Peeled& line);
 bool peel_line_number(Peeled& line);
 
 // "logs/gpu-7.log:4242:text", "kern.log:text", "4242:text": the file and the number that grep puts
-// before what begins a line.
+// before what begins a line, and before anything where the file is a log.
 bool peel_grep(Peeled& line);
 
 // "RANK3: msg", "Node 0: msg", made by hand.
