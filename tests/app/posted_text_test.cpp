@@ -215,6 +215,7 @@ TEST(Posted, TheLastLineOfATracebackIsAPossibleCauseAndOneLongBeforeTheEndIsNone
   EXPECT_THAT(first_cause(last).subject.ranks, ElementsAre(3));
   EXPECT_LT(first_cause(last).confidence, 0.5);
 
+  EXPECT_THAT(posted("step 7 loss 2.1\n" + raised + "step 8 loss 2.0\n").root_causes, IsEmpty());
   std::string after;
   for (int step = 8; step < 40; ++step) after += "step " + std::to_string(step) + " loss 2.0\n";
   EXPECT_THAT(posted(raised + after).root_causes, IsEmpty());

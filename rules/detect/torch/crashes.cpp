@@ -165,6 +165,12 @@ bool says_that_a_step_ended(const Told& told) {
   return told.match && told.match->signature->id == "slurm.cancelled";
 }
 
+// Whoever trained on said no last words.
+bool steps_follow(const View& view, const LineRef& line) {
+  const LineRef* step = last_step(view);
+  return step != nullptr && step->source == line.source && step->line > line.line;
+}
+
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
                const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
@@ -176,6 +182,9 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     told.whose = rank_by_words(told);
     if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
+    if (told.match && told.match->signature->marks == Marks::last_words &&
+        (speakers.went_on(rank.rank, saying.last) || steps_follow(view, saying.last)))
+      continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;
     if (told.is_notice()) {
