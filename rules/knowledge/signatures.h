@@ -52,7 +52,8 @@ enum class Marks {
   ended_well,  // the job's program says that it did all it was to do
   last_words,  // it means something only near the end of its source
 };
-BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well, last_words)
+BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well,
+                    last_words)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)
