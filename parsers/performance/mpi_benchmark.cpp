@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,14 +13,6 @@ namespace faultline {
 namespace {
 
 using namespace tool_text;
-
-std::optional<double> real(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
 
 // "OSU MPI Allreduce Latency Test v7.3", "OSU NCCL Bandwidth Test", "Benchmarking PingPong".
 std::string_view name_of_test(std::string_view text) {

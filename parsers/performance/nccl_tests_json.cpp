@@ -1,8 +1,6 @@
 #include "parsers/performance/nccl_tests_json.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string>
 
@@ -11,6 +9,8 @@
 
 namespace faultline {
 namespace {
+
+using tool_text::real;
 
 constexpr std::size_t kEvidenceBytes = 120;
 
@@ -21,14 +21,6 @@ bool is_top_key(std::string_view key) {
       "results", "out_of_bounds", "average_bus_bandwidth",
       "errors",  "end_time",      "average_bus_bandwidith"};  // 2.17 misspells it
   return std::ranges::find(kKeys, key) != std::end(kKeys);
-}
-
-std::optional<double> real(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
 }
 
 class NcclTestsJson : public JsonReport {

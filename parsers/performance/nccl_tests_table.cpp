@@ -17,14 +17,6 @@ constexpr std::size_t kMostColumns = 40;
 constexpr int kGuessedColumns = 8;   // time, two bandwidths and a check, twice
 constexpr double kMegabytes = 1000;  // of a GB
 
-std::optional<double> real(std::string_view text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    return std::nullopt;
-  return value;
-}
-
 std::optional<std::uint64_t> whole(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cmath>
 
 #include "parsers/scan.h"
 
@@ -89,6 +91,14 @@ bool take_until(std::string_view& text, std::string_view literal, std::string_vi
 bool is_count(std::string_view text) {
   return !text.empty() && text.size() <= kMostDigits &&
          text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+std::optional<double> real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
+    return std::nullopt;
+  return value;
 }
 
 std::optional<Timestamp> parse_ctime(std::string_view text) {

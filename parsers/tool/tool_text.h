@@ -34,7 +34,8 @@ bool take_front(std::string_view& text, std::string_view prefix);
 // Takes everything up to `literal`, and that with it; false, and nothing taken, if it is not there.
 bool take_until(std::string_view& text, std::string_view literal, std::string_view& piece);
 
-bool is_count(std::string_view text);  // digits, no more than fit a number
+bool is_count(std::string_view text);               // digits, no more than fit a number
+std::optional<double> real(std::string_view text);  // all of it, and finite
 
 // "Thu Mar  5 02:46:58 2026", with or without a zone's name before the year; local time, read as
 // UTC.
