@@ -1,13 +1,12 @@
 #include "parsers/launcher/mpi_exits.h"
 
-#include <charconv>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "parsers/launcher/launcher_lines.h"
 #include "parsers/pattern.h"
+#include "parsers/torch/torch_group.h"
 
 namespace faultline {
 namespace {
@@ -22,16 +21,9 @@ struct Form {
   bool first = false;  // it tells only of the first that ended
 };
 
-std::optional<int> small_number(std::string_view text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                  : std::nullopt;
-}
-
 // 11, SIGSEGV, KILL, Segmentation fault
 std::optional<int> signal_in(std::string_view text) {
-  if (const auto number = small_number(text)) return number;
+  if (const auto number = number_in<int>(text)) return number;
   if (const auto named = signal_named(text)) return named;
   return signal_named("SIG" + std::string(text));
 }
@@ -77,9 +69,9 @@ bool parse_mpi_exit(std::string_view text, std::vector<Reading>& readings) {
                      .reason = std::string(signal.substr(0, kMostHostBytes)),
                      .first = form.first};
     if (form.teller == "aprun" && !host.empty()) exit.host.insert(0, "nid");
-    if (const auto number = small_number(rank)) exit.ranks = {*number};
+    if (const auto number = number_in<int>(rank)) exit.ranks = {*number};
     if (!signal.empty()) exit.signal = signal_in(signal);
-    if (const auto number = small_number(code)) {
+    if (const auto number = number_in<int>(code)) {
       if (*number == 0) return false;
       set_exit_code(exit, *number);
     }
