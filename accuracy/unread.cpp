@@ -67,7 +67,8 @@ class FileOfLines {
   }
 
   bool is_trouble(std::string_view line) const {
-    return asked_->trouble_in(line) != TroubleKind::none;
+    const TroubleKind kind = asked_->trouble_in(line);
+    return kind == TroubleKind::ends || kind == TroubleKind::fails;
   }
 
   void note(std::string_view line) {

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -24,6 +25,7 @@
 #include "http/audit.h"
 #include "http/query.h"
 #include "http/server.h"
+#include "http/tls.h"
 #include "model/duration.h"
 #include "rules/knowledge/live_catalog.h"
 
@@ -51,6 +53,7 @@ struct ServeOptions {
   std::vector<std::string> allowed_hosts;
   std::string min_free = "128MB";
   std::string tokens;
+  TlsFiles tls;
   bool insecure = false;
   bool keep_secrets = false;
   std::string config;
@@ -171,10 +174,16 @@ void add_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--tokens", options.tokens,
                      "File of tokens (`faultline token` writes its lines): every request needs one "
                      "of them, but /healthz and /readyz; SIGHUP reads it again");
+  command.add_option("--tls-cert", options.tls.certificate,
+                     "PEM file of the server's certificate, and those that it was issued by: what "
+                     "comes must be encrypted; SIGHUP reads it again");
+  command.add_option("--tls-key", options.tls.key, "PEM file of its key");
+  command.add_option("--tls-client-ca", options.tls.client_ca,
+                     "PEM file of who may issue certificates to clients: each must show one");
   command.add_flag(
       "--insecure", options.insecure,
-      "Allow an address that others can reach without --tokens: nobody is asked who they "
-      "are");
+      "Allow an address that others can reach where nobody is asked who they are (--tokens, "
+      "--tls-client-ca) or what comes is not encrypted (--tls-cert)");
   command.add_flag("--keep-secrets", options.keep_secrets,
                    "Keep and show passwords, tokens and keys that stand in logs; without it their "
                    "letters become stars before anything is kept");
@@ -207,6 +216,52 @@ void reload(Access& access) {
   } catch (const std::exception& failure) {
     fmt::print(stderr, "tokens stay as they were: {}\n", failure.what());
   }
+}
+
+std::int64_t expiry_of(const TlsKeys& tls) {
+  return std::chrono::duration_cast<std::chrono::seconds>(tls.expires().time_since_epoch()).count();
+}
+
+// Whoever renews a certificate at its last minute should hear of it before.
+void tell_of_expiry(const TlsKeys& tls) {
+  constexpr std::chrono::hours kSoon{24 * 14};
+  if (tls.expires() - std::chrono::system_clock::now() < kSoon)
+    fmt::print(stderr, "the certificate of --tls-cert expires at {}; renew it, then send SIGHUP\n",
+               to_rfc3339(std::chrono::time_point_cast<Timestamp::duration>(tls.expires())));
+}
+
+void reload(TlsKeys& tls, Metrics& metrics) {
+  try {
+    tls.reload();
+    metrics.set_certificate_expiry(expiry_of(tls));
+    fmt::print(stderr, "certificate read again\n");
+    tell_of_expiry(tls);
+  } catch (const std::exception& failure) {
+    fmt::print(stderr, "the certificate stays as it was: {}\n", failure.what());
+  }
+}
+
+std::unique_ptr<TlsKeys> keys_of(const ServeOptions& options) {
+  const TlsFiles& files = options.tls;
+  if (files.certificate.empty() && files.key.empty() && files.client_ca.empty()) return nullptr;
+  if (files.certificate.empty() || files.key.empty())
+    throw std::runtime_error("TLS needs both --tls-cert and --tls-key; name the other one, too");
+  return std::make_unique<TlsKeys>(files);
+}
+
+// Loopback is for whoever is on this machine.
+void refuse_open_address(const ServeOptions& options, const ListenAddress& listen) {
+  if (options.insecure || boost::asio::ip::make_address(listen.host).is_loopback()) return;
+  if (options.tokens.empty() && options.tls.client_ca.empty())
+    throw std::runtime_error(fmt::format(
+        "listen {}: others can reach this address and nothing would ask who they are; use "
+        "127.0.0.1, or --tokens FILE, or --insecure if the network is trusted",
+        options.listen));
+  if (options.tls.certificate.empty())
+    throw std::runtime_error(fmt::format(
+        "listen {}: tokens and logs would cross the network for all to read; use --tls-cert and "
+        "--tls-key, or --insecure if the network is trusted",
+        options.listen));
 }
 
 AlertRouting routing_of(const ServeOptions& options, std::vector<Receiver> receivers) {
@@ -252,12 +307,7 @@ void keep_large_blocks_off_the_heaps() {
 void serve(const ServeOptions& options) {
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
-  if (!boost::asio::ip::make_address(listen.host).is_loopback() && !options.insecure &&
-      options.tokens.empty())
-    throw std::runtime_error(fmt::format(
-        "listen {}: others can reach this address and nothing would ask who they are; use "
-        "127.0.0.1, or --tokens FILE, or --insecure if the network is trusted",
-        options.listen));
+  refuse_open_address(options, listen);
   // A client that goes away in mid-answer is an error of that write, no more.
   std::signal(SIGPIPE, SIG_IGN);
   provide_descriptors(options.max_connections);
@@ -269,12 +319,14 @@ void serve(const ServeOptions& options) {
         fmt::format("data {}: cannot be made: {}", options.data, error.message()));
   std::unique_ptr<Access> access;
   if (!options.tokens.empty()) access = std::make_unique<Access>(options.tokens);
+  const std::unique_ptr<TlsKeys> tls = keys_of(options);
   AuditLog audit;
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
   store.set_least_room(*size_of(options.min_free));
   Metrics metrics;
+  if (tls) metrics.set_certificate_expiry(expiry_of(*tls));
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after),
                           .rest_after = patience_of(options.rest_after)};
@@ -296,6 +348,7 @@ void serve(const ServeOptions& options) {
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,
+                 .tls = tls.get(),
                  .session = {.body_idle_limit = *duration_of(options.body_idle_timeout),
                              .host_names = host_names(options, listen),
                              .access = access.get(),
@@ -304,9 +357,11 @@ void serve(const ServeOptions& options) {
                      [&] {
                        reload(catalog, options);
                        if (access) reload(*access);
+                       if (tls) reload(*tls, metrics);
                      }},
                 services);
   fmt::print(stderr, "listening on {}\n", server.url());
+  if (tls) tell_of_expiry(*tls);
   alerts.start(external_url(options.alerts, server.url()));
   server.run();
   alerts.stop();

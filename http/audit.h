@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,9 +21,13 @@ class AuditLog {
   static constexpr int kMostRefusalsASecond = 10;
 
   void refused(const Request& request, const Admission& admission);
+  void refused_tls(std::string_view peer, std::string_view why);
   void did(const Request& request, std::string_view token);
 
  private:
+  // How many went unsaid since the last; nothing: this one does, too.
+  std::optional<std::int64_t> may_say();
+
   std::mutex mutex_;
   SteadyTime second_{};
   int refusals_ = 0;  // of that second

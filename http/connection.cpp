@@ -1,5 +1,6 @@
 #include "http/connection.h"
 
+#include <fmt/format.h>
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -9,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -25,6 +28,15 @@ constexpr std::chrono::seconds kSendLimit{60};
 constexpr std::chrono::seconds kLingerLimit{2};
 constexpr std::size_t kLingerBytes = std::size_t{64} << 20;
 
+// To whoever asks without TLS.
+std::string speak_tls() {
+  constexpr std::string_view kText = "this port speaks TLS: begin with https\n";
+  return fmt::format(
+      "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nContent-Length: {}\r\n"
+      "Connection: close\r\n\r\n{}",
+      kText.size(), kText);
+}
+
 using KeepIdle = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
 using KeepInterval = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
 
@@ -36,8 +48,9 @@ std::string address_of(const asio::ip::tcp::socket& socket) {
 
 }  // namespace
 
-Connection::Connection(asio::ip::tcp::socket socket)
+Connection::Connection(asio::ip::tcp::socket socket, std::unique_ptr<TlsChannel> tls)
     : socket_(std::move(socket)),
+      tls_(std::move(tls)),
       wakeup_(std::make_shared<Wakeup>(socket_.get_executor())),
       input_(kMaxInput),
       read_size_(kSmallRead),
@@ -70,13 +83,21 @@ asio::awaitable<Fill> Connection::fill(SteadyTime deadline) {
   const std::size_t room = std::min(read_size_, kMaxInput - input_.size());
   if (room == 0) co_return Fill::full;
   for (;;) {
+    if (tls_)
+      if (const auto filled = co_await decrypt(room)) co_return *filled;
     boost::system::error_code error;
     readable_ = false;
-    const std::size_t bytes = socket_.read_some(input_.prepare(room), error);
+    if (tls_) encrypted_.resize(read_size_);
+    const std::size_t bytes = tls_ ? socket_.read_some(asio::buffer(encrypted_), error)
+                                   : socket_.read_some(input_.prepare(room), error);
     if (!error) {
-      input_.commit(bytes);
       last_bytes_ = steady_now();
       if (bytes == read_size_) read_size_ = std::min(read_size_ * 4, kLargeRead);
+      if (tls_) {
+        tls_->feed(std::span(encrypted_).first(bytes));
+        continue;
+      }
+      input_.commit(bytes);
       co_return Fill::data;
     }
     if (error != asio::error::would_block && error != asio::error::interrupted)
@@ -87,7 +108,35 @@ asio::awaitable<Fill> Connection::fill(SteadyTime deadline) {
   }
 }
 
+asio::awaitable<std::optional<Fill>> Connection::decrypt(std::size_t room) {
+  std::size_t bytes = 0;
+  const auto into = input_.prepare(room);
+  const TlsChannel::State state = tls_->read({static_cast<char*>(into.data()), into.size()}, bytes);
+  input_.commit(bytes);
+  // Of the handshake, or why it ends here.
+  if (!co_await send_encrypted()) co_return Fill::closed;
+  if (state == TlsChannel::State::open) co_return Fill::data;
+  if (state == TlsChannel::State::wants_bytes) co_return std::nullopt;
+  if (tls_->spoke_plainly()) {
+    const std::string answer = speak_tls();
+    co_await send_as_it_is(answer, {});
+  }
+  co_return Fill::closed;
+}
+
+asio::awaitable<bool> Connection::send_encrypted() {
+  const std::string output = tls_->take_output();
+  if (output.empty()) co_return true;
+  co_return co_await send_as_it_is(output, {});
+}
+
 asio::awaitable<bool> Connection::send(std::string_view head, std::string_view body) {
+  if (!tls_) co_return co_await send_as_it_is(head, body);
+  if (!tls_->write(head) || !tls_->write(body)) co_return false;
+  co_return co_await send_encrypted();
+}
+
+asio::awaitable<bool> Connection::send_as_it_is(std::string_view head, std::string_view body) {
   const std::array buffers{asio::const_buffer(head.data(), head.size()),
                            asio::const_buffer(body.data(), body.size())};
   // Closing the socket is what ends a write that the client does not take.
@@ -101,6 +150,10 @@ asio::awaitable<bool> Connection::send(std::string_view head, std::string_view b
 }
 
 asio::awaitable<void> Connection::close_gently() {
+  if (tls_) {
+    tls_->say_goodbye();
+    if (!co_await send_encrypted()) co_return;
+  }
   boost::system::error_code ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   const SteadyTime deadline = steady_now() + kLingerLimit;

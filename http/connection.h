@@ -7,9 +7,12 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "http/tls.h"
 #include "http/wakeup.h"
 #include "service/clock.h"
 
@@ -31,8 +34,8 @@ enum class StopReason {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  // The socket's executor is a strand.
-  explicit Connection(boost::asio::ip::tcp::socket socket);
+  // The socket's executor is a strand. tls: none, and what comes is not encrypted.
+  explicit Connection(boost::asio::ip::tcp::socket socket, std::unique_ptr<TlsChannel> tls = {});
 
   // Reads what is there, or waits for it.
   boost::asio::awaitable<Fill> fill(SteadyTime deadline);
@@ -61,11 +64,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   boost::beast::flat_buffer& input() { return input_; }
   const std::string& peer() const { return peer_; }
+  // Why TLS ended the connection; empty: it did not.
+  std::string tls_failure() const { return tls_ ? tls_->failure() : ""; }
 
  private:
   void await_readable();
+  // Of TLS: false, the client is gone.
+  boost::asio::awaitable<bool> send_encrypted();
+  // Of TLS: nothing, if more bytes of the client's are needed.
+  boost::asio::awaitable<std::optional<Fill>> decrypt(std::size_t room);
+  boost::asio::awaitable<bool> send_as_it_is(std::string_view head, std::string_view body);
 
   boost::asio::ip::tcp::socket socket_;
+  std::unique_ptr<TlsChannel> tls_;
+  std::vector<char> encrypted_;  // where TLS reads
   std::shared_ptr<Wakeup> wakeup_;
   boost::beast::flat_buffer input_;
   std::size_t read_size_;

@@ -77,8 +77,8 @@ class Server::Impl {
     }
     const tcp::endpoint bound = acceptor_.local_endpoint();
     const std::string address = bound.address().to_string();
-    url_ = fmt::format("http://{}:{}", bound.address().is_v6() ? "[" + address + "]" : address,
-                       bound.port());
+    url_ = fmt::format("{}://{}:{}", options.tls == nullptr ? "http" : "https",
+                       bound.address().is_v6() ? "[" + address + "]" : address, bound.port());
     signals_.add(SIGTERM);
     signals_.add(SIGINT);
     if (options_.on_hangup) hangups_.add(SIGHUP);
@@ -147,7 +147,8 @@ class Server::Impl {
 
   void start_session(tcp::socket socket) {
     const auto executor = socket.get_executor();
-    auto connection = std::make_shared<Connection>(std::move(socket));
+    auto connection = std::make_shared<Connection>(
+        std::move(socket), options_.tls == nullptr ? nullptr : options_.tls->channel());
     if (!connections_.has_room_for(*connection)) {
       services_.metrics.connection_refused();
       connections_.ask_for_room();

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "http/session.h"
+#include "http/tls.h"
 #include "service/services.h"
 
 namespace faultline {
@@ -15,6 +16,7 @@ struct ServerOptions {
   std::string address = "127.0.0.1";
   unsigned short port = 8686;  // 0: any free one
   std::size_t max_connections = 1024;
+  const TlsKeys* tls = nullptr;  // none: what comes is not encrypted
   SessionOptions session;
   std::function<void()>
       on_hangup;  // called for SIGHUP, where it may block; empty: as the system does

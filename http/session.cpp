@@ -62,7 +62,11 @@ class Session {
     while (!connection_->asked_to_stop()) {
       RequestReader reader(*connection_);
       auto head = co_await reader.read_head();
-      if (std::holds_alternative<Gone>(head)) co_return;
+      if (std::holds_alternative<Gone>(head)) {
+        if (const std::string why = connection_->tls_failure(); !why.empty())
+          note_refusal_of_tls(why);
+        co_return;
+      }
       if (const Problem* problem = std::get_if<Problem>(&head)) {
         const Response refusal = problem_response(*problem);
         services_.metrics.count_request("(malformed)", "-", refusal.status, {});
@@ -86,6 +90,11 @@ class Session {
   }
 
  private:
+  void note_refusal_of_tls(const std::string& why) {
+    services_.metrics.tls_refused();
+    if (options_.audit != nullptr) options_.audit->refused_tls(connection_->peer(), why);
+  }
+
   asio::awaitable<Response> respond(Request& request, RequestReader& reader) {
     const SteadyTime begun = steady_now();
     std::string_view pattern = "(none)";

@@ -582,21 +582,27 @@ bool LineReader::keep_unclaimed(const Message& message, const LinePlace& place) 
   if (line_end_ == LineEnd::missing) return message.from_kernel;
   WantedRemarks::Unclaimed found = wanted_.unclaimed(message);
   const std::size_t events_before = batch_.events.size();
-  if (found.remark) keep_said(std::move(*found.remark), message, place);
-  if (message.from_kernel && batch_.events.size() > events_before &&
-      WrappedRows::may_be_of_a_mail(place.text))
-    last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
+  if (found.remark) {
+    keep_said(std::move(*found.remark), message, place);
+    if (message.from_kernel && batch_.events.size() > events_before &&
+        WrappedRows::may_be_of_a_mail(place.text))
+      last_warning_ = {place.number, batch_.events.size() - 1, {}, facts_, calls_told_};
+  } else if (message.from_kernel) {
+    keep_trouble(message, place);
+  }
   if (found.is_of_torch) count(kTorch);
   if (found.is_of_nccl) count(kNccl);
   return found.is_of_kernel;
 }
 
-// A line that nobody reads stays one that tells nothing; it is kept to be shown. What the programs
-// of a host log is not: they complain all day.
+// A line that nobody reads stays one that tells nothing; it is kept to be shown. The kernel and the
+// programs of a host complain all day: what they say is a hint at most.
 void LineReader::keep_trouble(const Message& message, const LinePlace& place) {
-  if (line_end_ == LineEnd::missing || message.from_user_space || is_guess_) return;
-  if (!unread_.has_room()) return;
-  const TroubleKind kind = wanted_.trouble_in(message);
+  if (line_end_ == LineEnd::missing || is_guess_) return;
+  const bool is_of_a_host = message.from_kernel || message.from_user_space;
+  if (is_of_a_host ? !unread_.has_room(TroubleKind::hints) : !unread_.has_room()) return;
+  TroubleKind kind = wanted_.trouble_in(message);
+  if (kind != TroubleKind::none && is_of_a_host) kind = TroubleKind::hints;
   if (kind == TroubleKind::none || !unread_.take(kind, message.text)) return;
   constexpr std::size_t kMostBytes = 512;
   UnreadTrouble trouble{.tells = kind, .text = std::string(message.text.substr(0, kMostBytes))};

@@ -15,7 +15,7 @@ class UnreadForms {
  public:
   // Lines of this kind may still be kept: it is worth looking for more.
   bool has_room(TroubleKind kind) const;
-  bool has_room() const { return has_room(TroubleKind::ends) || has_room(TroubleKind::fails); }
+  bool has_room() const;
 
   // False: there is no room, or one of its form was kept before.
   bool take(TroubleKind kind, std::string_view text);
@@ -25,12 +25,12 @@ class UnreadForms {
   void restore(std::string_view saved);
 
  private:
-  std::vector<std::uint64_t>& of(TroubleKind kind) {
-    return kind == TroubleKind::ends ? ends_ : fails_;
-  }
+  std::vector<std::uint64_t>& of(TroubleKind kind);
+  const std::vector<std::uint64_t>& of(TroubleKind kind) const;
 
   std::vector<std::uint64_t> ends_;  // hashes of forms
   std::vector<std::uint64_t> fails_;
+  std::vector<std::uint64_t> hints_;
 };
 
 }  // namespace faultline

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace faultline {
 
 void DurationHistogram::observe(std::chrono::nanoseconds duration) {
@@ -57,6 +59,13 @@ void Metrics::write(Exposition& out) const {
   out.family("faultline_connections_refused_total", "counter",
              "Connections refused because too many were open.");
   out.sample({}, refused_connections_.load());
+  if (certificate_expires_ == 0) return;
+  out.family("faultline_tls_refused_total", "counter",
+             "Connections that ended at TLS: no certificate of the client's, a wrong one, no TLS.");
+  out.sample({}, refused_tls_.load());
+  out.family("faultline_tls_certificate_expires_timestamp_seconds", "gauge",
+             "When the server's certificate expires.");
+  out.sample({}, static_cast<std::uint64_t>(std::max<std::int64_t>(0, certificate_expires_)));
 }
 
 void Metrics::write_requests(Exposition& out) const {

@@ -43,6 +43,11 @@ class Metrics {
   void connection_opened() { ++connections_; }
   void connection_closed() { --connections_; }
   void connection_refused() { ++refused_connections_; }
+  void tls_refused() { ++refused_tls_; }
+  // Of the certificate that the server proves itself with.
+  void set_certificate_expiry(std::int64_t seconds_since_1970) {
+    certificate_expires_ = seconds_since_1970;
+  }
 
   void write(Exposition& out) const;
 
@@ -69,6 +74,8 @@ class Metrics {
   std::atomic<std::uint64_t> facts_{0};
   std::atomic<std::uint64_t> connections_{0};
   std::atomic<std::uint64_t> refused_connections_{0};
+  std::atomic<std::uint64_t> refused_tls_{0};
+  std::atomic<std::int64_t> certificate_expires_{0};  // 0: it has none
 };
 
 }  // namespace faultline

@@ -24,10 +24,10 @@ struct Remark {
 };
 BOOST_DESCRIBE_STRUCT(Remark, (), (dialect, level, place, function, text, thread))
 
-// What a line that nobody reads tells by its words: that something ended or broke, or that
-// something did not work.
-enum class TroubleKind : std::uint8_t { none, fails, ends };
-BOOST_DESCRIBE_ENUM(TroubleKind, none, fails, ends)
+// What a line that nobody reads tells by its words: that something ended or broke, that something
+// did not work, or, of the kernel's and of a host's programs as well, what may only be trouble.
+enum class TroubleKind : std::uint8_t { none, fails, ends, hints };
+BOOST_DESCRIBE_ENUM(TroubleKind, none, fails, ends, hints)
 
 // A line that nobody reads, and that reads as if something went wrong. Of a source, the first ones
 // of each form are kept.

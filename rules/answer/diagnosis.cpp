@@ -21,6 +21,7 @@
 #include "rules/answer/pasteable.h"
 #include "rules/answer/summary.h"
 #include "rules/answer/unread.h"
+#include "rules/detect/by_words.h"
 #include "rules/detect/detector.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
@@ -62,6 +63,15 @@ void add_advice(const Catalog& catalog, Finding& finding) {
   for (const Action& action : advice->actions) finding.actions.push_back(fill_in(action, about));
 }
 
+// False: a person said that it is wrong. What every finding has is filled in.
+bool is_taken(const View& view, Suspicion& suspicion) {
+  Finding& finding = suspicion.finding;
+  finding.id = id_of(view, suspicion);
+  if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
+  if (!finding.last_seen) finding.last_seen = finding.first_seen;
+  return !view.moment.wrong.contains(finding.id);
+}
+
 std::vector<Candidate> candidates_of(const View& view) {
   std::vector<Candidate> candidates;
   std::unordered_set<std::string> advised;
@@ -70,11 +80,8 @@ std::vector<Candidate> candidates_of(const View& view) {
     for (Suspicion& suspicion : found) work_out_confidence(view.catalog.grounds, suspicion);
     fold_what_is_over_budget(found);
     for (Suspicion& suspicion : found) {
+      if (!is_taken(view, suspicion)) continue;
       Finding& finding = suspicion.finding;
-      finding.id = id_of(view, suspicion);
-      if (view.moment.wrong.contains(finding.id)) continue;
-      if (!finding.first_seen) finding.first_seen = suspicion.since.wall();
-      if (!finding.last_seen) finding.last_seen = finding.first_seen;
       if (advised.insert(finding.id).second || !finding.part_of_job)
         add_advice(view.catalog, finding);
       complete_actions(view, finding);
@@ -235,6 +242,38 @@ std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates
   return unexplained;
 }
 
+// Nobody is suspected, and nothing says that all is well.
+bool is_left_open(const Diagnosis& diagnosis) {
+  return diagnosis.verdict == Verdict::unknown && diagnosis.so_far.empty() &&
+         std::ranges::none_of(diagnosis.root_causes, [](const Finding& finding) {
+           return finding.confidence >= limits::least_shown;
+         });
+}
+
+// What words alone tell is told where nothing else does; it changes no verdict.
+void add_what_words_tell(const View& view, Diagnosis& diagnosis) {
+  if (!is_left_open(diagnosis)) return;
+  std::vector<Candidate> hints;
+  for (Suspicion& suspicion : find_by_words(view, diagnosis.observations)) {
+    if (!is_taken(view, suspicion)) continue;
+    work_out_confidence(view.catalog.grounds, suspicion);
+    hints.push_back({.suspicion = std::move(suspicion), .detector = kByWords});
+  }
+  state_confidence(view.catalog.grounds, hints, 0);
+  auto& causes = diagnosis.root_causes;
+  auto next = causes.begin();
+  for (Candidate& hint : hints) {
+    diagnosis.explanation.findings.push_back({.finding = hint.finding().id,
+                                              .title = hint.finding().title,
+                                              .detector = std::string(kByWords),
+                                              .place = Place::root_cause,
+                                              .why = "nothing else was found",
+                                              .confidence = std::move(hint.steps),
+                                              .possible_causes = {}});
+    next = std::next(causes.insert(next, std::move(hint.finding())));
+  }
+}
+
 }  // namespace
 
 Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& moment, int attempt) {
@@ -260,6 +299,7 @@ Diagnosis diagnose(const JobState& job, const Catalog& catalog, const Moment& mo
   if (!view.arrival.is_settled()) diagnosis.judged_in = view.arrival.settles_in();
   const std::set<std::string> borne_out = borne_out_in(candidates);
   const std::vector<Finding> unexplained = place(view, std::move(candidates), diagnosis);
+  add_what_words_tell(view, diagnosis);
   if (!diagnosis.root_causes.empty())
     diagnosis.chain = chain_of(diagnosis.root_causes.front(), diagnosis.symptoms);
   add_counter_evidence(view, diagnosis.root_causes);

@@ -34,7 +34,8 @@ bool is_told(const Diagnosis& diagnosis, const Evidence& line) {
 std::vector<UnreadNote> unread_of(const View& view, const Diagnosis& diagnosis) {
   if (is_decided(diagnosis)) return {};
   std::vector<const UnreadLine*> lines;
-  for (const auto& [form, line] : view.job.unread_lines().all()) lines.push_back(&line);
+  for (const auto& [form, line] : view.job.unread_lines().all())
+    if (line.tells != TroubleKind::hints) lines.push_back(&line);
   // What ended something tells more than what did not work, and what began it comes first.
   const auto order = [&](const UnreadLine* it) {
     return std::tuple(it->tells != TroubleKind::ends,

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/calls/p2p_waits.h"
 #include "rules/picture/calls/wait_graph.h"
 
@@ -38,12 +39,6 @@ std::string who(const View& view, std::size_t member) {
   const Worker& worker = view.worker_of(member);
   if (worker.rank >= 0) return fmt::format("rank {}", worker.rank);
   return fmt::format("rank {} of the communicator", view.member(member).init->rank);
-}
-
-std::string capitalized(std::string text) {
-  if (!text.empty() && text.front() >= 'a' && text.front() <= 'z')
-    text.front() = static_cast<char>(text.front() - 'a' + 'A');
-  return text;
 }
 
 const Flow* flow_of(const View& view, std::size_t member, PeerCall call, std::size_t peer) {
@@ -280,8 +275,9 @@ void describe_disputes(const View& view, std::vector<Dispute> disputes,
       members = {hub->first};
     else
       members = {first.one, first.other};
-    std::string title = fmt::format("{} (communicator {})", capitalized(first.what),
-                                    view.communicators[first.communicator].id);
+    std::string title =
+        fmt::format("{} (communicator {})", first.what, view.communicators[first.communicator].id);
+    begin_with_a_capital(title);
     if (pairs.size() > 1)
       title += fmt::format("; {} disagrees with {} ranks", who(view, hub->first), pairs.size());
     Suspicion suspicion = suspicion_of_dispute(view, Cause::software_p2p_mismatch, first.sure,

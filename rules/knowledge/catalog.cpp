@@ -29,19 +29,13 @@ struct NamedFile {
   void (*check)(const CatalogText& file);
 };
 constexpr NamedFile kFiles[] = {
-    {"advice.yaml", check<read_advice>},
-    {"causality.yaml", check<read_causality>},
-    {"conditions.yaml", check<read_conditions>},
-    {"counters.yaml", check<read_counters>},
-    {"evidence.yaml", check<read_evidence>},
-    {"frames.yaml", check<read_frames>},
-    {"grounds.yaml", check<read_grounds>},
-    {"performance.yaml", check<read_performance>},
-    {"secrets.yaml", check<read_secret_shapes>},
-    {"settings.yaml", check<read_settings>},
-    {"sxid.csv", check<read_sxids>},
-    {"trouble.yaml", check<read_trouble>},
-    {"xid.csv", check<read_xids>},
+    {"advice.yaml", check<read_advice>},           {"causality.yaml", check<read_causality>},
+    {"conditions.yaml", check<read_conditions>},   {"counters.yaml", check<read_counters>},
+    {"evidence.yaml", check<read_evidence>},       {"frames.yaml", check<read_frames>},
+    {"grounds.yaml", check<read_grounds>},         {"hints.yaml", check<check_word_hints>},
+    {"performance.yaml", check<read_performance>}, {"secrets.yaml", check<read_secret_shapes>},
+    {"settings.yaml", check<read_settings>},       {"sxid.csv", check<read_sxids>},
+    {"trouble.yaml", check<read_trouble>},         {"xid.csv", check<read_xids>},
     {"xid_details.csv", check<read_xid_details>},
 };
 
@@ -87,6 +81,14 @@ void refuse_classes(const fs::path& path) {
       path.string(), kClasses));
 }
 
+// Reads a file that is not signatures; false: it has none of their names.
+bool check_by_name(std::string_view name, const CatalogText& text) {
+  const auto* const known = std::ranges::find(kFiles, name, &NamedFile::name);
+  if (known == std::end(kFiles)) return false;
+  known->check(text);
+  return true;
+}
+
 // Files of the folder take the place of those in `texts` that have their name; what is left is
 // signatures, in the order of their files.
 std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& texts) {
@@ -97,7 +99,7 @@ std::vector<MessageSignature> take_from(const fs::path& folder, CatalogTexts& te
     if (path.filename() == kSecrets)
       texts[std::string(kOwnSecrets)] = read_catalog_text(path);
     else if (replaced != texts.end())
-      replaced->second = read_catalog_text(path);
+      check_by_name(replaced->first, replaced->second = read_catalog_text(path));
     else if (is_yaml(path))
       files.push_back(read_catalog_text(path));
     else if (path.extension() == ".csv")
@@ -137,14 +139,6 @@ std::shared_ptr<const Secrets> read_secrets(const CatalogTexts& texts) {
       shapes.push_back(std::move(own));
     }
   return std::make_shared<const Secrets>(std::move(shapes));
-}
-
-// Reads a file that is not signatures; false: it has none of their names.
-bool check_by_name(std::string_view name, const CatalogText& text) {
-  const auto* const known = std::ranges::find(kFiles, name, &NamedFile::name);
-  if (known == std::end(kFiles)) return false;
-  known->check(text);
-  return true;
 }
 
 }  // namespace
@@ -191,6 +185,7 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
           .signatures = std::make_shared<const Signatures>(std::move(signatures)),
           .frames = read(texts, "frames.yaml", read_frames),
           .trouble = read(texts, "trouble.yaml", read_trouble),
+          .hints = read(texts, "hints.yaml", read_word_hints),
           .secrets = read_secrets(texts)};
 }
 

@@ -23,6 +23,7 @@
 #include "rules/knowledge/settings_catalog.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/knowledge/trouble.h"
+#include "rules/knowledge/word_hints.h"
 #include "rules/knowledge/xid_details.h"
 
 namespace faultline {
@@ -78,6 +79,7 @@ struct Catalog {
   std::shared_ptr<const Signatures> signatures = std::make_shared<Signatures>();
   FramesCatalog frames;
   std::shared_ptr<const Trouble> trouble = std::make_shared<Trouble>();
+  std::shared_ptr<const WordHints> hints = std::make_shared<WordHints>();
   std::shared_ptr<const Secrets> secrets = std::make_shared<Secrets>();
 
   const XidMeaning* xid(int code) const;        // nullptr: not in the catalog

@@ -101,4 +101,9 @@ bool is_talked_about(std::string_view text, std::size_t begin, std::size_t end) 
                                         after.size())));
 }
 
+void begin_with_a_capital(std::string& text) {
+  if (!text.empty())
+    text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
+}
+
 }  // namespace faultline

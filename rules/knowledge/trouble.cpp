@@ -30,6 +30,7 @@ class Trouble::Impl {
   explicit Impl(const TroubleWords& words)
       : ends_(any_of(words.ends)),
         fails_(any_of(words.fails)),
+        hints_(any_of(words.hints)),
         quiet_(any_of(words.quiet)),
         harmless_(any_of(words.harmless)) {}
 
@@ -41,17 +42,19 @@ class Trouble::Impl {
       RE2::GlobalReplace(&rest, *harmless_, " ");
       kind = kind_in(rest);
     }
-    const bool is_quiet = kind == TroubleKind::fails && RE2::PartialMatch(whole, *quiet_);
+    const bool is_quiet = (kind == TroubleKind::fails || kind == TroubleKind::hints) &&
+                          RE2::PartialMatch(whole, *quiet_);
     return is_quiet ? TroubleKind::none : kind;
   }
 
  private:
   TroubleKind kind_in(const re2::StringPiece& text) const {
     if (RE2::PartialMatch(text, *ends_)) return TroubleKind::ends;
-    return RE2::PartialMatch(text, *fails_) ? TroubleKind::fails : TroubleKind::none;
+    if (RE2::PartialMatch(text, *fails_)) return TroubleKind::fails;
+    return RE2::PartialMatch(text, *hints_) ? TroubleKind::hints : TroubleKind::none;
   }
 
-  std::unique_ptr<const RE2> ends_, fails_, quiet_, harmless_;
+  std::unique_ptr<const RE2> ends_, fails_, hints_, quiet_, harmless_;
 };
 
 Trouble::Trouble() = default;
@@ -67,6 +70,7 @@ std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_v
   TroubleWords words;
   std::vector<std::string> ends;
   std::vector<std::string> fails;
+  std::vector<std::string> hints;
   std::vector<std::string> quiet;
   std::vector<std::string> harmless;
   const auto part = [&](const char* key, std::vector<std::string>& patterns,
@@ -77,7 +81,8 @@ std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_v
   };
   file.read_fields(file.root(), "the file",
                    {part("ends", words.ends, ends), part("fails", words.fails, fails),
-                    part("quiet", words.quiet, quiet), part("harmless", words.harmless, harmless)});
+                    part("hints", words.hints, hints), part("quiet", words.quiet, quiet),
+                    part("harmless", words.harmless, harmless)});
   std::shared_ptr<const Trouble> trouble;
   try {
     trouble = std::make_shared<const Trouble>(words);
@@ -94,6 +99,7 @@ std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_v
   };
   try_samples(ends, TroubleKind::ends);
   try_samples(fails, TroubleKind::fails);
+  try_samples(hints, TroubleKind::hints);
   try_samples(quiet, TroubleKind::none);
   try_samples(harmless, TroubleKind::none);
   return trouble;

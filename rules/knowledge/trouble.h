@@ -14,6 +14,7 @@ namespace faultline {
 struct TroubleWords {
   std::vector<std::string> ends;
   std::vector<std::string> fails;
+  std::vector<std::string> hints;
   std::vector<std::string> quiet;
   std::vector<std::string> harmless;
 };

@@ -98,20 +98,20 @@ TEST_F(Rules, AreCheckedToTheEndOfEveryFile) {
   workshop.write("xids.csv", "");
   const Outcome checked = run("rules check good.yaml bad.yaml advice.yaml xids.csv");
   EXPECT_EQ(checked.exit, 1);
-  EXPECT_EQ(
-      checked.text,
-      "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded\n"
-      "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-      "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
-      "secrets.yaml, settings.yaml, sxid.csv, trouble.yaml, "
-      "xid.csv or xid_details.csv\n"
-      "bad.yaml:1: id \"full\" is not a dotted name; write one such as ours.disk_full\n"
-      "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "
-      "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, "
-      "versions, storm, recovers, excuses, lasts, marks, actions, matches, matches_not\n"
-      "bad.yaml:3: ours.quota: no literal is in the sample \"quota on /data\"; name one that "
-      "is\n"
-      "bad.yaml:3: ours.quota is also in good.yaml:2; rename one of the two\n");
+  EXPECT_EQ(checked.text,
+            "advice.yaml:1: class \"pcie.slow\" is unknown; use pcie.error or pcie.degraded\n"
+            "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
+            "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, hints.yaml, "
+            "performance.yaml, "
+            "secrets.yaml, settings.yaml, sxid.csv, trouble.yaml, "
+            "xid.csv or xid_details.csv\n"
+            "bad.yaml:1: id \"full\" is not a dotted name; write one such as ours.disk_full\n"
+            "bad.yaml:2: this is not a mapping; a signature has the fields id, class, title, "
+            "severity, weight, blames, confidence, dialect, levels, place, literals, pattern, "
+            "versions, storm, recovers, excuses, lasts, marks, actions, matches, matches_not\n"
+            "bad.yaml:3: ours.quota: no literal is in the sample \"quota on /data\"; name one that "
+            "is\n"
+            "bad.yaml:3: ours.quota is also in good.yaml:2; rename one of the two\n");
   EXPECT_EQ(run("rules check absent.yaml").exit, 2);
   EXPECT_EQ(run("rules check").exit, 2);
 }

@@ -79,10 +79,12 @@ TEST(UnreadKernelLines, ThatLookLikeErrorsAreShownAndLeaveTheVerdictOpen) {
     SCOPED_TRACE(c.why);
     const Pasted log(c.text);
     EXPECT_EQ(log.text("verdict"), "unknown");
-    EXPECT_THAT(log.classes("root_causes"), IsEmpty());
+    for (const json::value& cause : log.answer.at("root_causes").as_array())
+      EXPECT_LT(cause.at("confidence").to_number<double>(), 0.5) << cause;
     EXPECT_THAT(log.classes("observations"), Contains("host.error"));
     EXPECT_THAT(log.text("summary"),
-                testing::AnyOf(HasSubstr("not known here"), HasSubstr("an error of its own")));
+                testing::AnyOf(HasSubstr("not known here"), HasSubstr("an error of its own"),
+                               HasSubstr("that no rule understands")));
   }
 }
 

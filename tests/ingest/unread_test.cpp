@@ -22,9 +22,10 @@ class LooksForWords : public Noteworthy {
   bool reads_like_kernel(std::string_view) const override { return false; }
   std::optional<std::size_t> nccl_warning_in(std::string_view) const override { return {}; }
   TroubleKind trouble_in(std::string_view text) const override {
-    return text.find("broke") != std::string_view::npos    ? TroubleKind::ends
-           : text.find("failed") != std::string_view::npos ? TroubleKind::fails
-                                                           : TroubleKind::none;
+    return text.find("broke") != std::string_view::npos     ? TroubleKind::ends
+           : text.find("failed") != std::string_view::npos  ? TroubleKind::fails
+           : text.find("is down") != std::string_view::npos ? TroubleKind::hints
+                                                            : TroubleKind::none;
   }
   bool completes(const Remark&, std::string_view) const override { return false; }
 };
@@ -37,7 +38,8 @@ struct Told {
     recognized += batch.recognized;
     for (const Event& event : batch.events)
       if (const auto* trouble = std::get_if<UnreadTrouble>(&event.fact))
-        unread.push_back(fmt::format("{}:{}", event.line, trouble->text));
+        unread.push_back(fmt::format("{}:{}{}", event.line, trouble->text,
+                                     trouble->tells == TroubleKind::hints ? " (a hint)" : ""));
   }
 };
 
@@ -65,6 +67,24 @@ TEST(UnreadLines, OfOneFormAreOne) {
               ElementsAre("1:pump 7 of 0x7f00 broke", "3:fan 8 broke"));
 }
 
+TEST(UnreadLines, OfTheKernelAndOfAHostsProgramsAreHintsAtMost) {
+  EXPECT_THAT(told_by("[   12.345678] ourdrv 0000:3b:00.0: the pump broke\n"
+                      "Mar  5 02:47:10 node-7 ourd[412]: the pump failed\n"
+                      "the fan is down\n")
+                  .unread,
+              ElementsAre("1:ourdrv 0000:3b:00.0: the pump broke (a hint)",
+                          "2:the pump failed (a hint)", "3:the fan is down (a hint)"));
+}
+
+TEST(UnreadLines, HintsLeaveRoomForWhatEnded) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += fmt::format("part {} is down\n", std::string(i + 1, 'x'));
+  text += "the pump broke\n";
+  const Told told = told_by(text);
+  EXPECT_THAT(told.unread, SizeIs(49));
+  EXPECT_EQ(told.unread.back(), "101:the pump broke");
+}
+
 TEST(UnreadLines, AreFewAndThoseThatOnlyFailedLeaveRoomForOthers) {
   std::string text;
   for (char c = 'a'; c <= 'z'; ++c) text += fmt::format("part {} failed\n", c);
@@ -73,10 +93,6 @@ TEST(UnreadLines, AreFewAndThoseThatOnlyFailedLeaveRoomForOthers) {
   EXPECT_THAT(told.unread, SizeIs(24));
   EXPECT_EQ(told.unread[7], "8:part h failed");
   EXPECT_EQ(told.unread[8], "27:part a broke");
-}
-
-TEST(UnreadLines, OfAHostsProgramsAreNotKept) {
-  EXPECT_THAT(told_by("Mar  5 02:47:11 n7 cupsd[41]: the printer broke\n").unread, IsEmpty());
 }
 
 TEST(UnreadLines, ThatAParserKnowsAreNotKept) {

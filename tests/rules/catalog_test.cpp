@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "model/cause.h"
+#include "rules/knowledge/catalog_files.h"
 #include "rules/knowledge/embedded.h"
 
 namespace faultline {
@@ -62,11 +63,11 @@ const Catalog& shipped() {
 TEST(Catalog, ShipsItsFilesAndNoOthers) {
   std::set<std::string_view> names;
   for (const EmbeddedFile& file : embedded_files()) names.insert(file.name);
-  EXPECT_EQ(names,
-            (std::set<std::string_view>{
-                "advice.yaml", "causality.yaml", "classes.yaml", "conditions.yaml", "counters.yaml",
-                "evidence.yaml", "frames.yaml", "grounds.yaml", "performance.yaml", "secrets.yaml",
-                "settings.yaml", "sxid.csv", "trouble.yaml", "xid.csv", "xid_details.csv"}));
+  EXPECT_EQ(names, (std::set<std::string_view>{
+                       "advice.yaml", "causality.yaml", "classes.yaml", "conditions.yaml",
+                       "counters.yaml", "evidence.yaml", "frames.yaml", "grounds.yaml",
+                       "hints.yaml", "performance.yaml", "secrets.yaml", "settings.yaml",
+                       "sxid.csv", "trouble.yaml", "xid.csv", "xid_details.csv"}));
 }
 
 TEST(Catalog, KnowsEveryXidUpTo177) {
@@ -292,18 +293,19 @@ TEST(CatalogOverride, RefusesAFolderThatIsNotThere) {
 }
 
 TEST(CatalogOverride, RefusesANameThatWouldReplaceNothing) {
-  EXPECT_EQ(
-      complaint_about("xids.csv", ""),
-      "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
-      "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, performance.yaml, "
-      "secrets.yaml, settings.yaml, sxid.csv, "
-      "trouble.yaml, xid.csv or xid_details.csv");
+  EXPECT_EQ(complaint_about("xids.csv", ""),
+            "xids.csv: no file of the catalog has this name; use advice.yaml, causality.yaml, "
+            "conditions.yaml, counters.yaml, evidence.yaml, frames.yaml, grounds.yaml, hints.yaml, "
+            "performance.yaml, "
+            "secrets.yaml, settings.yaml, sxid.csv, "
+            "trouble.yaml, xid.csv or xid_details.csv");
 }
 
 TEST(CatalogOverride, RefusesWordsOfTroubleThatAreNoPatternOrDoNotKnowTheirSamples) {
   const auto with = [](const std::string& ends) {
     return ends +
            "fails: {patterns: [failed], samples: [it failed]}\n"
+           "hints: {patterns: [down], samples: [it is down]}\n"
            "quiet: {patterns: [INFO], samples: [INFO it failed]}\n"
            "harmless: {patterns: [nothing failed], samples: [nothing failed]}\n";
   };
@@ -315,6 +317,35 @@ TEST(CatalogOverride, RefusesWordsOfTroubleThatAreNoPatternOrDoNotKnowTheirSampl
   EXPECT_THAT(
       complaint_about("trouble.yaml", with("ends: {patterns: [broke], samples: [it failed]}\n")),
       HasSubstr("sample \"it failed\" is taken for fails, not for ends; mend one of the two"));
+}
+
+TEST(Catalog, KnowsItsOwnHintsByTheirSamples) {
+  for (const EmbeddedFile& file : embedded_files())
+    if (file.name == "hints.yaml") check_word_hints(file.name, file.text);
+  EXPECT_GT(shipped().hints->all().size(), 40);
+}
+
+TEST(Catalog, HasNoIdTwice) {
+  std::set<std::string> ids;
+  for (const MessageSignature& signature : shipped().signatures->all())
+    EXPECT_TRUE(ids.insert(signature.id).second) << signature.id;
+}
+
+TEST(CatalogOverride, RefusesHintsThatAreNoPatternOrDoNotKnowTheirSamples) {
+  const auto with = [](const std::string& pattern, const std::string& group,
+                       const std::string& sample) {
+    return "words: {pump: ['" + pattern +
+           "'], leaks: [leak]}\nhints: [{class: host.error, about: a pump, words: [" + group +
+           ", leaks], samples: [" + sample + "]}]\n";
+  };
+  EXPECT_EQ(complaint_about("hints.yaml", with("pumps?", "pump", "a PUMP leaks")), "none");
+  EXPECT_EQ(complaint_about("hints.yaml", with("(", "pump", "a pump leaks")),
+            "hints.yaml: pump: pattern ( is no regular expression: missing ): (");
+  EXPECT_EQ(complaint_about("hints.yaml", with("pump", "fan", "a pump leaks")),
+            "hints.yaml:2: fan is no group of words of this file; use one of them");
+  EXPECT_EQ(
+      complaint_about("hints.yaml", with("pump", "pump", "a pump broke")),
+      "hints.yaml: sample \"a pump broke\" of a pump is taken for nothing; mend one of the two");
 }
 
 TEST(CatalogOverride, RefusesOtherClasses) {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -27,7 +28,8 @@ class ServerProcess {
   // Data and messages go to `folder`, which may have served before.
   explicit ServerProcess(const std::filesystem::path& folder,
                          const std::vector<std::string>& flags = {})
-      : messages_(folder / "messages") {
+      : messages_(folder / "messages"),
+        scheme_(std::ranges::find(flags, "--tls-cert") == flags.end() ? "http" : "https") {
     std::vector<std::string> words{FAULTLINE_BINARY, "serve",  "--listen",
                                    "127.0.0.1:0",    "--data", folder / "data"};
     words.insert(words.end(), flags.begin(), flags.end());
@@ -53,7 +55,7 @@ class ServerProcess {
 
   int port() const { return port_; }
   std::string url(const std::string& path) const {
-    return "http://127.0.0.1:" + std::to_string(port_) + path;
+    return scheme_ + "://127.0.0.1:" + std::to_string(port_) + path;
   }
 
   void kill_now() {
@@ -90,7 +92,7 @@ class ServerProcess {
  private:
   // The first line it says is where it listens.
   void await_port() {
-    const std::string expected = "listening on http://127.0.0.1:";
+    const std::string expected = "listening on " + scheme_ + "://127.0.0.1:";
     for (int tries = 0; tries < 6000; ++tries) {
       const std::string said = messages();
       if (said.find('\n') != std::string::npos) {
@@ -104,6 +106,7 @@ class ServerProcess {
   }
 
   std::filesystem::path messages_;
+  std::string scheme_;
   pid_t pid_ = -1;
   int port_ = 0;
 };

@@ -1,7 +1,6 @@
 #include "rules/detect/parts/facts.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "rules/knowledge/ground_names.h"
 
@@ -67,11 +66,6 @@ void add_actions(const std::vector<Action>& actions, const std::string& host, Fi
     if (action.where.empty()) action.where = host;
     finding.actions.push_back(std::move(action));
   }
-}
-
-void begin_with_a_capital(std::string& title) {
-  if (!title.empty())
-    title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
 }
 
 }  // namespace faultline

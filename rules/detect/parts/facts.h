@@ -81,8 +81,6 @@ std::vector<FastPort> fast_ports_up(const View& view);
 
 void add_line(const View& view, const LineRef* line, Finding& finding);
 
-void begin_with_a_capital(std::string& title);
-
 // Actions of the catalog, at this host.
 void add_actions(const std::vector<Action>& actions, const std::string& host, Finding& finding);
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "rules/detect/parts/facts.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {

@@ -13,6 +13,7 @@
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/who/host_list.h"
 
 namespace faultline {

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
+#include "rules/knowledge/prose.h"
 #include "rules/knowledge/subjects.h"
 #include "rules/picture/read/swallowed_errors.h"
 
@@ -55,8 +55,7 @@ std::string known(const View& view, const Sighting& sighting, std::string_view p
 // A name at the beginning of a title stays as it is; words in its place begin the sentence.
 std::string unnamed_at(const std::string& title, std::string_view placeholder) {
   std::string words = unnamed(placeholder);
-  if (title.empty())
-    words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  if (title.empty()) begin_with_a_capital(words);
   return words;
 }
 

@@ -1,0 +1,89 @@
+// TLS: what the server proves itself with, and the encryption of one connection. It is done in
+// memory, so that the socket, its deadlines and its wake-ups stay the connection's own.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+typedef struct ssl_ctx_st SSL_CTX;
+typedef struct ssl_st SSL;
+typedef struct bio_st BIO;
+
+namespace faultline {
+
+struct TlsFiles {
+  std::string certificate;  // PEM: the server's own, then those that it was issued by
+  std::string key;          // PEM
+  std::string client_ca;    // PEM: who may issue clients theirs; empty: clients need none
+};
+
+// The server's side of a connection.
+class TlsChannel {
+ public:
+  explicit TlsChannel(SSL_CTX& context);
+  ~TlsChannel();
+  TlsChannel(const TlsChannel&) = delete;
+  TlsChannel& operator=(const TlsChannel&) = delete;
+
+  enum class State { open, wants_bytes, closed, failed };
+
+  // What came from the client's socket.
+  void feed(std::span<const char> bytes);
+
+  // Decrypts, after the handshake that it makes first. open: `read` says how many bytes there are.
+  State read(std::span<char> into, std::size_t& read);
+
+  // False: there was no handshake, or the connection is broken.
+  bool write(std::string_view text);
+  void say_goodbye();
+
+  // What is to be sent to the client's socket; empty: nothing.
+  std::string take_output();
+
+  // Why the state is failed; empty where the client just went away.
+  const std::string& failure() const { return failure_; }
+  // Its first bytes were a request without TLS.
+  bool spoke_plainly() const { return spoke_plainly_; }
+
+ private:
+  State failed();
+
+  std::unique_ptr<SSL, void (*)(SSL*)> ssl_;
+  BIO* in_;   // of ssl_
+  BIO* out_;  // of ssl_
+  std::string failure_;
+  bool spoke_plainly_ = false;
+};
+
+// May be asked from any thread.
+class TlsKeys {
+ public:
+  // Throws std::runtime_error with one line that names the file and the mend.
+  explicit TlsKeys(TlsFiles files);
+
+  // Reads the files again. Throws; then those that were in force stay.
+  void reload();
+
+  std::unique_ptr<TlsChannel> channel() const;
+  std::chrono::system_clock::time_point expires() const;
+  bool asks_clients() const { return !files_.client_ca.empty(); }
+
+ private:
+  struct Loaded {
+    std::shared_ptr<SSL_CTX> context;
+    std::chrono::system_clock::time_point expires;
+  };
+  static Loaded load(const TlsFiles& files);
+
+  TlsFiles files_;
+  mutable std::mutex mutex_;
+  Loaded loaded_;
+};
+
+}  // namespace faultline

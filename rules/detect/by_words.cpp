@@ -1,0 +1,117 @@
+#include "rules/detect/by_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "rules/detect/detector.h"
+#include "rules/detect/torch/word_of_end.h"
+#include "rules/knowledge/ground_names.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostClasses = 2;
+constexpr std::int64_t kBootUs = 60'000'000;  // drivers try much while a host starts
+
+struct Hinted {
+  std::size_t hint = 0;  // the lower, the more it tells
+  Evidence line;
+  EventTime time;
+  std::string host;
+};
+using HintedLines = std::map<Cause, std::vector<Hinted>>;
+
+// `known`: what is said of the line already.
+void add(const View& view, Hinted line, Cause known, HintedLines& found) {
+  const auto hint = view.catalog.hints->of(line.line.text);
+  if (!hint) return;
+  line.hint = *hint;
+  const Cause cause = view.catalog.hints->all()[*hint].cause;
+  if (cause != known) found[cause].push_back(std::move(line));
+}
+
+// The host was just starting, or the training went on: then nothing came of it.
+bool came_to_nothing(const View& view, const LineRef& line, const LineRef* step) {
+  const EventTime time = view.job.dated(line);
+  if (time.uptime_us && *time.uptime_us < kBootUs) return true;
+  return step != nullptr && step->source == line.source && step->line > line.line;
+}
+
+void add_unread(const View& view, HintedLines& found) {
+  const LineRef* step = last_step(view);
+  for (const auto& [form, unread] : view.job.unread_lines().all()) {
+    if (came_to_nothing(view, unread.line, step)) continue;
+    Hinted line{.line = view.evidence(unread.line),
+                .time = view.job.dated(unread.line),
+                .host = view.job.host_of({}, unread.line.source)};
+    const Phase phase = view.phases.of({.time = line.time, .host = line.host, .ranks = {}});
+    if (!is_of_another_time(phase)) add(view, std::move(line), Cause::none, found);
+  }
+}
+
+void add_not_understood(const View& view, const std::vector<Finding>& observed,
+                        HintedLines& found) {
+  for (const Finding& finding : observed) {
+    if (!is(finding.cause, Trait::not_understood) || !finding.part_of_job) continue;
+    const auto& hosts = finding.subject.hosts;
+    for (const Evidence& line : finding.evidence) {
+      EventTime time;
+      if (line.time) time = EventTime::at(*line.time);
+      add(view, {.line = line, .time = time, .host = hosts.size() == 1 ? hosts.front() : ""},
+          finding.cause, found);
+    }
+  }
+}
+
+Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hinted>& lines) {
+  const Hinted& first = lines.front();
+  Suspicion suspicion;
+  suspicion.since = first.time;
+  suspicion.verdict = Verdict::unknown;
+  suspicion.sure = Claim::by_its_words;
+  Finding& finding = suspicion.finding;
+  finding.cause = cause;
+  finding.severity = Severity::warning;
+  finding.count = lines.size();
+  finding.title = fmt::format("Perhaps {}, by the words of a line that no rule understands",
+                              view.catalog.hints->all()[first.hint].about);
+  for (const Hinted& hinted : lines)
+    if (finding.evidence.size() < kMostLines) finding.evidence.push_back(hinted.line);
+  finding.actions.push_back(
+      {.what = "Read the line and those around it. If it tells what happened, a signature of your "
+               "own makes it known from then on.",
+       .where = first.host,
+       .command = {}});
+  if (!first.host.empty()) finding.subject.hosts = {first.host};
+  return suspicion;
+}
+
+}  // namespace
+
+std::vector<Suspicion> find_by_words(const View& view, const std::vector<Finding>& observed) {
+  HintedLines hinted;
+  add_unread(view, hinted);
+  add_not_understood(view, observed, hinted);
+  std::vector<std::pair<std::size_t, Cause>> order;
+  for (auto& [cause, lines] : hinted) {
+    std::ranges::sort(lines, std::ranges::less(), [](const Hinted& it) {
+      return std::tuple(it.hint, it.line.source, it.line.line);
+    });
+    order.emplace_back(lines.front().hint, cause);
+  }
+  std::ranges::sort(order);
+  if (order.size() > kMostClasses) order.resize(kMostClasses);
+  std::vector<Suspicion> found;
+  for (const auto& [hint, cause] : order) {
+    found.push_back(suspicion_of_words(view, cause, hinted.at(cause)));
+    if (found.size() > 1) found.back().sure.add(Ground::other_words_tell_more);
+  }
+  return found;
+}
+
+}  // namespace faultline

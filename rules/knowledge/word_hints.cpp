@@ -1,0 +1,116 @@
+#include "rules/knowledge/word_hints.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+
+#include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/yaml_file.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostOfALine = 512;  // bytes that are looked at
+
+std::unique_ptr<const RE2> one_of(const WordGroup& words) {
+  RE2::Options options(RE2::Quiet);
+  options.set_case_sensitive(false);
+  for (const std::string& pattern : words.patterns)
+    if (const RE2 one(pattern, options); !one.ok())
+      throw std::invalid_argument(fmt::format("{}: pattern {} is no regular expression: {}",
+                                              words.name, pattern, one.error()));
+  return std::make_unique<const RE2>(fmt::format("(?:{})", fmt::join(words.patterns, ")|(?:")),
+                                     options);
+}
+
+}  // namespace
+
+class WordHints::Compiled {
+ public:
+  const RE2& pattern(const std::vector<WordGroup>& words, std::size_t group) const {
+    std::call_once(once_, [&] {
+      for (const WordGroup& some : words) patterns_.push_back(one_of(some));
+    });
+    return *patterns_[group];
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::vector<std::unique_ptr<const RE2>> patterns_;
+};
+
+WordHints::WordHints() = default;
+WordHints::WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints)
+    : words_(std::move(words)),
+      hints_(std::move(hints)),
+      compiled_(std::make_unique<const Compiled>()) {}
+WordHints::~WordHints() = default;
+
+std::optional<std::size_t> WordHints::of(std::string_view line) const {
+  const re2::StringPiece text(line.data(), std::min(line.size(), kMostOfALine));
+  std::vector<std::optional<bool>> stands(words_.size());
+  const auto has = [&](std::size_t group) {
+    if (!stands[group]) stands[group] = RE2::PartialMatch(text, compiled_->pattern(words_, group));
+    return *stands[group];
+  };
+  for (std::size_t i = 0; i < hints_.size(); ++i)
+    if (std::ranges::all_of(hints_[i].words, has)) return i;
+  return std::nullopt;
+}
+
+std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::string_view text) {
+  const YamlFile file(name, text);
+  std::vector<WordGroup> words;
+  std::map<std::string, std::size_t> groups;
+  std::vector<WordHint> hints;
+  const auto read_words = [&](const YAML::Node& node) {
+    file.read_pairs(node, "words", [&](const YAML::Node& key, const YAML::Node& value) {
+      const std::string group = file.text(key, "the name of a group of words");
+      if (!groups.emplace(group, words.size()).second)
+        file.place(key).refuse(fmt::format("words has {} twice; join the two", group));
+      words.push_back({group, file.texts(value, group)});
+    });
+  };
+  const auto read_hint = [&](const YAML::Node& node) {
+    WordHint& hint = hints.emplace_back();
+    std::vector<std::string> names;
+    file.read_fields(node, "a hint",
+                     {needed("class", hint.cause), needed("about", hint.about),
+                      needed("words", names), needed("samples", hint.samples)});
+    for (const std::string& group : names) {
+      const auto known = groups.find(group);
+      if (known == groups.end())
+        file.place(node).refuse(
+            fmt::format("{} is no group of words of this file; use one of them", group));
+      hint.words.push_back(known->second);
+    }
+  };
+  file.read_fields(file.root(), "the file",
+                   {needed("words", read_words), each("hints", read_hint)});
+  return std::make_shared<const WordHints>(std::move(words), std::move(hints));
+}
+
+void check_word_hints(std::string_view name, std::string_view text) {
+  const std::shared_ptr<const WordHints> hints = read_word_hints(name, text);
+  const auto refuse = [&](const std::string& why) {
+    throw std::runtime_error(fmt::format("{}: {}", name, why));
+  };
+  try {
+    for (std::size_t i = 0; i < hints->all().size(); ++i)
+      for (const std::string& sample : hints->all()[i].samples)
+        if (const auto found = hints->of(sample); found != i)
+          refuse(fmt::format("sample \"{}\" of {} is taken for {}; mend one of the two", sample,
+                             hints->all()[i].about,
+                             found ? hints->all()[*found].about : "nothing"));
+  } catch (const std::invalid_argument& error) {
+    refuse(error.what());
+  }
+}
+
+}  // namespace faultline

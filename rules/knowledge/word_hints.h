@@ -1,0 +1,50 @@
+// What a line that nobody reads may be about, told by its words alone (hints.yaml).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/cause.h"
+
+namespace faultline {
+
+struct WordHint {
+  Cause cause = Cause::none;
+  std::string about;               // "a disk or its file system"
+  std::vector<std::size_t> words;  // of each of these groups one must stand in the line
+  std::vector<std::string> samples;
+};
+
+// Patterns of RE2, whatever the case.
+struct WordGroup {
+  std::string name;
+  std::vector<std::string> patterns;
+};
+
+class WordHints {
+ public:
+  WordHints();
+  WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints);
+  ~WordHints();
+
+  // The first that fits the line, as an index into all(). The patterns are compiled when the first
+  // line asks: most answers need none of them. Throws std::invalid_argument that names a pattern
+  // that is none.
+  std::optional<std::size_t> of(std::string_view line) const;
+
+  // Those that tell more come first.
+  const std::vector<WordHint>& all() const { return hints_; }
+
+ private:
+  class Compiled;
+
+  std::vector<WordGroup> words_;
+  std::vector<WordHint> hints_;
+  std::unique_ptr<const Compiled> compiled_;
+};
+
+}  // namespace faultline
