@@ -14,6 +14,9 @@ inline constexpr int kExitFault = 1;      // `diagnose` found one
 inline constexpr int kExitError = 2;      // a usage or input error: it could not look
 inline constexpr int kExitUndecided = 3;  // what `diagnose` read does not decide
 
+// Of a server's data, in its folder.
+inline constexpr const char* kDatabase = "faultline.db";
+
 // All of them; returns the program's exit status.
 int run_command_line(int argc, char** argv);
 
@@ -23,6 +26,7 @@ void add_simulate_command(CLI::App& app, int& exit_code);
 void add_alerts_command(CLI::App& app, int& exit_code);
 void add_rules_command(CLI::App& app, int& exit_code);
 void add_token_command(CLI::App& app, int& exit_code);
+void add_backup_command(CLI::App& app, int& exit_code);
 void add_version_command(CLI::App& app, int& exit_code);
 
 }  // namespace faultline

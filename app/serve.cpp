@@ -32,8 +32,6 @@
 namespace faultline {
 namespace {
 
-constexpr const char* kDatabase = "faultline.db";
-
 // An alert whose finding is not seen any more goes on firing for so much longer than it takes to
 // see that a log is silent: what comes back then never went.
 constexpr std::chrono::minutes kKeepLonger{1};

@@ -137,6 +137,15 @@ std::int64_t Database::number(std::string_view sql) {
   return row.integer(0);
 }
 
+void Database::take_all_of(Database& other) {
+  sqlite3_backup* copying = sqlite3_backup_init(handle_.get(), "main", other.handle_.get(), "main");
+  if (copying == nullptr) fail(handle_.get(), sqlite3_errcode(handle_.get()));
+  // All pages in one step, of one moment: what is written meanwhile goes into the other's log.
+  sqlite3_backup_step(copying, -1);
+  const int code = sqlite3_backup_finish(copying);
+  if (code != SQLITE_OK) fail(handle_.get(), code);
+}
+
 std::int64_t Database::last_insert_id() const { return sqlite3_last_insert_rowid(handle_.get()); }
 
 bool Database::has_checksums() const { return has_checksums_of_pages(handle_.get()); }

@@ -106,6 +106,9 @@ class Database {
     }
   }
 
+  // Becomes a copy of another database as it is now; whoever writes to that one goes on.
+  void take_all_of(Database& other);
+
   // The first column of the first row; there must be one.
   std::int64_t number(std::string_view sql);
 

@@ -43,6 +43,9 @@ std::string_view without_control_bytes(std::string_view text, TextPool& pool) {
   while (text.ends_with('\r')) text.remove_suffix(1);
   // A file that was truncated under its writer begins with a hole, which can be long.
   while (text.starts_with('\0')) text.remove_prefix(1);
+  // As pagers and `cat -v` show it.
+  if (text.starts_with("^@^@"))
+    while (text.starts_with("^@")) text.remove_prefix(2);
   if (!contains(text, kEscape) && !contains(text, '\0')) return text;
 
   const std::span<char> room = pool.room(text.size());

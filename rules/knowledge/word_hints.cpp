@@ -46,10 +46,12 @@ class WordHints::Compiled {
 };
 
 WordHints::WordHints() = default;
-WordHints::WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints)
+WordHints::WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, WordGroup never)
     : words_(std::move(words)),
       hints_(std::move(hints)),
-      compiled_(std::make_unique<const Compiled>()) {}
+      compiled_(std::make_unique<const Compiled>()) {
+  words_.push_back(std::move(never));
+}
 WordHints::~WordHints() = default;
 
 std::optional<std::size_t> WordHints::of(std::string_view line) const {
@@ -59,6 +61,7 @@ std::optional<std::size_t> WordHints::of(std::string_view line) const {
     if (!stands[group]) stands[group] = RE2::PartialMatch(text, compiled_->pattern(words_, group));
     return *stands[group];
   };
+  if (words_.empty() || has(words_.size() - 1)) return std::nullopt;
   for (std::size_t i = 0; i < hints_.size(); ++i)
     if (std::ranges::all_of(hints_[i].words, has)) return i;
   return std::nullopt;
@@ -91,9 +94,11 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
       hint.words.push_back(known->second);
     }
   };
-  file.read_fields(file.root(), "the file",
-                   {needed("words", read_words), each("hints", read_hint)});
-  return std::make_shared<const WordHints>(std::move(words), std::move(hints));
+  WordGroup never{.name = "never", .patterns = {}};
+  file.read_fields(
+      file.root(), "the file",
+      {needed("never", never.patterns), needed("words", read_words), each("hints", read_hint)});
+  return std::make_shared<const WordHints>(std::move(words), std::move(hints), std::move(never));
 }
 
 void check_word_hints(std::string_view name, std::string_view text) {

@@ -28,7 +28,8 @@ struct WordGroup {
 class WordHints {
  public:
   WordHints();
-  WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints);
+  // `never`: lines that give no hint.
+  WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, WordGroup never);
   ~WordHints();
 
   // The first that fits the line, as an index into all(). The patterns are compiled when the first
@@ -42,7 +43,7 @@ class WordHints {
  private:
   class Compiled;
 
-  std::vector<WordGroup> words_;
+  std::vector<WordGroup> words_;  // the last one's give no hint
   std::vector<WordHint> hints_;
   std::unique_ptr<const Compiled> compiled_;
 };

@@ -334,15 +334,17 @@ TEST(Catalog, HasNoIdTwice) {
 TEST(CatalogOverride, RefusesHintsThatAreNoPatternOrDoNotKnowTheirSamples) {
   const auto with = [](const std::string& pattern, const std::string& group,
                        const std::string& sample) {
-    return "words: {pump: ['" + pattern +
+    return "never: [drip]\nwords: {pump: ['" + pattern +
            "'], leaks: [leak]}\nhints: [{class: host.error, about: a pump, words: [" + group +
            ", leaks], samples: [" + sample + "]}]\n";
   };
   EXPECT_EQ(complaint_about("hints.yaml", with("pumps?", "pump", "a PUMP leaks")), "none");
+  EXPECT_THAT(complaint_about("hints.yaml", with("pump", "pump", "a pump leaks a drip")),
+              HasSubstr("is taken for nothing"));
   EXPECT_EQ(complaint_about("hints.yaml", with("(", "pump", "a pump leaks")),
             "hints.yaml: pump: pattern ( is no regular expression: missing ): (");
   EXPECT_EQ(complaint_about("hints.yaml", with("pump", "fan", "a pump leaks")),
-            "hints.yaml:2: fan is no group of words of this file; use one of them");
+            "hints.yaml:3: fan is no group of words of this file; use one of them");
   EXPECT_EQ(
       complaint_about("hints.yaml", with("pump", "pump", "a pump broke")),
       "hints.yaml: sample \"a pump broke\" of a pump is taken for nothing; mend one of the two");

@@ -1,0 +1,49 @@
+// faultline backup: a copy of what a server keeps, taken while it runs.
+#include "store/backup.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "app/commands.h"
+
+namespace faultline {
+namespace {
+
+struct BackupOptions {
+  std::string data = "./faultline-data";
+  std::string copy;
+};
+
+}  // namespace
+
+void add_backup_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "backup", "Copy what a server keeps into one file, also while the server runs");
+  auto options = std::make_shared<BackupOptions>();
+  command->add_option("--data", options->data, "Folder that the server keeps its data in")
+      ->capture_default_str();
+  command->add_option("FILE", options->copy, "The copy to make; it must not be there yet")
+      ->required();
+  command->callback([options, &exit_code] {
+    try {
+      const BackupTold told =
+          back_up(std::filesystem::path(options->data) / kDatabase, options->copy);
+      fmt::print(stderr,
+                 "{}: {} jobs, {:.1f} MB; to restore it, stop the server and put it in an empty "
+                 "folder of --data as {}\n",
+                 options->copy, told.jobs, static_cast<double>(told.bytes) / 1e6, kDatabase);
+      exit_code = kExitGood;
+    } catch (const std::exception& failure) {
+      fmt::print(stderr, "faultline: {}\n", failure.what());
+      exit_code = kExitError;
+    }
+  });
+}
+
+}  // namespace faultline

@@ -1,0 +1,20 @@
+// A copy of the store's file, taken while a server writes to it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace faultline {
+
+// What the copy holds.
+struct BackupTold {
+  std::uint64_t bytes = 0;
+  std::int64_t jobs = 0;
+};
+
+// Copies all transactions that were acknowledged before it began. The copy is checked page by page,
+// is on the disk, and bears its name only then. Throws StoreError with one line: there is no
+// database, the copy exists already, the disk refuses, or a page is damaged.
+BackupTold back_up(const std::filesystem::path& database, const std::filesystem::path& copy);
+
+}  // namespace faultline
