@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input input(data, size);
   const std::uint8_t which = input.byte();
   const std::string_view text = input.rest();
-  switch (which % 12) {
+  switch (which % 14) {
     case 0:
       read(read_xids, text);
       break;
@@ -67,6 +67,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 10:
       read(read_causality, text);
+      break;
+    case 11:
+      read(read_trouble, text);
+      break;
+    case 12:
+      read(read_word_hints, text);
       break;
     default:
       read(read_advice, text);

@@ -1,5 +1,5 @@
-// nccl-tests, MPI's benchmarks, nsys, ps, scripts' lines: see part_reports.h. Traces are read at the same door; cut
-// anywhere they tell the same.
+// nccl-tests, MPI's benchmarks, nsys, ps, scripts' lines: see part_reports.h. Traces are read at
+// the same door; cut anywhere they tell the same.
 #include "ingest/dump_body.h"
 #include "ingest/trace_body.h"
 #include "part_reports.h"

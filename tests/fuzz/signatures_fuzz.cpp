@@ -16,10 +16,12 @@ void require(bool holds) {
   if (!holds) std::abort();
 }
 
-const Signatures& shipped() {
-  static const Catalog catalog = load_catalog();
-  return *catalog.signatures;
+const Catalog& catalog() {
+  static const Catalog loaded = load_catalog();
+  return loaded;
 }
+
+const Signatures& shipped() { return *catalog().signatures; }
 
 void match(const Signatures& signatures, std::string_view text, const char* dialect,
            const char* level) {
@@ -54,6 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   match(shipped(), text, "", "");
   match(shipped(), text, "kernel", "");
   match(shipped(), text, "system", "");
+  const auto hint = catalog().hints->of(text);
+  require(!hint || *hint < catalog().hints->all().size());
   if (text.starts_with("- ")) read_as_file(text);
   return 0;
 }
