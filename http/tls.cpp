@@ -83,8 +83,15 @@ TlsChannel::State TlsChannel::read(std::span<char> into, std::size_t& read) {
   read = 0;
   if (!failure_.empty()) return State::failed;
   ERR_clear_error();
-  const int result = SSL_read_ex(ssl_.get(), into.data(), into.size(), &read);
-  if (result == 1) return State::open;
+  // Each call gives what one record holds.
+  int result = 1;
+  while (read < into.size()) {
+    std::size_t more = 0;
+    result = SSL_read_ex(ssl_.get(), into.data() + read, into.size() - read, &more);
+    if (result != 1) break;
+    read += more;
+  }
+  if (read > 0) return State::open;  // what ends it comes again
   switch (SSL_get_error(ssl_.get(), result)) {
     case SSL_ERROR_WANT_READ:
     case SSL_ERROR_WANT_WRITE:
