@@ -56,6 +56,7 @@ struct ServeOptions {
   bool keep_secrets = false;
   std::string config;
   bool print_config = false;
+  bool check_config = false;
 };
 
 struct ListenAddress {
@@ -187,6 +188,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
                    "letters become stars before anything is kept");
   command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
+  command.add_flag("--check-config", options.check_config,
+                   "Check the settings and every file that they name, and end");
 }
 
 Catalog catalog_of(const ServeOptions& options) {
@@ -302,6 +305,16 @@ void keep_large_blocks_off_the_heaps() {
   mallopt(M_MMAP_THRESHOLD, kLarge);
 }
 
+// All that a start would refuse, but for the data, which a server that runs may hold.
+void check_config(const ServeOptions& options) {
+  refuse_open_address(options, *listen_address(options.listen));
+  if (!options.tokens.empty()) Access{options.tokens};
+  keys_of(options);
+  const std::size_t receivers = receivers_of(options.alerts, options.receivers).size();
+  const std::size_t signatures = catalog_of(options).signatures->all().size();
+  fmt::print("the settings are good: {} receivers, {} signatures\n", receivers, signatures);
+}
+
 void serve(const ServeOptions& options) {
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
@@ -377,6 +390,8 @@ void add_serve_command(CLI::App& app, int& exit_code) {
         options->receivers = apply_config_file(*command, options->config);
       if (options->print_config)
         fmt::print("{}{}", config_of(*command), receivers_config(options->receivers));
+      else if (options->check_config)
+        check_config(*options);
       else
         serve(*options);
       exit_code = 0;

@@ -65,6 +65,24 @@ TEST(Serve, RefusesSettingsItCannotUseWithOneLine) {
   }
 }
 
+TEST(Serve, ChecksItsSettingsAndTheFilesThatTheyName) {
+  Workshop workshop;
+  workshop.write("good.toml", "listen = \"127.0.0.1:0\"\ntokens = \"tokens\"\n");
+  workshop.write("tokens", "a read sha256:" + std::string(64, 'a') + "\n");
+  const Said good = serve(workshop, "--config good.toml --check-config");
+  EXPECT_EQ(good.exit, 0) << good.text;
+  EXPECT_THAT(good.text, HasSubstr("the settings are good: 0 receivers, "));
+  EXPECT_FALSE(std::filesystem::exists(workshop.folder() / "faultline-data"));
+  workshop.write("tokens", "a write sha256:12\n");
+  const Said tokens = serve(workshop, "--config good.toml --check-config");
+  EXPECT_EQ(tokens.exit, 2);
+  EXPECT_THAT(tokens.text, HasSubstr("tokens: line 1: "));
+  workshop.write("rules/mine.yaml", "- id: full\n");
+  EXPECT_EQ(serve(workshop, "--rules rules --check-config").exit, 2);
+  EXPECT_EQ(serve(workshop, "--listen 0.0.0.0:0 --check-config").exit, 2);
+  EXPECT_EQ(serve(workshop, "--tls-key tokens --check-config").exit, 2);
+}
+
 TEST(Serve, PrintsTheSettingsInForceAsAFileItCanRead) {
   Workshop workshop;
   workshop.write("c.toml", "job = \"llama\"\nmax-connections = 7\ninsecure = true\n");
