@@ -6,6 +6,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -46,10 +47,10 @@ TEST_F(Backup, HoldsAllThatWasAcknowledgedBeforeItAndAnswersTheSame) {
                  "-T " + path("rank3.log"))
                 .status,
             200);
-  std::atomic<bool> done = false;
   std::atomic<int> sent = 0;
-  std::thread sender([&] {
-    while (!done) {
+  // Ends with the test, however that ends.
+  const std::jthread sender([&](const std::stop_token& done) {
+    while (!done.stop_requested()) {
       const Reply reply =
           curl(server, fmt::format("/api/v1/ingest?job=busy&source=part-{}", sent.load()),
                "-T " + path("rank3.log"));
@@ -75,8 +76,6 @@ TEST_F(Backup, HoldsAllThatWasAcknowledgedBeforeItAndAnswersTheSame) {
     EXPECT_EQ(curl(restored, "/api/v1/jobs/llama/diagnosis").body,
               curl(server, "/api/v1/jobs/llama/diagnosis").body);
   }
-  done = true;
-  sender.join();
   EXPECT_EQ(curl(server, "/healthz").status, 200);
 }
 
