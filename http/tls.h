@@ -72,7 +72,6 @@ class TlsKeys {
 
   std::unique_ptr<TlsChannel> channel() const;
   std::chrono::system_clock::time_point expires() const;
-  bool asks_clients() const { return !files_.client_ca.empty(); }
 
  private:
   struct Loaded {

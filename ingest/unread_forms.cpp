@@ -3,7 +3,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "model/line_form.h"
 #include "model/saved_bytes.h"
@@ -11,57 +10,39 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostEnds = 16;
-constexpr std::size_t kMostFails = 8;
-constexpr std::size_t kMostHints = 48;
+// Of none, of what fails, ends, and hints.
+constexpr std::array<std::size_t, 4> kMost = {0, 8, 16, 48};
 
-constexpr std::size_t most_of(TroubleKind kind) {
-  switch (kind) {
-    case TroubleKind::none:
-      return 0;
-    case TroubleKind::fails:
-      return kMostFails;
-    case TroubleKind::ends:
-      return kMostEnds;
-    case TroubleKind::hints:
-      return kMostHints;
-  }
-  return 0;
-}
+// In which they are saved; versions that kept no hints saved the others only.
+constexpr TroubleKind kSaved[] = {TroubleKind::ends, TroubleKind::fails, TroubleKind::hints};
 
 }  // namespace
 
-const std::vector<std::uint64_t>& UnreadForms::of(TroubleKind kind) const {
-  if (kind == TroubleKind::ends) return ends_;
-  return kind == TroubleKind::fails ? fails_ : hints_;
+bool UnreadForms::has_room(TroubleKind kind) const {
+  return by_kind_[place_of(kind)].size() < kMost[place_of(kind)];
 }
-
-std::vector<std::uint64_t>& UnreadForms::of(TroubleKind kind) {
-  return const_cast<std::vector<std::uint64_t>&>(std::as_const(*this).of(kind));
-}
-
-bool UnreadForms::has_room(TroubleKind kind) const { return of(kind).size() < most_of(kind); }
 
 bool UnreadForms::has_room() const {
-  return has_room(TroubleKind::ends) || has_room(TroubleKind::fails) ||
-         has_room(TroubleKind::hints);
+  return std::ranges::any_of(kSaved, [&](TroubleKind kind) { return has_room(kind); });
 }
 
 bool UnreadForms::take(TroubleKind kind, std::string_view text) {
   if (!has_room(kind)) return false;
   const std::string form = form_of_line(text);
   const std::uint64_t hash = XXH3_64bits(form.data(), form.size());
-  if (std::ranges::find(of(kind), hash) != of(kind).end()) return false;
-  of(kind).push_back(hash);
+  Forms& forms = by_kind_[place_of(kind)];
+  if (std::ranges::find(forms, hash) != forms.end()) return false;
+  forms.push_back(hash);
   return true;
 }
 
 std::string UnreadForms::save() const {
-  if (ends_.empty() && fails_.empty() && hints_.empty()) return {};
+  if (std::ranges::all_of(by_kind_, [](const Forms& forms) { return forms.empty(); })) return {};
   SavedBytesWriter saved;
-  for (const auto* hashes : {&ends_, &fails_, &hints_}) {
-    saved.number(static_cast<std::int64_t>(hashes->size()));
-    for (const std::uint64_t hash : *hashes) saved.number(static_cast<std::int64_t>(hash));
+  for (const TroubleKind kind : kSaved) {
+    const Forms& forms = by_kind_[place_of(kind)];
+    saved.number(static_cast<std::int64_t>(forms.size()));
+    for (const std::uint64_t hash : forms) saved.number(static_cast<std::int64_t>(hash));
   }
   return saved.take();
 }
@@ -70,12 +51,12 @@ void UnreadForms::restore(std::string_view bytes) {
   *this = {};
   if (bytes.empty()) return;
   SavedBytesReader saved(bytes);
-  for (auto* hashes : {&ends_, &fails_, &hints_}) {
-    if (hashes == &hints_ && saved.at_end()) break;  // of a version that kept none
+  for (const TroubleKind kind : kSaved) {
+    if (kind == TroubleKind::hints && saved.at_end()) break;
     const std::int64_t count = saved.number();
-    if (!saved.ok() || count < 0 || count > static_cast<std::int64_t>(kMostHints)) break;
+    if (!saved.ok() || count < 0 || count > static_cast<std::int64_t>(kMost[place_of(kind)])) break;
     for (std::int64_t i = 0; i < count; ++i)
-      hashes->push_back(static_cast<std::uint64_t>(saved.number()));
+      by_kind_[place_of(kind)].push_back(static_cast<std::uint64_t>(saved.number()));
   }
   if (!saved.ok() || !saved.at_end()) *this = {};  // not ours
 }

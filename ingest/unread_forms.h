@@ -2,6 +2,8 @@
 // differ by their numbers only, one, and of each kind of trouble so many forms.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,12 +27,10 @@ class UnreadForms {
   void restore(std::string_view saved);
 
  private:
-  std::vector<std::uint64_t>& of(TroubleKind kind);
-  const std::vector<std::uint64_t>& of(TroubleKind kind) const;
+  using Forms = std::vector<std::uint64_t>;  // hashes
+  static std::size_t place_of(TroubleKind kind) { return static_cast<std::size_t>(kind); }
 
-  std::vector<std::uint64_t> ends_;  // hashes of forms
-  std::vector<std::uint64_t> fails_;
-  std::vector<std::uint64_t> hints_;
+  std::array<Forms, 4> by_kind_;
 };
 
 }  // namespace faultline

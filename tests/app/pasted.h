@@ -79,8 +79,8 @@ inline double surely(const Diagnosis& diagnosis) {
 // Of the whole, or what only says that something ended: an exception of which a row is left.
 inline bool says_no_more(const Diagnosis& part, const Diagnosis& whole) {
   const std::string cause = cause_of(part);
-  return cause.empty() || is_by_words(part) || cause == cause_of(whole) ||
-         cause == "process.aborted" ||
+  return cause.empty() || (is_by_words(part) && confidence_of(part) < 0.5) ||
+         cause == cause_of(whole) || cause == "process.aborted" ||
          (cause == "software.rank_crashed" &&
           confidence_of(part) < std::min(0.8, confidence_of(whole)));
 }
