@@ -101,6 +101,8 @@ void Metrics::write_ingest(Exposition& out) const {
              "From handing a batch to the store until it is on the disk.");
   commit_duration_.write(out);
   counter("faultline_commit_failures_total", "Batches the store refused.", failed_commits_);
+  counter("faultline_store_shortened_total",
+          "Times that what a job's calls came to took the place of the calls.", shortened_jobs_);
 }
 
 }  // namespace faultline

@@ -40,6 +40,7 @@ class Metrics {
 
   void count_duplicates(std::uint64_t bytes) { duplicate_bytes_ += bytes; }
   void count_commit(std::chrono::nanoseconds duration, bool failed);
+  void count_shortened_job() { ++shortened_jobs_; }
   void connection_opened() { ++connections_; }
   void connection_closed() { --connections_; }
   void connection_refused() { ++refused_connections_; }
@@ -72,6 +73,7 @@ class Metrics {
   std::atomic<std::uint64_t> recognized_{0};
   std::atomic<std::uint64_t> skipped_{0};
   std::atomic<std::uint64_t> facts_{0};
+  std::atomic<std::uint64_t> shortened_jobs_{0};
   std::atomic<std::uint64_t> connections_{0};
   std::atomic<std::uint64_t> refused_connections_{0};
   std::atomic<std::uint64_t> refused_tls_{0};
