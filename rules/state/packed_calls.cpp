@@ -1,6 +1,8 @@
 // What the calls of a job came to, packed.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rules/state/job_state.h"
 
 namespace faultline {
@@ -14,7 +16,7 @@ constexpr std::uint8_t kForm = 1;
 std::string JobState::packed_calls() const {
   ByteWriter out;
   out.byte(kForm);
-  out.number(sources_.all().size());
+  out.number(std::max(sources_.all().size(), least_sources_));
   progress_.pack(out);
   call_times_.pack(out);
   traffic_.pack(out);
