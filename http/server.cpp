@@ -218,8 +218,7 @@ class Server::Impl {
 
   asio::awaitable<void> keep_house_now_and_then() {
     return now_and_then(housekeeping_timer_, kHousekeepingInterval,
-                        "what is stored could not be made smaller",
-                        [this] { services_.jobs.shorten_stored(); });
+                        "what is stored could not be made smaller", options_.on_housekeeping);
   }
 
   asio::awaitable<void> now_and_then(asio::steady_timer& timer, std::chrono::seconds between,

@@ -25,6 +25,9 @@ Finding finding_of(const Database& database, std::string_view body);
 FindingPage select_findings(Database& database, const FindingFilter& filter);
 std::uint64_t select_last_change(Database& database);
 
+// Returns how many; 0: there are no more.
+std::uint64_t delete_some_ended(Database& database, Timestamp before);
+
 // For metrics.
 std::vector<FindingTally> select_finding_tallies(Database& database);
 std::vector<ReviewTally> select_review_tallies(Database& database);

@@ -197,6 +197,14 @@ bool Store::delete_job(std::string_view job, Timestamp now) {
   return known;
 }
 
+// Some at a time: others write meanwhile.
+std::uint64_t Store::delete_findings_ended(Timestamp before) {
+  std::uint64_t deleted = 0;
+  for (std::uint64_t last = 1; last > 0; deleted += last)
+    last = impl_->write([&](Database& database) { return delete_some_ended(database, before); });
+  return deleted;
+}
+
 void Store::finish_deleting() {
   while (impl_->write([](Database& database) { return delete_some_batches(database); })) {
   }
@@ -283,6 +291,14 @@ void Store::probe() {
   impl_->write([](Database& database) {
     database.run("UPDATE probe SET count = count + 1");
     return true;
+  });
+}
+
+std::uint64_t Store::bytes_in_use() {
+  return impl_->read([](Database& database) {
+    const std::int64_t pages =
+        database.number("PRAGMA page_count") - database.number("PRAGMA freelist_count");
+    return static_cast<std::uint64_t>(pages * database.number("PRAGMA page_size"));
   });
 }
 

@@ -217,6 +217,9 @@ class Store {
   // the findings are told that they are over. False: there is no such job.
   bool delete_job(std::string_view job, Timestamp now);
 
+  // Of findings that ended before this time nothing is left. Returns how many there were.
+  std::uint64_t delete_findings_ended(Timestamp before);
+
   // What an earlier run left of jobs that were deleted.
   void finish_deleting();
 
@@ -267,6 +270,7 @@ class Store {
   // For /readyz: throws if there is no room, or a small write does not go through.
   void probe();
   std::uint64_t bytes_on_disk() const;
+  std::uint64_t bytes_in_use();  // less what was deleted, and is used again before the file grows
   std::uint64_t transactions() const;  // since the start: how well commits share them
 
  private:
