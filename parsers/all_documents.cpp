@@ -18,6 +18,7 @@
 #include "parsers/jax/coordination.h"
 #include "parsers/json/json_document.h"
 #include "parsers/kubernetes/kubectl.h"
+#include "parsers/launcher/hydra_table.h"
 #include "parsers/launcher/launcher_table.h"
 #include "parsers/launcher/mpirun_table.h"
 #include "parsers/nccl/ncclras_text.h"
@@ -87,6 +88,7 @@ constexpr DocumentFormat kFormats[] = {
     {"notebook-traceback", begins_notebook_traceback, make_notebook_traceback},
     {"launcher-table", begins_launcher_table, make_launcher_table, "FR"},
     {"mpirun-table", begins_mpirun_table, make_mpirun_table, "P"},
+    {"hydra-table", begins_hydra_table, make_hydra_table, "="},
     {"torchfrtrace", begins_fr_report, make_fr_report, "NC"},
     {"torchfrtrace-table", begins_fr_table, make_fr_table, "R"},
     {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},

@@ -69,7 +69,6 @@ constexpr Parser kParsers[] = {
     {"torchrun", " process ", parse_torchrun_agent, true},
     {"srun", "srun: error: ", parse_srun_exit, true},
     {"mpirun", "noticed that process rank ", parse_mpirun_exit, true},
-    {"hydra", " RUNNING AT ", parse_hydra_exit, true},
     {"mpirun", "][child_handler] MPI process ", parse_mpi_exit, true},
     {"mpirun", " (first noticed rank ", parse_mpi_exit, true},
     {"mpirun", "MPI Application rank ", parse_mpi_exit, true},

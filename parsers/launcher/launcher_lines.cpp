@@ -140,23 +140,6 @@ bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
-// =   PID 4827 RUNNING AT gpu-7
-bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings) {
-  static const Pattern kProcess(R"(^\s*=\s+(?:RANK (\d+) )?PID (\d+) RUNNING AT (\S+))");
-  std::string_view rank;
-  std::string_view pid;
-  std::string_view host;
-  if (!kProcess.find(text, &rank, &pid, &host)) return false;
-  ProcessExit exit{.teller = "hydra",
-                   .host = shortened(host),
-                   .pid = number_in<std::int64_t>(pid).value_or(0),
-                   .reason = "bad termination",
-                   .first = true};
-  if (const auto number = number_in<int>(rank)) exit.ranks = {*number};
-  readings.push_back({.fact = std::move(exit)});
-  return true;
-}
-
 // x3203c0s25b1n0.hsn: rank 25 died from signal 6 and dumped core
 bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kLine(

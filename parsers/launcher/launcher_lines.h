@@ -14,7 +14,6 @@ bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings);
-bool parse_hydra_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_word(std::string_view text, std::vector<Reading>& readings);
 

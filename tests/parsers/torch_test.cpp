@@ -238,13 +238,6 @@ TEST(LauncherLines, WhoEndedAndHow) {
                      .signal = 9,
                      .reason = "Killed",
                      .first = true}}}});
-  expect_all<Fact>(parse_hydra_exit, {{"the first to end",
-                                       "=   PID 4827 RUNNING AT gpu-7",
-                                       {ProcessExit{.teller = "hydra",
-                                                    .host = "gpu-7",
-                                                    .pid = 4827,
-                                                    .reason = "bad termination",
-                                                    .first = true}}}});
   expect_all<Fact>(
       parse_pals_exit,
       {{"a signal",
