@@ -25,8 +25,10 @@ export function subject({subject: about}) {
   if (about.ranks.length > 0)
     parts.push(h('li', {}, h('span', {class: 'dim'}, about.ranks.length === 1 ? 'rank ' : 'ranks '), h('b', {}, ranges(about.ranks))));
   part('host', 'hosts', about.hosts, hostLink);
-  part('GPU', 'GPUs', about.gpus, (gpu) => gpu.slice(gpu.indexOf('/') + 1));
-  part('NIC', 'NICs', about.nics, (nic) => nic.slice(nic.indexOf('/') + 1));
+  // With one host named above, its name need not be said again.
+  const short = (name) => (about.hosts.length === 1 ? name.slice(name.indexOf('/') + 1) : name);
+  part('GPU', 'GPUs', about.gpus, short);
+  part('NIC', 'NICs', about.nics, short);
   return parts.length > 0 && h('ul', {class: 'subject'}, parts);
 }
 

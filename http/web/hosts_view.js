@@ -41,6 +41,6 @@ function row(host) {
       h('span', {class: 'row-head'}, h('b', {class: 'name'}, host.host),
         h('span', {class: 'dim since'}, host.last_event ? ['last event ', ageOf(host.last_event)] : 'no events')),
       repeats(host).map((repeat) => h('span', {class: 'row-cause'}, repeat.text)),
-      h('span', {class: 'dim row-foot'}, `${count(host.job_count, 'job')}, open: ${some.join(', ') || 'nothing'}`,
+      h('span', {class: 'dim row-foot'}, `${count(host.job_count, 'job')}, ${some.length > 0 ? `open: ${some.join(', ')}` : 'nothing open'}`,
         all > 0 && `, ever: ${count(all, 'finding')}`)));
 }

@@ -7,6 +7,9 @@ import {review} from './review.js';
 import {timeline} from './timeline.js';
 import {LEAST_SHOWN, LEAST_TO_BLAME, badge, clock, count, findingLink, hostLink, ranges, when} from './words.js';
 
+const LONG_TITLE = 90;
+const LINKS_AT_ONCE = 5;
+
 export function jobView(name) {
   const path = `/api/v1/jobs/${encodeURIComponent(name)}`;
   const attempt = new URLSearchParams(location.search).get('attempt');
@@ -64,16 +67,17 @@ function culprit(diagnosis, first) {
   const rivals = diagnosis.root_causes.filter((cause) => cause !== first && cause.confidence >= LEAST_TO_BLAME).length;
   return h('section', {class: sure ? 'card culprit' : 'card culprit possible', 'aria-labelledby': 'culprit-title'},
     h('p', {class: 'kicker'}, sure ? 'The cause: ' : 'Nothing is sure; possible: ', kind(first)),
-    h('h2', {id: 'culprit-title'}, first.title),
+    h('h2', {id: 'culprit-title', class: first.title.length > LONG_TITLE ? 'long' : null}, first.title),
     subject(first), facts(first, since(diagnosis, first)),
     rivals > 0 && h('p', {}, `${count(rivals, 'other cause')} as sure, below.`),
     effect(diagnosis, first));
 }
 
-// What the summary says besides the cause: who waits.
-function effect(diagnosis, first) {
-  const rest = diagnosis.summary.startsWith(first.title) ? diagnosis.summary.slice(first.title.length).replace(/^[.\s]+/, '') : diagnosis.summary;
-  return rest && h('p', {class: 'effect'}, rest);
+// The first thing that the summary says besides the cause: who waits.
+function effect({summary}, first) {
+  const rest = summary.startsWith(first.title) ? summary.slice(first.title.length).replace(/^[.\s]+/, '') : summary;
+  const end = rest.indexOf('. ');
+  return rest && h('p', {class: 'effect'}, end < 0 ? rest : rest.slice(0, end + 1));
 }
 
 const noCulprit = (diagnosis) =>
@@ -107,9 +111,12 @@ function chain(diagnosis, first) {
   const all = new Map([...diagnosis.root_causes, ...diagnosis.symptoms].map((finding) => [finding.finding, finding]));
   const links = diagnosis.chain.map((id) => all.get(id)).filter(Boolean);
   if (links.length < 2) return null;
+  const rest = links.slice(LINKS_AT_ONCE);
+  const list = (some, start) => h('ol', {class: 'chain', start}, some.map((finding) =>
+    h('li', {class: finding === first ? 'cause' : null}, findingLink(finding.finding, finding.title))));
   return h('section', {'aria-labelledby': 'chain-title'}, h('h2', {id: 'chain-title'}, 'What led to what'),
-    h('ol', {class: 'chain'}, links.map((finding) => h('li', {class: finding === first ? 'cause' : null},
-      findingLink(finding.finding, finding.title), ' ', h('span', {class: 'dim'}, finding.first_seen ? clock(finding.first_seen) : '')))));
+    list(links.slice(0, LINKS_AT_ONCE), 1),
+    rest.length > 0 && fold('more-links', `and ${rest.length} more`, list(rest, LINKS_AT_ONCE + 1)));
 }
 
 function others(diagnosis, first) {

@@ -15,13 +15,15 @@ const STATES = {
   diverged: {says: 'called something else than its peers', short: 'called something else', glyph: '≠'},
   unseen: {says: 'no line of it was seen', short: 'never seen', glyph: '?'},
   unknown: {says: 'nothing tells where it stands', short: 'nothing is known', glyph: '·'},
-  in_step: {says: 'where its peers are', short: 'as its peers', glyph: ''},
+  in_step: {says: 'in step', short: 'in step', glyph: ''},
 };
 const ORDER = Object.keys(STATES);
 const worse = (a, b) => (ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b);
 
-// By host, the ranks with their states; what no line was seen of under the name ''.
-function hostsOf(diagnosis, ranks) {
+// By host, the ranks with their states; under the name '' those of which no line was seen, unless the cause says where
+// they should be.
+function hostsOf(diagnosis, ranks, first) {
+  const missing = first?.subject.hosts.length === 1 ? new Set(first.subject.ranks) : new Set();
   const silent = new Set(diagnosis.ranks.silent);
   const seen = new Set();
   const hosts = new Map();
@@ -37,7 +39,7 @@ function hostsOf(diagnosis, ranks) {
     put(rank.host, {...rank, state: quiet ? 'silent' : rank.state});
   }
   for (let rank = 0; rank < diagnosis.ranks.expected; ++rank)
-    if (!seen.has(rank) && !seen.has(null)) put('', {rank, host: '', gpu: '', state: 'unseen'});
+    if (!seen.has(rank) && !seen.has(null)) put(missing.has(rank) ? first.subject.hosts[0] : '', {rank, state: 'unseen'});
   return [...hosts.values()];
 }
 
@@ -69,9 +71,8 @@ function tally(hosts, verdict) {
   for (const {ranks} of hosts)
     for (const {state} of ranks) counts.set(state, (counts.get(state) ?? 0) + 1);
   return ORDER.filter((state) => counts.has(state)).map((state) =>
-    h('li', {}, h('span', {class: `cell sample ${state}`, 'aria-hidden': 'true'}, STATES[state].glyph), ' ',
-      h('b', {}, counts.get(state).toLocaleString('en')), ' ',
-      state === 'in_step' && verdict === 'hang' ? (counts.get(state) === 1 ? 'waits' : 'wait') : STATES[state].says));
+    h('li', {}, h('span', {class: `cell sample ${state}`, 'aria-hidden': 'true'}, STATES[state].glyph),
+      h('b', {}, counts.get(state).toLocaleString('en')), state === 'in_step' && verdict === 'hang' ? (counts.get(state) === 1 ? 'waits' : 'wait') : STATES[state].says));
 }
 
 // A square for each host that is not drawn in full.
@@ -86,7 +87,7 @@ function folded(hosts, context) {
 
 // diagnosis and ranks: as the API answers; first: the cause that is shown first, or null.
 export function picture(diagnosis, ranks, first) {
-  const hosts = hostsOf(diagnosis, ranks);
+  const hosts = hostsOf(diagnosis, ranks, first);
   if (hosts.length === 0) return null;
   const blamedHosts = new Set(first?.subject.hosts ?? []);
   const context = {
@@ -101,12 +102,12 @@ export function picture(diagnosis, ranks, first) {
   const shown = sorted.length <= ROWS_IN_FULL ? sorted : odd;
   const others = sorted.slice(shown.length);
   const section = h('section', {id: 'ranks', class: 'picture', 'aria-labelledby': 'ranks-title', keydown: move},
-    h('h2', {id: 'ranks-title'}, `Ranks: ${count(diagnosis.ranks.seen, 'of')} ${diagnosis.ranks.expected.toLocaleString('en')} seen`.replace(' ofs ', ' of ')),
+    h('h2', {id: 'ranks-title'}, `Ranks: ${diagnosis.ranks.seen.toLocaleString('en')} of ${diagnosis.ranks.expected.toLocaleString('en')} seen`),
     h('ul', {class: 'legend'}, tally(hosts, diagnosis.verdict)),
     h('ul', {class: 'hosts'}, shown.map((entry) => row(entry, context))),
     others.length > 0 && folded(others, context),
     h('div', {id: 'standing', 'aria-live': 'polite'}));
-  const entry = section.querySelector('.cell.behind, .cell.blamed') ?? section.querySelector('button.cell');
+  const entry = section.querySelector('button.behind, button.blamed') ?? section.querySelector('button.cell');
   if (entry) entry.tabIndex = 0;
   return section;
 }

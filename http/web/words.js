@@ -7,7 +7,7 @@ export const VERDICTS = {
   hang: 'hang',
   failed: 'failed',
   slow: 'slow',
-  unknown: 'stopped, unknown why',
+  unknown: 'unknown',
   undecided: 'not judged yet',
   running: 'running',
   healthy: 'healthy',
@@ -22,7 +22,7 @@ const FAMILIES = {
   launch: 'the start of the job',
   config: 'a setting',
   performance: 'speed',
-  corruption: 'wrong results',
+  corruption: 'data',
   collective: 'a collective that does not end',
   process: 'a process',
   nccl: 'NCCL',
@@ -37,10 +37,10 @@ export const badge = (verdict) =>
 
 export const severity = (name) => h('span', {class: `severity ${name}`}, name);
 
-// "GPU hardware: off bus", for gpu.off_bus.
+// "GPU hardware, off bus", for gpu.off_bus.
 export function classInWords(name) {
   const [family, what] = name.split('.');
-  return `${FAMILIES[family] ?? family}: ${(what ?? '').replaceAll('_', ' ')}`;
+  return `${FAMILIES[family] ?? family}, ${(what ?? '').replaceAll('_', ' ')}`;
 }
 
 export const sureness = (confidence) =>
@@ -72,10 +72,10 @@ export function clock(time) {
 
 export function age(time) {
   const seconds = Math.max(0, (Date.now() - new Date(time)) / 1000);
-  if (seconds < 60) return 'now';
-  for (const [unit, length] of [['d', 86400], ['h', 3600], ['min', 60]])
-    if (seconds >= (unit === 'd' ? 2 * length : length)) return `${Math.floor(seconds / length)} ${unit} ago`;
-  return 'now';
+  if (seconds < 60) return 'just now';
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  const hours = Math.floor(seconds / 3600);
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} d ago`;
 }
 
 // "02:00:32 UTC, 46 min ago"; the second part is kept up by keepAges().
