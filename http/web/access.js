@@ -2,14 +2,24 @@
 import {byId} from './dom.js';
 
 const KEY = 'faultline-token';
-let asking = null;  // all requests that were refused wait for one answer
+let asking = null;     // all requests that were refused wait for one answer
+let declined = false;  // whoever gives none is not asked again and again
 
 export const token = () => sessionStorage.getItem(KEY) ?? '';
 
 // Resolves to whether there is another token now. `why`: the server's own words.
-export function askForToken(why) {
+export async function askForToken(why) {
+  if (declined) return false;
   asking ??= ask(why).finally(() => { asking = null; });
-  return asking;
+  const given = await asking;
+  declined = !given;
+  return given;
+}
+
+// Because somebody wants to.
+export function askAnew() {
+  declined = false;
+  return askForToken('');
 }
 
 function ask(why) {

@@ -59,9 +59,9 @@ export async function askAll(path, name, signal, most = 5000) {
   return {rows, more: cursor !== null};
 }
 
-// null where there is no such thing.
+// null where there is no such thing, or none that this token is good for.
 export const askMaybe = (path, signal) =>
   ask(path, signal).catch((problem) => {
-    if (problem.status === 404) return null;
+    if (problem.status === 404 || problem.status === 403) return null;
     throw problem;
   });

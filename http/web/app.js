@@ -1,5 +1,5 @@
 // Which page an address means; asking for what it shows, and asking again when something may have changed.
-import {askForToken} from './access.js';
+import {askAnew} from './access.js';
 import {byId, h, redraw, say} from './dom.js';
 import {findingView} from './finding_view.js';
 import {findingsView} from './findings_view.js';
@@ -22,6 +22,7 @@ const VIEWS = [
   [/^\/hosts$/, () => hostsView],
   [/^\/hosts\/([^/]+)$/, hostView],
 ];
+const STATES = {live: 'live', lost: 'reconnecting', refused: 'not live'};
 const SOON = 400;  // several findings change at once
 
 let view = null;
@@ -76,12 +77,12 @@ async function refresh() {
   } catch (problem) {
     if (problem.name === 'AbortError' || signal.aborted) return;
     if (problem.status === undefined) throw problem;
-    wait = Math.max(1000 * problem.retryAfter, 3000);
+    wait = isRefusal(problem) ? 0 : Math.max(1000 * problem.retryAfter, 3000);
     // What was known stays, and is said to be old.
     if (shown) stale(`This is not up to date: ${problem.message}`);
     else redraw(byId('main'), h('h1', {tabindex: -1}, view.title(null)), h('p', {class: 'summary'}, problem.message), wayOut(problem));
   }
-  if (asked === view && !document.hidden) timer = setTimeout(refresh, wait);
+  if (asked === view && wait > 0 && !document.hidden) timer = setTimeout(refresh, wait);
 }
 
 function draw(data) {
@@ -96,15 +97,18 @@ function tellNews(asked, data) {
   if (news !== asked.news(shown)) say(news);
 }
 
+// To ask again would not help.
+const isRefusal = (problem) => problem.status === 401 || problem.status === 403;
+
 function wayOut(problem) {
-  if (problem.status === 401 || problem.status === 403)
+  if (isRefusal(problem))
     return h('p', {}, h('button', {type: 'button', click: otherToken}, 'Use another token'));
   return h('p', {class: 'dim'}, problem.status === 404 ? h('a', {href: '/'}, 'All jobs') : 'It is asked again in some seconds.');
 }
 
 async function otherToken() {
   byId('help-dialog').close();
-  if (await askForToken('')) refresh();
+  if (await askAnew()) refresh();
 }
 
 function stale(text) {
@@ -145,8 +149,8 @@ function refreshSoon() {
 let wasLost = false;
 function showState(state) {
   const place = byId('live');
-  place.className = `live ${state}`;
-  place.textContent = state === 'live' ? 'live' : 'reconnecting';
+  place.className = `connection ${state}`;
+  place.textContent = STATES[state];
   if (state === 'live' && wasLost) refresh();
   wasLost = state === 'lost';
 }

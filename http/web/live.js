@@ -4,13 +4,15 @@ import {send} from './api.js';
 
 const LONGEST_SILENCE = 40_000;  // a sign of life comes every 15 s
 const LONGEST_WAIT = 10_000;
+const REFUSED_WAIT = 60_000;
 
-// told(finding) for each; state('live' or 'lost') when that changes.
+// told(finding) for each; state('live', 'lost', or 'refused' to a token that is for some jobs only) when that changes.
 export function listen(told, state) {
   let last = '';  // id of the last event
   let stop = null;
   let wait = 0;
 
+  // Until it ends; resolves to how long to wait.
   async function hear() {
     const abort = new AbortController();
     stop = () => abort.abort();
@@ -37,10 +39,13 @@ export function listen(told, state) {
         events.forEach(take);
       }
     } catch (error) {
+      if (error.status === 401 || error.status === 403) return REFUSED_WAIT;
       wait = Math.max(wait, (error.retryAfter ?? 0) * 1000);
     } finally {
       clearTimeout(silence);
     }
+    wait = Math.min(LONGEST_WAIT, Math.max(500, wait * 2));
+    return wait;
   }
 
   function take(event) {
@@ -52,11 +57,10 @@ export function listen(told, state) {
   // A tab that nobody looks at keeps no connection open: a browser has six of them for all its tabs.
   async function run() {
     while (!document.hidden) {
-      await hear();
+      const pause = await hear();
       if (document.hidden) return;
-      state('lost');
-      wait = Math.min(LONGEST_WAIT, Math.max(500, wait * 2));
-      await new Promise((resume) => { setTimeout(resume, wait); });
+      state(pause === REFUSED_WAIT ? 'refused' : 'lost');
+      await new Promise((resume) => { setTimeout(resume, pause); });
     }
   }
 

@@ -154,7 +154,7 @@ const table = (rank) => [
   h('p', {}, 'on ', hostLink(rank.host), rank.gpu && `, GPU ${rank.gpu}`, rank.pid && `, process ${rank.pid}`),
   h('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': `Standing of rank ${rank.rank}`}, h('table', {},
     h('thead', {}, h('tr', {}, ['communicator', 'collectives entered', 'behind its furthest peer by', 'last call', 'its line'].map((name) => h('th', {scope: 'col'}, name)))),
-    h('tbody', {}, rank.standings.map((one) => h('tr', {class: one.behind > 0 ? 'late' : null},
+    h('tbody', {}, [...rank.standings].sort((a, b) => b.behind - a.behind).map((one) => h('tr', {class: one.behind > 0 ? 'late' : null},
       h('td', {}, h('code', {}, one.communicator)), h('td', {}, one.position), h('td', {}, one.behind || '-'), h('td', {}, one.last_call || '-'),
       h('td', {}, one.last_line ? `${one.last_line.source}, line ${one.last_line.line}${one.last_line.time ? `, ${clock(one.last_line.time)}` : ''}` : '-')))))),
 ];

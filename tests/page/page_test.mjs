@@ -158,11 +158,11 @@ test('arrows lead from rank to rank, and one tells where it stands', async () =>
 test('what comes while one looks is shown, also after the server was killed and started again', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go('/');
-  await tab.page.waitForSelector('.live.live');
+  await tab.page.waitForSelector('.connection.live');
   await server.kill();
-  await tab.page.waitForSelector('.live.lost');
+  await tab.page.waitForSelector('.connection.lost');
   await server.start();
-  await tab.page.waitForSelector('.live.live', {timeout: 20_000});
+  await tab.page.waitForSelector('.connection.live', {timeout: 20_000});
   const stream = tab.wrong.length;
   // Sooner than the list is asked for again by itself.
   await server.send('late', '[ 1000.000001] NVRM: Xid (PCI:0000:5d:00): 79, pid=4021, name=python3, GPU has fallen off the bus.\n', '&host=gpu-9');
@@ -203,7 +203,7 @@ test('a server that asks for a token is given one, once, and the browser itself 
     await tab.page.type('#token', secret);
     await tab.page.keyboard.press('Enter');
     await tab.page.waitForSelector('#culprit-title');
-    await tab.page.waitForSelector('.live.live');
+    await tab.page.waitForSelector('.connection.live');
     await tab.page.click('#review-acknowledged');
     await tab.page.waitForSelector('.taken');
     assert.equal(await tab.page.evaluate(() => localStorage.length + document.cookie.length > 0 && JSON.stringify(localStorage).includes('flt')), false);
