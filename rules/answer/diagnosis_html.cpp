@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/shown_text.h"
@@ -29,7 +30,7 @@ h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-siz
 .meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;overflow-x:auto;font-size:.82rem;margin:.5rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;text-align:left;vertical-align:top}
 .fail{color:var(--bad)}.pass{color:var(--ok)}.unknown{color:var(--dim)}
-.picture{overflow-x:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}
+.picture{overflow-x:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}svg .host{text-anchor:start}
 rect.in_step{fill:var(--wait)}rect.behind{fill:var(--bad)}rect.diverged{fill:var(--odd)}rect.unknown{fill:var(--soft);stroke:var(--line)}
 rect.unseen{fill:none;stroke:var(--dim);stroke-dasharray:3 2}rect.blamed{stroke:var(--bad);stroke-width:3}
 )";
@@ -44,6 +45,12 @@ struct Cell {
   std::string tooltip;
 };
 
+struct HostRow {
+  std::string host;
+  std::vector<Cell> cells;
+  bool is_odd = false;  // not all of it is where its peers are, or it is blamed
+};
+
 std::string tooltip_of(const RankView& rank) {
   std::string text = fmt::format("rank {} {} {}", rank.rank, rank.gpu, rank.state);
   constexpr std::size_t kMostStandings = 4;
@@ -56,60 +63,85 @@ std::string tooltip_of(const RankView& rank) {
   return text;
 }
 
-// By host, in the order of ranks; those that were never seen come last.
-std::vector<std::pair<std::string, std::vector<Cell>>> rows_of(const Diagnosis& diagnosis,
-                                                               const std::vector<RankView>& ranks) {
-  std::vector<std::pair<std::string, std::vector<Cell>>> rows;
+// By host, in the order of ranks; those that were never seen come last, and odd ones before others.
+std::vector<HostRow> rows_of(const Diagnosis& diagnosis, const std::vector<RankView>& ranks,
+                             const Subject& blamed) {
+  std::vector<HostRow> rows;
   std::map<std::string, std::size_t> row_of;
   std::set<int> seen;
   for (const RankView& rank : ranks) {
     const auto [row, is_new] = row_of.try_emplace(rank.host, rows.size());
-    if (is_new) rows.push_back({rank.host, {}});
-    rows[row->second].second.push_back({rank.rank, rank.state, tooltip_of(rank)});
+    if (is_new)
+      rows.push_back(
+          {rank.host, {}, std::ranges::find(blamed.hosts, rank.host) != blamed.hosts.end()});
+    rows[row->second].cells.push_back({rank.rank, rank.state, tooltip_of(rank)});
+    rows[row->second].is_odd |=
+        rank.state != "in_step" || std::ranges::find(blamed.ranks, rank.rank) != blamed.ranks.end();
     seen.insert(rank.rank);
   }
   std::vector<Cell> unseen;
   if (!seen.contains(-1))
     for (int rank = 0; rank < diagnosis.ranks.expected; ++rank)
       if (!seen.contains(rank)) unseen.push_back({rank, "unseen", "no line of this rank was seen"});
-  if (!unseen.empty()) rows.push_back({"not seen", std::move(unseen)});
+  if (!unseen.empty()) rows.push_back({"not seen", std::move(unseen), true});
+  std::ranges::stable_partition(rows, &HostRow::is_odd);
   return rows;
 }
 
-std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
-  const auto rows = rows_of(diagnosis, ranks);
-  if (rows.empty()) return {};
-  std::set<int> blamed;
-  if (!diagnosis.root_causes.empty())
-    blamed.insert(diagnosis.root_causes.front().subject.ranks.begin(),
-                  diagnosis.root_causes.front().subject.ranks.end());
+// With tooltips a rank takes three times the bytes.
+std::string drawing(std::span<const HostRow> rows, const std::vector<int>& blamed, bool tooltips) {
   constexpr int kLabel = 170;
   std::string cells;
   int y = 0;
   std::size_t widest = 0;
-  for (const auto& [host, row] : rows) {
-    cells += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y + 17, shown_in_html(host, 26));
-    for (std::size_t i = 0; i < row.size(); ++i) {
+  for (const HostRow& row : rows) {
+    cells += fmt::format("<text class=\"host\" y=\"{}\">{}</text>\n", y + 17,
+                         shown_in_html(row.host, 26));
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const Cell& cell = row.cells[i];
       const std::size_t column = i % kMostColumns;
       if (i > 0 && column == 0) y += kCell + kGap;
       widest = std::max(widest, column + 1);
       const int x = kLabel + static_cast<int>(column) * (kCell + kGap);
+      const bool is_blamed = std::ranges::find(blamed, cell.rank) != blamed.end();
+      if (tooltips) cells += fmt::format("<g><title>{}</title>", shown_in_html(cell.tooltip));
       cells += fmt::format(
-          "<g><title>{}</title><rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
-          "rx=\"3\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>\n",
-          shown_in_html(row[i].tooltip), row[i].state,
-          blamed.contains(row[i].rank) ? " blamed" : "", x, y, kCell, kCell, x + kCell / 2, y + 17,
-          row[i].rank < 0 ? std::string("?") : std::to_string(row[i].rank));
+          "<rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\"/><text "
+          "x=\"{}\" y=\"{}\">{}</text>{}\n",
+          cell.state, is_blamed ? " blamed" : "", x, y, kCell, kCell, x + kCell / 2, y + 17,
+          cell.rank < 0 ? std::string("?") : std::to_string(cell.rank), tooltips ? "</g>" : "");
     }
     y += kCell + kGap;
   }
   const int width = kLabel + static_cast<int>(widest) * (kCell + kGap);
   return fmt::format(
+      "<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" width=\"{}\" "
+      "height=\"{}\">\n{}</svg></div>\n",
+      width, y + 2, cells);
+}
+
+// Hosts of a large job that are as they should be are folded: whoever is waited for is seen first.
+std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+  constexpr std::size_t kMostRowsInFull = 32;
+  const Subject blamed =
+      diagnosis.root_causes.empty() ? Subject{} : diagnosis.root_causes.front().subject;
+  const std::vector<HostRow> rows = rows_of(diagnosis, ranks, blamed);
+  if (rows.empty()) return {};
+  std::string out =
       "<h2>Ranks</h2>\n<p class=\"meta\">green: waits where its peers wait · red: others wait for "
       "it · orange: called something else · dashed: never seen · outlined: named by the first "
-      "cause</p>\n<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" "
-      "width=\"{}\" height=\"{}\">\n{}</svg></div>\n",
-      width, y + 2, cells);
+      "cause</p>\n";
+  const auto first_usual = std::ranges::find(rows, false, &HostRow::is_odd);
+  const auto shown = rows.size() <= kMostRowsInFull ? rows.end() : first_usual;
+  const bool are_few = shown - rows.begin() <= static_cast<std::ptrdiff_t>(kMostRowsInFull);
+  out += drawing({rows.begin(), shown}, blamed.ranks, are_few);
+  if (shown == rows.end()) return out;
+  std::size_t folded = 0;
+  for (auto row = shown; row != rows.end(); ++row) folded += row->cells.size();
+  return out + fmt::format(
+                   "<details><summary>{} other hosts, {} ranks: in step with their "
+                   "peers</summary>\n{}</details>\n",
+                   rows.end() - shown, folded, drawing({shown, rows.end()}, blamed.ranks, false));
 }
 
 std::string command_block(std::string_view command) {
