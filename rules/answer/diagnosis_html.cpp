@@ -20,18 +20,18 @@ constexpr std::size_t kMostSymptoms = 40;
 constexpr std::size_t kMostCommand = 1000;
 
 constexpr std::string_view kStyle = R"(
-:root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#2f8f5b;--dim:#7a8496;--wait:#cfe3d7}
+:root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#1f6b42;--dim:#556070;--wait:#cfe3d7}
 @media(prefers-color-scheme:dark){:root{--ink:#e7eaf0;--paper:#14171d;--soft:#1d222b;--line:#39414f;--bad:#f0636d;--odd:#e89a4f;--ok:#58c08a;--dim:#97a1b3;--wait:#2b4436}}
-body{margin:0 auto;max-width:62rem;padding:1.5rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0 0 .3rem}
-.verdict{display:inline-block;padding:.1rem .6rem;border-radius:.3rem;color:#fff;background:var(--dim)}
-.hang,.failed,.corrupt{background:var(--bad)}.slow{background:var(--odd)}.healthy{background:var(--ok)}
+body{margin:0 auto;max-width:62rem;padding:1.5rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.3rem;margin:0}.culprit{font-size:1.4rem;font-weight:700;line-height:1.3;border-left:.35rem solid var(--bad);padding-left:.7rem;margin:.8rem 0}.culprit .meta{font-weight:400;display:block}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0 0 .3rem}
+.verdict{display:inline-block;padding:.1rem .6rem;border-radius:.3rem;color:#fff;background:#596476}
+.hang,.failed,.corrupt{background:#b82834}.slow{background:#95500a}.healthy{background:#1f6b42}
 .card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:.8rem 0}
-.meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;overflow-x:auto;font-size:.82rem;margin:.5rem 0}
+.meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;white-space:pre-wrap;font-size:.82rem;margin:.5rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;text-align:left;vertical-align:top}
 .fail{color:var(--bad)}.pass{color:var(--ok)}.unknown{color:var(--dim)}
-.picture{overflow-x:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}svg .host{text-anchor:start}
-rect.in_step{fill:var(--wait)}rect.behind{fill:var(--bad)}rect.diverged{fill:var(--odd)}rect.unknown{fill:var(--soft);stroke:var(--line)}
+svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}svg .host{text-anchor:start}svg .behind+text,svg .diverged+text{fill:#fff}summary{cursor:pointer}
+rect.in_step{fill:var(--wait)}rect.behind{fill:#c22a37}rect.diverged{fill:#95500a}rect.unknown{fill:var(--soft);stroke:var(--line)}
 rect.unseen{fill:none;stroke:var(--dim);stroke-dasharray:3 2}rect.blamed{stroke:var(--bad);stroke-width:3}
 )";
 
@@ -115,8 +115,8 @@ std::string drawing(std::span<const HostRow> rows, const std::vector<int>& blame
   }
   const int width = kLabel + static_cast<int>(widest) * (kCell + kGap);
   return fmt::format(
-      "<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" width=\"{}\" "
-      "height=\"{}\">\n{}</svg></div>\n",
+      "<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" width=\"{0}\" "
+      "height=\"{1}\" viewBox=\"0 -1 {0} {1}\">\n{2}</svg></div>\n",
       width, y + 2, cells);
 }
 
@@ -187,9 +187,9 @@ std::string list(std::string_view heading, const std::vector<Finding>& findings)
 std::string head(const Diagnosis& diagnosis) {
   const Finding* first = causes_of(diagnosis).first();
   std::string out = fmt::format(
-      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p>{}{}</p>\n",
+      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p{}>{}{}</p>\n",
       shown_in_html(diagnosis.job), name_of(diagnosis.verdict), verdict_of(diagnosis),
-      shown_in_html(culprit_of(diagnosis), 2000),
+      first != nullptr ? " class=\"culprit\"" : "", shown_in_html(culprit_of(diagnosis), 2000),
       first != nullptr ? fmt::format(" <span class=\"meta\">{}</span>", how_sure(*first)) : "");
   if (const Action step = next_step(diagnosis); !step.what.empty())
     out += fmt::format("<p><b>Next{}:</b> {}</p>{}\n",
@@ -268,10 +268,10 @@ std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ran
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\"><title>{}: {}</title><style>{}</style></head><body>\n"
-      "{}<p class=\"meta\">attempt {} of {} · as of {} · {} of {} ranks seen</p>\n",
+      "{}<p class=\"meta\">attempt {} of {}{} · {} of {} ranks seen</p>\n",
       job, name_of(diagnosis.verdict), kStyle, head(diagnosis), diagnosis.attempt,
-      diagnosis.attempts, time_text(diagnosis.as_of), diagnosis.ranks.seen,
-      diagnosis.ranks.expected);
+      diagnosis.attempts, diagnosis.as_of ? " · as of " + time_text(diagnosis.as_of) : "",
+      diagnosis.ranks.seen, diagnosis.ranks.expected);
   if (!diagnosis.exclude.hosts.empty())
     out += fmt::format("<p>Restart without <b>{}</b>: <code>{}</code> or <code>{}</code></p>\n",
                        shown_in_html(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),
