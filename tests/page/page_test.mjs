@@ -10,6 +10,7 @@ import {SCHEMES, SIZES, Tab} from './watched.mjs';
 
 const {FAULTLINE_BINARY: binary, CHROMIUM: chromium, SHOTS: shots} = process.env;
 const MARKUP = '<script>alert(1)</script>';
+const OFF_BUS = '[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has fallen off the bus.\n';
 const SOON_ENOUGH = 500;  // ms to the first contentful paint
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'faultline_page.'));
@@ -165,7 +166,7 @@ test('what comes while one looks is shown, also after the server was killed and 
   await tab.page.waitForSelector('.connection.live', {timeout: 20_000});
   const stream = tab.wrong.length;
   // Sooner than the list is asked for again by itself.
-  await server.send('late', '[ 1000.000001] NVRM: Xid (PCI:0000:5d:00): 79, pid=4021, name=python3, GPU has fallen off the bus.\n', '&host=gpu-9');
+  await server.send('late', OFF_BUS, '&host=gpu-9');
   await tab.page.waitForSelector('.row[href="/jobs/late"]', {timeout: 8000});
   assert.equal(tab.wrong.length, stream, 'what failed was only what could not be reached');
   assert.ok(tab.wrong.every((what) => /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(what)), tab.wrong.join('\n'));
@@ -185,29 +186,64 @@ test('what is known stays while the server is away, and is said to be old', asyn
   await tab.close();
 });
 
+// A server that asks for tokens, with one of each kind and a job called llama-1.
+async function guardedServer(name, kinds) {
+  const home = path.join(folder, name);
+  fs.mkdirSync(home);
+  const secrets = {};
+  for (const [token, flags] of Object.entries(kinds)) {
+    const {out, err} = run(binary, ['token', token, ...flags]);
+    fs.appendFileSync(path.join(home, 'tokens'), out);
+    secrets[token] = /flt_\w+/.exec(err)[0];
+  }
+  const guarded = await new Server(binary, home, ['--tokens', path.join(home, 'tokens')]).start();
+  await guarded.send('llama-1', OFF_BUS, '&host=gpu-7', {Authorization: `Bearer ${secrets.night}`});
+  return {guarded, secrets};
+}
+
 test('a server that asks for a token is given one, once, and the browser itself asks for nothing', async () => {
-  const line = run('sh', ['-c', `'${binary}' token night --scope read,operate,ingest 2>'${folder}/secret' >'${folder}/tokens'; cat '${folder}/secret'`]).toString();
-  const secret = /\S{20,}/.exec(line)[0];
-  const guarded = await new Server(binary, path.join(folder, 'guarded'), ['--tokens', path.join(folder, 'tokens')]).start();
+  const {guarded, secrets} = await guardedServer('guarded', {night: ['--scope', 'read,operate,ingest']});
   try {
-    await guarded.send('llama', '[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=1, name=python3, GPU has fallen off the bus.\n', '&host=gpu-7',
-      {Authorization: `Bearer ${secret}`});
     const tab = await Tab.open(browser, guarded, SIZES[2], 'dark');
-    await tab.page.goto(guarded.url('/jobs/llama'));
+    await tab.page.goto(guarded.url('/jobs/llama-1'));
     await tab.page.waitForSelector('#token-dialog[open]');
     assert.deepEqual(await tab.violations(), []);
     await tab.page.screenshot({path: path.join(shots, 'token-360-dark.png')});
     await tab.page.type('#token', 'wrong');
     await tab.page.keyboard.press('Enter');
     await tab.waitFor(() => /not known here/.test(document.querySelector('#token-why').textContent));
-    await tab.page.type('#token', secret);
+    await tab.page.type('#token', secrets.night);
     await tab.page.keyboard.press('Enter');
     await tab.page.waitForSelector('#culprit-title');
     await tab.page.waitForSelector('.connection.live');
     await tab.page.click('#review-acknowledged');
     await tab.page.waitForSelector('.taken');
-    assert.equal(await tab.page.evaluate(() => localStorage.length + document.cookie.length > 0 && JSON.stringify(localStorage).includes('flt')), false);
+    assert.equal(await tab.page.evaluate(() => JSON.stringify(localStorage) + document.cookie).then((kept) => kept.includes('flt_')), false);
     assert.ok(tab.wrong.every((what) => /401/.test(what)), tab.wrong.join('\n'));
+    await tab.close();
+  } finally {
+    await guarded.kill();
+  }
+});
+
+test('whoever gives no token is told so once, and one for some jobs shows these', async () => {
+  const {guarded, secrets} = await guardedServer('partly', {night: ['--scope', 'ingest'], team: ['--scope', 'read', '--jobs', 'llama-']});
+  try {
+    const tab = await Tab.open(browser, guarded);
+    await tab.page.goto(guarded.url('/jobs/llama-1'));
+    await tab.page.waitForSelector('#token-dialog[open]');
+    await tab.page.keyboard.press('Escape');
+    await tab.waitFor(() => /needs a token/.test(document.querySelector('main').textContent));
+    assert.equal(await tab.page.$('#token-dialog[open]'), null);
+    await tab.page.click('main button');
+    await tab.page.type('#token', secrets.team);
+    await tab.page.keyboard.press('Enter');
+    await tab.page.waitForSelector('#culprit-title');
+    assert.equal(await tab.page.$('#review-acknowledged'), null);
+    await tab.page.keyboard.press('h');
+    await tab.waitFor(() => /jobs whose names begin with "llama-"/.test(document.querySelector('main').textContent));
+    assert.deepEqual(await tab.violations(), []);
+    assert.ok(tab.wrong.every((what) => /40[13]/.test(what)), tab.wrong.join('\n'));
     await tab.close();
   } finally {
     await guarded.kill();

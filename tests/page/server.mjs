@@ -48,7 +48,7 @@ export class Server {
   async simulate(job, scenario, nodes) {
     const folder = path.join(this.folder, job);
     run(this.binary, ['simulate', '--scenario', scenario, '--nodes', String(nodes), '--out', folder]);
-    await this.send(job, run('tar', ['-C', path.join(folder, 'logs'), '-cf', '-', '.']));
+    await this.send(job, run('tar', ['-C', path.join(folder, 'logs'), '-cf', '-', '.']).out);
     const truth = JSON.parse(fs.readFileSync(path.join(folder, 'truth.json'), 'utf8'));
     return {job, host: truth.may_name.hosts[0], rank: truth.may_name.ranks[0]};
   }
@@ -57,5 +57,5 @@ export class Server {
 export function run(program, words) {
   const {status, stdout, stderr} = spawnSync(program, words, {maxBuffer: 1 << 28});
   if (status !== 0) throw new Error(`${program} ${words.join(' ')}: ${stderr}`);
-  return stdout;
+  return {out: stdout, err: stderr.toString()};
 }
