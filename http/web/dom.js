@@ -28,20 +28,21 @@ export const byId = (id) => document.getElementById(id);
 export const fold = (id, summary, ...children) =>
   h('details', {id, class: 'fold'}, h('summary', {}, summary), ...children);
 
-// Puts new elements in the place of the old ones: whoever reads, types or has unfolded something goes on.
+// Puts new elements in the place of the old ones: whoever reads, types or has unfolded something goes on. What an
+// element with data-kept holds, stays.
 export function redraw(container, ...children) {
   const open = new Set([...container.querySelectorAll('details[id][open]')].map((fold) => fold.id));
   const typed = new Map([...container.querySelectorAll('input[id]')].map((input) => [input.id, input.value]));
+  const kept = new Map([...container.querySelectorAll('[data-kept]')].map((element) => [element.id, [...element.childNodes]]));
   const active = container.contains(document.activeElement) ? document.activeElement : null;
-  const selection = active instanceof HTMLInputElement && active.type !== 'checkbox'
-    ? [active.selectionStart, active.selectionEnd] : null;
+  const selection = active instanceof HTMLInputElement ? [active.selectionStart, active.selectionEnd] : null;
   container.replaceChildren();
   add(container, children);
-  for (const fold of container.querySelectorAll('details[id]')) if (open.has(fold.id)) fold.open = true;
-  for (const input of container.querySelectorAll('input[id]'))
-    if (typed.has(input.id) && input.type !== 'checkbox') input.value = typed.get(input.id);
-  const again = active && active.id ? byId(active.id) : null;
-  if (again) again.focus({preventScroll: true});
+  for (const fold of container.querySelectorAll('details[id]')) fold.open = open.has(fold.id);
+  for (const input of container.querySelectorAll('input[id]')) if (typed.has(input.id)) input.value = typed.get(input.id);
+  for (const element of container.querySelectorAll('[data-kept]')) element.append(...(kept.get(element.id) ?? []));
+  const again = active && (active.id ? byId(active.id) : [...container.querySelectorAll(active.localName)].find((one) => one.isEqualNode(active)));
+  again?.focus({preventScroll: true});
   if (again && selection) again.setSelectionRange(...selection);
 }
 
@@ -60,7 +61,7 @@ export function command(text, id) {
       say('Copied');
       setTimeout(() => { button.textContent = 'copy'; }, 2000);
     }}, 'copy');
-  return h('div', {class: 'command'}, h('pre', {tabindex: 0, role: 'group', 'aria-label': 'command'}, code), button);
+  return h('div', {class: 'command'}, h('pre', {}, code), button);
 }
 
 async function copy(text, shown) {

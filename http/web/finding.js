@@ -55,7 +55,7 @@ export function nextCard(next, finding, ...more) {
 
 const line = (evidence) =>
   h('li', {}, h('p', {class: 'dim'}, `${evidence.source}, line ${evidence.line.toLocaleString('en')}`,
-    evidence.time && `, ${clock(evidence.time)}`), h('pre', {tabindex: 0, role: 'group', 'aria-label': 'line of a log'}, evidence.text));
+    evidence.time && `, ${clock(evidence.time)}`), h('pre', {}, evidence.text));
 
 export function evidence(finding) {
   if (finding.evidence.length === 0) return h('p', {}, 'No line says it by itself; it follows from where the ranks stand.');

@@ -24,7 +24,8 @@ export const findingsView = {
   load: (signal) => askAll(`/api/v1/findings${asked('state') === 'all' ? '' : '?state=open'}`, 'findings', signal, 10_000),
   draw: ({rows, more}, changed, reload) => {
     const all = asked('state') === 'all';
-    const shown = rows.filter((finding) => matches(finding.title, finding.job, finding.class, finding.severity, finding.subject.hosts.join(' '))).sort(inOrder);
+    const shown = rows.filter((finding) =>
+      matches(finding.title, finding.job, finding.class, finding.severity, finding.subject.hosts.join(' '))).sort(inOrder);
     const choose = (state) => {
       remember('state', state);
       reload();
@@ -33,7 +34,8 @@ export const findingsView = {
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Findings'), searchBox('Search findings, jobs, hosts', changed)),
       h('div', {class: 'choices', role: 'group', 'aria-label': 'Which findings'},
         h('button', {type: 'button', id: 'open-ones', class: 'choice', 'aria-pressed': String(!all), click: () => choose('')}, 'open'),
-        h('button', {type: 'button', id: 'all-ones', class: 'choice', 'aria-pressed': String(all), click: () => choose('all')}, 'resolved ones, too')),
+        h('button', {type: 'button', id: 'all-ones', class: 'choice', 'aria-pressed': String(all),
+          click: () => choose('all')}, 'resolved ones, too')),
       shown.length === 0 && h('p', {}, rows.length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
       h('ul', {class: 'rows', 'aria-label': 'Findings, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
       (more || shown.length > MOST_SHOWN) && h('p', {class: 'dim'}, `The first ${Math.min(MOST_SHOWN, shown.length)} are shown; search for others.`),

@@ -42,22 +42,27 @@ const findings = (host) =>
   host.findings.length > 0 && h('section', {'aria-labelledby': 'findings-title'}, h('h2', {id: 'findings-title'}, 'Findings'),
     h('ul', {class: 'plain'}, host.findings.map((finding) => h('li', {}, severity(finding.severity), ' ',
       findingLink(finding.finding, finding.title), ' ', h('span', {class: 'dim'}, jobLink(finding.job),
-        `, ${classInWords(finding.class)}, ${finding.resolved ? 'resolved' : 'open'}${finding.blamed ? ', blamed' : ''}, ${clock(finding.first_seen ?? finding.opened)}`)))));
+        `, ${classInWords(finding.class)}, ${finding.resolved ? 'resolved' : 'open'}`, finding.blamed && ', blamed',
+        `, ${clock(finding.first_seen ?? finding.opened)}`)))));
 
 function counters(host) {
-  const rows = [...host.gpus.map((gpu) => [`GPU ${gpu.gpu}`, gpu.counters]), ...host.ports.map((port) => [port.port, port.counters])]
-    .flatMap(([part, all]) => all.map((counter) => [part, counter]));
+  const parts = [...host.gpus.map((gpu) => [`GPU ${gpu.gpu}`, gpu.counters]), ...host.ports.map((port) => [port.port, port.counters])];
+  const rows = parts.flatMap(([part, all]) => all.map((counter) => [part, counter]));
   if (rows.length === 0) return null;
   return fold('counters', `Counters that moved (${rows.length})`,
     h('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'Counters that moved'}, h('table', {},
       h('thead', {}, h('tr', {}, ['part', 'counter', 'by', 'an hour', 'between'].map((title) => h('th', {scope: 'col'}, title)))),
-      h('tbody', {}, rows.map(([part, counter]) => h('tr', {}, h('th', {scope: 'row'}, part), h('td', {}, counter.counter, counter.link && ` (link ${counter.link})`),
+      h('tbody', {}, rows.map(([part, counter]) => h('tr', {}, h('th', {scope: 'row'}, part),
+        h('td', {}, counter.counter, counter.link && ` (link ${counter.link})`),
         h('td', {}, `${counter.at_least ? 'at least ' : ''}${counter.delta.toLocaleString('en')}`), h('td', {}, counter.rate_per_hour ?? '-'),
-        h('td', {}, counter.first.time && counter.last.time ? `${clock(counter.first.time)} and ${clock(counter.last.time)}` : 'times that are not known')))))));
+        h('td', {}, between(counter))))))));
 }
+
+const between = ({first, last}) =>
+  first.time && last.time ? `${clock(first.time)} and ${clock(last.time)}` : 'times that are not known';
 
 const events = (host) =>
   host.events.length > 0 && fold('events', `What it reported (the latest ${host.events.length})`,
     h('ul', {class: 'lines'}, host.events.map((event) => h('li', {}, h('p', {class: 'dim'}, event.time ? clock(event.time) : 'no time is known',
       `, ${event.kind.replaceAll('_', ' ')}`, event.part && ` of ${event.part}`, event.count > 1 && `, ${count(event.count, 'time')}`,
-      ', ', jobLink(event.job), `, ${event.source}, line ${event.line}`), h('pre', {tabindex: 0, role: 'group', 'aria-label': 'line of a log'}, event.text)))));
+      ', ', jobLink(event.job), `, ${event.source}, line ${event.line}`), h('pre', {}, event.text)))));

@@ -22,7 +22,8 @@ export const hostsView = {
   concerns: () => true,
   load: (signal) => askAll('/api/v1/hosts', 'hosts', signal, 20_000),
   draw: ({rows, more}, changed) => {
-    const shown = rows.filter((host) => matches(host.host, host.jobs.map((job) => job.job).join(' '), repeats(host).map((repeat) => repeat.text).join(' '))).sort(inOrder);
+    const shown = rows.filter((host) => matches(host.host, host.jobs.map((job) => job.job).join(' '),
+      repeats(host).map((repeat) => repeat.text).join(' '))).sort(inOrder);
     return [
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Hosts'), searchBox('Search hosts, jobs', changed)),
       shown.length === 0 && h('p', {}, 'No host is like that.'),

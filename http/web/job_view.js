@@ -49,9 +49,9 @@ function draw(name, diagnosis, ranks, stored, reload) {
     missing(diagnosis),
     checklist(diagnosis),
     coverage(diagnosis),
-    h('p', {class: 'dim'}, 'The same as ', [['text', 'text for a terminal'], ['markdown', 'a ticket'], ['html', 'a file that needs nothing else']]
-      .flatMap(([format, what], i) => [i > 0 ? ', ' : '', h('code', {}, `?format=${format}`), ` (${what})`]),
-      ` of /api/v1/jobs/${name}/diagnosis.`),
+    h('p', {class: 'dim'}, 'The same for a terminal: ',
+      h('code', {}, `curl '${location.origin}/api/v1/jobs/${encodeURIComponent(name)}/diagnosis?format=text'`),
+      '; markdown is a ticket, html a file that needs nothing else.'),
   ];
 }
 
@@ -99,11 +99,13 @@ function nextStep(diagnosis, first) {
 const restart = ({exclude}) =>
   exclude.hosts.length > 0 && h('p', {class: 'dim'}, 'Restart without it: ', h('code', {}, exclude.slurm), ' or ', h('code', {}, exclude.kubernetes));
 
+const earlier = (attempt) => Array.from({length: Math.min(5, attempt - 1)}, (_, i) => attempt - 1 - i);
+
 function attempts(name, diagnosis) {
   if (diagnosis.attempt === 1 && !location.search.includes('attempt=')) return null;
   const link = (number) => h('a', {href: `/jobs/${encodeURIComponent(name)}?attempt=${number}`}, number);
   return h('span', {class: 'dim attempts'}, `attempt ${diagnosis.attempt}`,
-    diagnosis.attempt > 1 && [', earlier: ', Array.from({length: Math.min(5, diagnosis.attempt - 1)}, (_, i) => [i > 0 ? ', ' : '', link(diagnosis.attempt - 1 - i)])],
+    diagnosis.attempt > 1 && [', earlier: ', earlier(diagnosis.attempt).map((number, i) => [i > 0 ? ', ' : '', link(number)])],
     location.search.includes('attempt=') && [', ', h('a', {href: `/jobs/${encodeURIComponent(name)}`}, 'the latest')]);
 }
 
@@ -135,19 +137,19 @@ function others(diagnosis, first) {
   });
 }
 
-const codeBlock = (text, what = 'command') =>
-  text && h('pre', {tabindex: 0, role: 'group', 'aria-label': what}, h('code', {}, text));
+const codeBlock = (text) =>
+  text && h('pre', {}, h('code', {}, text));
 
 function missing(diagnosis) {
   const {missing_evidence: lacks, next_time: settings, unread} = diagnosis;
   return [
     unread.length > 0 && fold('unread', `Lines that look like trouble, and that no rule reads (${unread.length})`,
       h('ul', {class: 'lines'}, unread.map((note) => h('li', {}, h('p', {class: 'dim'}, `${note.source}, line ${note.line}`,
-        note.sources > 1 && `, and such lines in ${count(note.sources - 1, 'other source')}`), codeBlock(note.text, 'line of a log'))))),
+        note.sources > 1 && `, and such lines in ${count(note.sources - 1, 'other source')}`), codeBlock(note.text))))),
     lacks.length > 0 && fold('missing', `What is missing (${lacks.length})`,
       h('ul', {}, lacks.map((evidence) => h('li', {}, h('b', {}, evidence.what), `: ${evidence.why}`, codeBlock(evidence.command))))),
     settings.length > 0 && fold('next-run', `For the next run (${settings.length})`,
-      h('ul', {}, settings.map((setting) => h('li', {}, setting.why, codeBlock(setting.set, 'setting'))))),
+      h('ul', {}, settings.map((setting) => h('li', {}, setting.why, codeBlock(setting.set))))),
   ];
 }
 

@@ -72,7 +72,8 @@ function tally(hosts, verdict) {
     for (const {state} of ranks) counts.set(state, (counts.get(state) ?? 0) + 1);
   return ORDER.filter((state) => counts.has(state)).map((state) =>
     h('li', {}, h('span', {class: `cell sample ${state}`, 'aria-hidden': 'true'}, STATES[state].glyph),
-      h('b', {}, counts.get(state).toLocaleString('en')), state === 'in_step' && verdict === 'hang' ? (counts.get(state) === 1 ? 'waits' : 'wait') : STATES[state].says));
+      h('b', {}, counts.get(state).toLocaleString('en')),
+      state !== 'in_step' || verdict !== 'hang' ? STATES[state].says : counts.get(state) === 1 ? 'waits' : 'wait'));
 }
 
 // A square for each host that is not drawn in full.
@@ -80,7 +81,8 @@ function folded(hosts, context) {
   const all = hosts.flatMap((entry) => entry.ranks);
   return [
     h('ul', {class: 'squares', 'aria-label': 'hosts that are not drawn rank by rank'}, hosts.map((entry) =>
-      h('li', {class: `square ${entry.state}`, title: `${entry.host || 'never seen'}: ${count(entry.ranks.length, 'rank')}, ${STATES[entry.state].short}`}))),
+      h('li', {class: `square ${entry.state}`,
+        title: `${entry.host || 'never seen'}: ${count(entry.ranks.length, 'rank')}, ${STATES[entry.state].short}`}))),
     fold('other-hosts', `${count(hosts.length, 'other host')}, ${count(all.length, 'rank')}`,
       h('ul', {class: 'hosts'}, hosts.map((entry) => row(entry, context))))];
 }
@@ -97,7 +99,7 @@ export function picture(diagnosis, ranks, first) {
     show: (rank) => standing(diagnosis, rank),
   };
   const order = (entry) => (context.isBlamed(entry) ? -1 : ORDER.indexOf(entry.state));
-  const sorted = hosts.map((entry, i) => [order(entry), i, entry]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , entry]) => entry);
+  const sorted = [...hosts].sort((a, b) => order(a) - order(b));
   const odd = sorted.filter((entry) => context.isBlamed(entry) || entry.state !== 'in_step').slice(0, MOST_ODD_ROWS);
   const shown = sorted.length <= ROWS_IN_FULL ? sorted : odd;
   const others = sorted.slice(shown.length);
@@ -106,7 +108,7 @@ export function picture(diagnosis, ranks, first) {
     h('ul', {class: 'legend'}, tally(hosts, diagnosis.verdict)),
     h('ul', {class: 'hosts'}, shown.map((entry) => row(entry, context))),
     others.length > 0 && folded(others, context),
-    h('div', {id: 'standing', 'aria-live': 'polite'}));
+    h('div', {id: 'standing', 'aria-live': 'polite', 'data-kept': true}));
   const entry = section.querySelector('button.behind, button.blamed') ?? section.querySelector('button.cell');
   if (entry) entry.tabIndex = 0;
   return section;
@@ -149,12 +151,16 @@ async function standing(diagnosis, rank) {
   }
 }
 
+const COLUMNS = ['communicator', 'collectives entered', 'behind its furthest peer by', 'last call', 'its line'];
+
+const lineOf = ({source, line, time}) => `${source}, line ${line}${time ? `, ${clock(time)}` : ''}`;
+
 const table = (rank) => [
   h('h3', {}, `Rank ${rank.rank}: ${STATES[rank.state].says}`),
   h('p', {}, 'on ', hostLink(rank.host), rank.gpu && `, GPU ${rank.gpu}`, rank.pid && `, process ${rank.pid}`),
   h('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': `Standing of rank ${rank.rank}`}, h('table', {},
-    h('thead', {}, h('tr', {}, ['communicator', 'collectives entered', 'behind its furthest peer by', 'last call', 'its line'].map((name) => h('th', {scope: 'col'}, name)))),
+    h('thead', {}, h('tr', {}, COLUMNS.map((name) => h('th', {scope: 'col'}, name)))),
     h('tbody', {}, [...rank.standings].sort((a, b) => b.behind - a.behind).map((one) => h('tr', {class: one.behind > 0 ? 'late' : null},
       h('td', {}, h('code', {}, one.communicator)), h('td', {}, one.position), h('td', {}, one.behind || '-'), h('td', {}, one.last_call || '-'),
-      h('td', {}, one.last_line ? `${one.last_line.source}, line ${one.last_line.line}${one.last_line.time ? `, ${clock(one.last_line.time)}` : ''}` : '-')))))),
+      h('td', {}, one.last_line ? lineOf(one.last_line) : '-')))))),
 ];

@@ -173,6 +173,21 @@ test('what comes while one looks is shown, also after the server was killed and 
   await tab.close();
 });
 
+test('what changes while one reads and types takes nothing away', async () => {
+  await server.send('changing', OFF_BUS, '&host=gpu-8');
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/changing');
+  await tab.page.click('#checks summary');
+  await tab.page.type('#review-note', 'I am on');
+  await server.send('changing', '[ 1001.000001] NVRM: Xid (PCI:0000:3b:00): 48, pid=4021, name=python3, DBE (double bit error)\n', '&host=gpu-8&source=more');
+  await tab.waitFor(() => /uncorrectable memory error/.test(document.querySelector('main').textContent));
+  await tab.page.keyboard.type(' it');
+  assert.equal(await tab.page.$eval('#review-note', (note) => note.value), 'I am on it');
+  assert.equal(await tab.page.$eval('#checks', (fold) => fold.open), true);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
 test('what is known stays while the server is away, and is said to be old', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go('/jobs/llama-64');
