@@ -23,7 +23,7 @@ const FAMILIES = {
   config: 'a setting',
   performance: 'speed',
   corruption: 'data',
-  collective: 'a collective that does not end',
+  collective: 'a collective',
   process: 'a process',
   nccl: 'NCCL',
 };
