@@ -38,8 +38,8 @@ function viewOf(path) {
   return jobsView;
 }
 
-// Shows what the address means. The focus goes to its heading, as if it were a page of its own.
-async function open(isFirst) {
+// Shows what the address means, from where it was left. The focus goes to its heading, as if it were a page of its own.
+async function open(isFirst, scroll = 0) {
   view = viewOf(location.pathname);
   shown = null;
   const main = byId('main');
@@ -47,7 +47,7 @@ async function open(isFirst) {
   markPlace();
   await refresh();
   if (isFirst) return;
-  scrollTo(0, 0);
+  scrollTo(0, scroll);
   (main.querySelector('h1') ?? main).focus({preventScroll: true});
 }
 
@@ -120,6 +120,7 @@ function stale(text) {
 }
 
 function go(path) {
+  history.replaceState({scroll: scrollY}, '');
   history.pushState(null, '', path);
   open(false);
 }
@@ -130,7 +131,7 @@ document.addEventListener('click', (event) => {
   event.preventDefault();
   go(link.getAttribute('href'));
 });
-addEventListener('popstate', () => open(false));
+addEventListener('popstate', (event) => open(false, event.state?.scroll));
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) refresh();
 });

@@ -14,17 +14,20 @@ export function jobView(name) {
   const path = `/api/v1/jobs/${encodeURIComponent(name)}`;
   const attempt = new URLSearchParams(location.search).get('attempt');
   const query = attempt ? `&attempt=${encodeURIComponent(attempt)}` : '';
+  const askRanks = async (signal) => (await askAll(`${path}/ranks?brief=true${query}`, 'ranks', signal)).rows;
+  let known = null;  // the ranks, and the diagnosis that they belong to: while it stays, they do
   return {
     title: (data) => (data ? `${name}: ${data.diagnosis.verdict}` : name),
     every: 15_000,
     concerns: (finding) => finding.job === name,
     load: async (signal) => {
-      const [diagnosis, {rows: ranks}] = await Promise.all([
-        ask(`${path}/diagnosis?format=json${query}`, signal), askAll(`${path}/ranks?brief=true${query}`, 'ranks', signal)]);
+      const [diagnosis, ranks] = await Promise.all([ask(`${path}/diagnosis?format=json${query}`, signal), known ? null : askRanks(signal)]);
+      const said = JSON.stringify(diagnosis);
+      if (known?.said !== said) known = {said, ranks: ranks ?? await askRanks(signal)};
       const first = firstCause(diagnosis);
       // A finding that has not stood for long is not in the history yet, and cannot be reviewed.
       const stored = first && await askMaybe(`/api/v1/findings/${encodeURIComponent(first.finding)}`, signal);
-      return {diagnosis, ranks, stored};
+      return {diagnosis, ranks: known.ranks, stored};
     },
     // What is worth telling whoever does not look.
     news: ({diagnosis}) => `${name}: ${diagnosis.verdict}. ${firstCause(diagnosis)?.title ?? diagnosis.summary}`,
