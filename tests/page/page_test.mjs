@@ -78,6 +78,18 @@ for (const size of SIZES)
     });
   }
 
+test('the smallest phone needs no scrolling sideways', async () => {
+  const tab = await Tab.open(browser, server, {width: 320, height: 568, isMobile: true, hasTouch: true});
+  for (const where of ['/', '/jobs/llama-64', '/jobs/llama-1024', '/findings', '/hosts', `/hosts/${jobs.small.host}`]) {
+    await tab.go(where);
+    await tab.unfoldAll();
+    assert.equal(await tab.scrollsSideways(), false, where);
+    assert.ok(await tab.isSeen('#help'), where);
+  }
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
 test('markup in a log and in a name stays text', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go(`/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`);
