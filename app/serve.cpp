@@ -28,6 +28,7 @@
 #include "http/tls.h"
 #include "model/duration.h"
 #include "rules/knowledge/live_catalog.h"
+#include "service/retention.h"
 
 namespace faultline {
 namespace {
@@ -50,6 +51,9 @@ struct ServeOptions {
   std::size_t max_connections = 1024;
   std::vector<std::string> allowed_hosts;
   std::string min_free = "128MB";
+  std::string keep_jobs = "90d";
+  std::string keep_findings = "400d";
+  std::string keep_at_most = "0";
   std::string tokens;
   TlsFiles tls;
   bool insecure = false;
@@ -168,6 +172,23 @@ void add_options(CLI::App& command, ServeOptions& options) {
   command
       .add_option("--min-free", options.min_free,
                   "Take no logs while less is free on the disk of --data; the rest goes on")
+      ->check(CLI::Validator(check_size, ""))
+      ->capture_default_str();
+  command
+      .add_option("--keep-jobs", options.keep_jobs,
+                  "Forget a job of which nothing has come for so long; what was found in it stays. "
+                  "0s: never")
+      ->check(CLI::Validator(check_patience, ""))
+      ->capture_default_str();
+  command
+      .add_option("--keep-findings", options.keep_findings,
+                  "Forget findings that ended so long ago; 0s: never")
+      ->check(CLI::Validator(check_patience, ""))
+      ->capture_default_str();
+  command
+      .add_option("--keep-at-most", options.keep_at_most,
+                  "Forget the oldest jobs while more than this is stored, but none of which "
+                  "something came within the last hour; 0: no limit")
       ->check(CLI::Validator(check_size, ""))
       ->capture_default_str();
   command.add_option("--tokens", options.tokens,
@@ -342,6 +363,10 @@ void serve(const ServeOptions& options) {
                           .resolve_after = *duration_of(options.resolve_after),
                           .rest_after = patience_of(options.rest_after)};
   LiveJobs jobs(store, catalog, metrics, live);
+  Retention retention(store, jobs, metrics,
+                      {.jobs = patience_of(options.keep_jobs),
+                       .findings = patience_of(options.keep_findings),
+                       .bytes = *size_of(options.keep_at_most)});
   store.set_routing(routing_of(options, receivers));
   AlertDelivery alerts(store, {.receivers = std::move(receivers), .clock = utc_now});
   ChangeSignal changes;
@@ -364,6 +389,11 @@ void serve(const ServeOptions& options) {
                              .host_names = host_names(options, listen),
                              .access = access.get(),
                              .audit = &audit},
+                 .on_housekeeping =
+                     [&] {
+                       jobs.shorten_stored();
+                       retention.apply(steady_now());
+                     },
                  .on_hangup =
                      [&] {
                        reload(catalog, options);

@@ -42,6 +42,7 @@ constexpr std::chrono::seconds kStopLimit{8};
 constexpr std::size_t kMostRefusing = 64;
 
 constexpr std::chrono::seconds kReconcileInterval{1};
+constexpr std::chrono::seconds kHousekeepingInterval{5};
 constexpr std::chrono::milliseconds kAcceptRetry{100};
 
 tcp::endpoint endpoint_of(const ServerOptions& options) {
@@ -64,6 +65,7 @@ class Server::Impl {
         hangups_(strand_),
         stop_timer_(strand_),
         reconcile_timer_(strand_),
+        housekeeping_timer_(strand_),
         connections_(options.max_connections) {
     const tcp::endpoint endpoint = endpoint_of(options);
     try {
@@ -92,6 +94,7 @@ class Server::Impl {
     });
     asio::co_spawn(strand_, accept(), asio::detached);
     asio::co_spawn(strand_, reconcile_now_and_then(), asio::detached);
+    asio::co_spawn(strand_, keep_house_now_and_then(), asio::detached);
     if (options_.on_hangup) asio::co_spawn(strand_, answer_hangups(), asio::detached);
     std::thread starting([this] { start_jobs(); });
     std::vector<std::thread> threads;
@@ -209,18 +212,29 @@ class Server::Impl {
 
   // What shows with time only: a stream that stays open and says nothing more.
   asio::awaitable<void> reconcile_now_and_then() {
-    auto reconcile = [this] {
-      if (services_.jobs.ready()) services_.jobs.reconcile_open();
+    return now_and_then(reconcile_timer_, kReconcileInterval, "findings could not be stored",
+                        [this] { services_.jobs.reconcile_open(); });
+  }
+
+  asio::awaitable<void> keep_house_now_and_then() {
+    return now_and_then(housekeeping_timer_, kHousekeepingInterval,
+                        "what is stored could not be made smaller", options_.on_housekeeping);
+  }
+
+  asio::awaitable<void> now_and_then(asio::steady_timer& timer, std::chrono::seconds between,
+                                     std::string_view failure, std::function<void()> deed) {
+    const auto do_if_ready = [this, &deed] {
+      if (services_.jobs.ready()) deed();
     };
     while (!stopping_) {
-      reconcile_timer_.expires_after(kReconcileInterval);
-      co_await reconcile_timer_.async_wait(kNoThrow);
+      timer.expires_after(between);
+      co_await timer.async_wait(kNoThrow);
       if (stopping_) co_return;
       try {
-        co_await offload(threads_.answering(), reconcile);
+        co_await offload(threads_.answering(), do_if_ready);
       } catch (const std::exception& error) {
         // The disk refuses, or there is no memory: it may be better next time.
-        fmt::print(stderr, "findings could not be stored: {}\n", error.what());
+        fmt::print(stderr, "{}: {}\n", failure, error.what());
       }
     }
   }
@@ -241,6 +255,7 @@ class Server::Impl {
     signals_.cancel(ignored);
     hangups_.cancel(ignored);
     reconcile_timer_.cancel();
+    housekeeping_timer_.cancel();
     if (connections_.empty()) return;
     for (const auto& connection : connections_.all()) connection->ask_to_stop(StopReason::shutdown);
     stop_timer_.expires_after(kStopLimit);
@@ -263,6 +278,7 @@ class Server::Impl {
   asio::signal_set hangups_;
   asio::steady_timer stop_timer_;
   asio::steady_timer reconcile_timer_;
+  asio::steady_timer housekeeping_timer_;
   ConnectionSet connections_;
   std::atomic<std::size_t> refusing_{0};
   std::atomic<bool> stopping_{false};

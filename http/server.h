@@ -18,6 +18,8 @@ struct ServerOptions {
   std::size_t max_connections = 1024;
   const TlsKeys* tls = nullptr;  // none: what comes is not encrypted
   SessionOptions session;
+  // Called now and then, once jobs are known, where it may block.
+  std::function<void()> on_housekeeping;
   std::function<void()>
       on_hangup;  // called for SIGHUP, where it may block; empty: as the system does
 };

@@ -21,18 +21,36 @@ void FoldedJob::fold(std::shared_ptr<const Commit> commit, Done done) {
   fold_what_waits_if_free();
 }
 
-void FoldedJob::fold(const Source& source, const Batch& batch, Timestamp received) {
+void FoldedJob::fold(const StoredBatch& stored) {
   const std::unique_lock lock(mutex_);
-  apply(source, batch, received);
+  apply(stored.number, stored.source, stored.batch, stored.received,
+        stored.calls_are_kept ? CallsAre::counted : CallsAre::new_ones);
 }
 
-void FoldedJob::apply(const Source& source, const Batch& batch, Timestamp received) {
+Result<void> FoldedJob::take_calls(std::string_view packed) {
+  const std::unique_lock lock(mutex_);
+  return state_.take_packed_calls(packed);
+}
+
+void FoldedJob::calls_were_kept(const UnkeptCalls& were) {
+  const std::unique_lock lock(mutex_);
+  unkept_.calls -= were.calls;
+  unkept_.batches -= were.batches;
+}
+
+void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& batch,
+                      Timestamp received, CallsAre calls) {
   events_ += batch.events.size();
   bytes_ += batch.to_offset - batch.from_offset;
   if (events_ > kMostEvents)
     throw std::length_error(
         fmt::format("it tells of more than {} events; one job may hold so many", kMostEvents));
-  state_.apply(source, batch, received);
+  state_.apply(source, batch, received, calls);
+  last_batch_ = number;
+  if (calls == CallsAre::new_ones) {
+    unkept_.calls += batch.facts() - batch.events.size();
+    ++unkept_.batches;
+  }
   first_received_ = std::min(first_received_.value_or(received), received);
   ++version_;
 }
@@ -51,7 +69,8 @@ void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
   }
   for (Waiting& one : waiting) {
     try {
-      apply(one.commit->source, one.commit->batch, one.commit->received);
+      apply(one.commit->number, one.commit->source, one.commit->batch, one.commit->received,
+            CallsAre::new_ones);
     } catch (...) {
       one.failure = std::current_exception();
     }

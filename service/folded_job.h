@@ -19,6 +19,12 @@
 
 namespace faultline {
 
+// What the store holds call by call.
+struct UnkeptCalls {
+  std::uint64_t calls = 0;
+  std::uint64_t batches = 0;
+};
+
 class FoldedJob {
  public:
   // Called once the commit is part of the state, or with the reason why it is not. Must not throw.
@@ -30,7 +36,14 @@ class FoldedJob {
 
   // In the order of the calls. `done` is called by this thread or by that of a reader.
   void fold(std::shared_ptr<const Commit> commit, Done done);
-  void fold(const Source& source, const Batch& batch, Timestamp received);
+  void fold(const StoredBatch& stored);
+
+  // As JobState::take_packed_calls: before any batch.
+  Result<void> take_calls(std::string_view packed);
+  bool has_sources_of_calls() const { return state_.has_sources_of_calls(); }  // when all is folded
+
+  // The store keeps in a shorter form what calls came to when so many were not.
+  void calls_were_kept(const UnkeptCalls& were);
 
   // The state as it stands while this lives. A thread has one of a job at a time.
   class Reading {
@@ -44,7 +57,10 @@ class FoldedJob {
     const JobState* operator->() const { return &job_.state_; }
     std::uint64_t version() const { return job_.version_; }  // how many batches are folded
     std::optional<Timestamp> first_received() const { return job_.first_received_; }
-    std::uint64_t bytes() const { return job_.bytes_; }  // of logs
+    std::uint64_t bytes() const { return job_.bytes_; }           // of logs
+    std::int64_t last_batch() const { return job_.last_batch_; }  // its number in the store
+    // Whose calls the store does not keep in a shorter form yet.
+    const UnkeptCalls& unkept() const { return job_.unkept_; }
 
    private:
     FoldedJob& job_;
@@ -58,7 +74,8 @@ class FoldedJob {
     std::exception_ptr failure;
   };
 
-  void apply(const Source& source, const Batch& batch, Timestamp received);
+  void apply(std::int64_t number, const Source& source, const Batch& batch, Timestamp received,
+             CallsAre calls);
   bool something_waits();
   void fold_what_waits(std::unique_lock<std::shared_mutex> lock);
   void fold_what_waits_if_free();
@@ -69,6 +86,8 @@ class FoldedJob {
   std::optional<Timestamp> first_received_;
   std::uint64_t events_ = 0;
   std::uint64_t bytes_ = 0;
+  std::int64_t last_batch_ = 0;
+  UnkeptCalls unkept_;
 
   std::mutex waiting_mutex_;
   std::vector<Waiting> waiting_;

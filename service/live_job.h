@@ -89,6 +89,7 @@ struct LiveJobs::Job {
     Standing standing;
     bool operator==(const Judged&) const = default;
   };
+  std::atomic<std::size_t> kept_bytes = 0;           // that its calls came to, when last kept
   std::optional<Judged> reconciled;                  // as the store has it
   std::set<std::pair<std::string, Cause>> offended;  // part and class
   Pace pace;                                         // of reconciling

@@ -55,17 +55,24 @@ void LiveJobs::wake(Job& job) {
   auto folded = std::make_unique<FoldedJob>(job.name);
   std::string lack;
   bool may_be_better = true;
-  const std::vector<DamagedSource> damaged =
-      store_.replay(job.name, [&](const Source& source, const Batch& batch, Timestamp received) {
+  const std::vector<DamagedSource> damaged = store_.replay(
+      job.name,
+      [&](std::string_view packed) {
+        if (const Result<void> taken = folded->take_calls(packed); !taken)
+          lack = taken.error().message;
+      },
+      [&](const StoredBatch& stored) {
         if (stop_ != nullptr && *stop_) throw std::runtime_error("the server is stopping");
         if (!lack.empty()) return;
         try {
-          folded->fold(source, batch, received);
+          folded->fold(stored);
         } catch (const std::length_error& error) {
           lack = error.what();
           may_be_better = false;
         }
       });
+  if (lack.empty() && !folded->has_sources_of_calls())
+    lack = "a source is missing that its kept calls came from";
   if (lack.empty() && !damaged.empty())
     lack = fmt::format("not all that was stored of {} is there ({})", damaged.front().name,
                        damaged.front().how);

@@ -110,6 +110,9 @@ class LiveJobs {
   // for those that reconcile_soon() left.
   void reconcile_open();
 
+  // Has the store keep what calls came to in place of the calls, of jobs of which it holds many.
+  void shorten_stored();
+
   // An operator has said something of a finding: what the store has is to be compared anew.
   void reconcile_anew(std::string_view job);
 
@@ -143,6 +146,8 @@ class LiveJobs {
   bool is_to_be_judged(Job& job) const;
   bool is_to_be_judged_by_time(Job& job) const;
   static bool is_to_be_read_anew(Job& job);
+  static bool is_to_be_shortened(Job& job);
+  void shorten(Job& job);
   std::optional<std::uint64_t> read_all_to_their_ends(Job& job);
   bool read_to_the_end(Job& job);
   static void remember_what_was_told(Job& job, Timestamp now);

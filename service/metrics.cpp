@@ -54,6 +54,7 @@ void Metrics::count_commit(std::chrono::nanoseconds duration, bool failed) {
 void Metrics::write(Exposition& out) const {
   write_requests(out);
   write_ingest(out);
+  write_retention(out);
   out.family("faultline_connections", "gauge", "Open connections.");
   out.sample({}, connections_.load());
   out.family("faultline_connections_refused_total", "counter",
@@ -101,6 +102,18 @@ void Metrics::write_ingest(Exposition& out) const {
              "From handing a batch to the store until it is on the disk.");
   commit_duration_.write(out);
   counter("faultline_commit_failures_total", "Batches the store refused.", failed_commits_);
+}
+
+void Metrics::write_retention(Exposition& out) const {
+  out.family("faultline_store_shortened_total", "counter",
+             "Times that what a job's calls came to took the place of the calls.");
+  out.sample({}, shortened_jobs_.load());
+  out.family("faultline_jobs_forgotten_total", "counter",
+             "Jobs that went, because of their age or to make room.");
+  out.sample({{"for", "age"}}, forgotten_for_age_.load());
+  out.sample({{"for", "room"}}, forgotten_for_room_.load());
+  out.family("faultline_findings_forgotten_total", "counter", "Findings that went with age.");
+  out.sample({}, forgotten_findings_.load());
 }
 
 }  // namespace faultline

@@ -29,6 +29,9 @@ class DurationHistogram {
   std::atomic<std::uint64_t> nanoseconds_{0};
 };
 
+// Why a job went.
+enum class ForgottenFor { age, room };
+
 class Metrics {
  public:
   // route: the pattern, so that its values are as many as the router has rows.
@@ -40,6 +43,11 @@ class Metrics {
 
   void count_duplicates(std::uint64_t bytes) { duplicate_bytes_ += bytes; }
   void count_commit(std::chrono::nanoseconds duration, bool failed);
+  void count_shortened_job() { ++shortened_jobs_; }
+  void count_forgotten_job(ForgottenFor why) {
+    ++(why == ForgottenFor::age ? forgotten_for_age_ : forgotten_for_room_);
+  }
+  void count_forgotten_findings(std::uint64_t findings) { forgotten_findings_ += findings; }
   void connection_opened() { ++connections_; }
   void connection_closed() { --connections_; }
   void connection_refused() { ++refused_connections_; }
@@ -54,6 +62,7 @@ class Metrics {
  private:
   void write_requests(Exposition& out) const;
   void write_ingest(Exposition& out) const;
+  void write_retention(Exposition& out) const;
 
   struct RouteTally {
     std::map<std::pair<std::string, std::string>, std::uint64_t> by_method_and_class;
@@ -72,6 +81,10 @@ class Metrics {
   std::atomic<std::uint64_t> recognized_{0};
   std::atomic<std::uint64_t> skipped_{0};
   std::atomic<std::uint64_t> facts_{0};
+  std::atomic<std::uint64_t> shortened_jobs_{0};
+  std::atomic<std::uint64_t> forgotten_for_age_{0};
+  std::atomic<std::uint64_t> forgotten_for_room_{0};
+  std::atomic<std::uint64_t> forgotten_findings_{0};
   std::atomic<std::uint64_t> connections_{0};
   std::atomic<std::uint64_t> refused_connections_{0};
   std::atomic<std::uint64_t> refused_tls_{0};

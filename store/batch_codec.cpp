@@ -1,12 +1,12 @@
 #include "store/batch_codec.h"
 
 #include <fmt/format.h>
-#include <zstd.h>
 
-#include <memory>
-
-#include "store/bytes.h"
+#include "model/bytes.h"
+#include "model/signature_bytes.h"
+#include "model/time_bytes.h"
 #include "store/call_columns.h"
+#include "store/compressed.h"
 #include "store/error.h"
 
 namespace faultline {
@@ -16,33 +16,6 @@ namespace {
 constexpr std::uint8_t kFormWithoutSubsystems = 1;
 constexpr std::uint8_t kFormWithoutCallTimes = 2;
 constexpr std::uint8_t kForm = 3;
-
-// The first level already folds what the columns left regular; higher ones cost more than they
-// save.
-constexpr int kLevel = 1;
-
-struct FreeContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-
-void write_time(const EventTime& time, ByteWriter& out) {
-  out.byte(static_cast<std::uint8_t>((time.wall_us ? 1 : 0) | (time.uptime_us ? 2 : 0) |
-                                     (time.zone_assumed ? 4 : 0)));
-  if (time.wall_us) out.signed_number(*time.wall_us);
-  if (time.uptime_us) out.signed_number(*time.uptime_us);
-  out.signed_number(time.uncertainty_us);
-}
-
-EventTime read_time(ByteReader& in) {
-  EventTime time;
-  const std::uint8_t has = in.byte();
-  time.zone_assumed = (has & 4) != 0;
-  if (has & 1) time.wall_us = in.signed_number();
-  if (has & 2) time.uptime_us = in.signed_number();
-  time.uncertainty_us = in.signed_number();
-  return time;
-}
 
 void write_counts(const std::map<std::string, std::uint64_t>& counts, ByteWriter& out) {
   out.number(counts.size());
@@ -80,34 +53,6 @@ std::vector<Speaker> read_speakers(ByteReader& in) {
     speaker.rank = in.signed_int();
   }
   return speakers;
-}
-
-void write_signatures(const std::vector<Signature>& signatures, ByteWriter& out) {
-  out.number(signatures.size());
-  for (const Signature& signature : signatures) {
-    out.text(signature.function);
-    out.number(signature.count);
-    out.signed_number(signature.datatype);
-    out.signed_number(signature.operation);
-    out.signed_number(signature.root);
-    out.byte(
-        static_cast<std::uint8_t>((signature.count_is_size ? 1 : 0) | (signature.done ? 2 : 0)));
-  }
-}
-
-std::vector<Signature> read_signatures(ByteReader& in) {
-  std::vector<Signature> signatures(in.count(6));
-  for (Signature& signature : signatures) {
-    signature.function = in.text();
-    signature.count = in.number();
-    signature.datatype = in.signed_int();
-    signature.operation = in.signed_int();
-    signature.root = in.signed_int();
-    const std::uint8_t is = in.byte();
-    signature.count_is_size = (is & 1) != 0;
-    signature.done = (is & 2) != 0;
-  }
-  return signatures;
 }
 
 void write_runs(const std::vector<CallRun>& runs, ByteWriter& out) {
@@ -194,31 +139,13 @@ std::string encode_batch(const Batch& batch) {
   if (content.size() > kMaxContentBytes || calls > kMaxCallsPerBatch)
     throw StoreError(
         fmt::format("batch of {} calls, {} bytes is too large to store", calls, content.size()));
-  std::unique_ptr<ZSTD_CCtx, FreeContext> context(ZSTD_createCCtx());
-  if (!context) throw std::bad_alloc();
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string packed(ZSTD_compressBound(content.size()), '\0');
-  const std::size_t size =
-      ZSTD_compress2(context.get(), packed.data(), packed.size(), content.data(), content.size());
-  if (ZSTD_isError(size)) throw StoreError(ZSTD_getErrorName(size));
-  packed.resize(size);
-  packed.shrink_to_fit();  // it may wait for its turn in the writer's queue
-  return packed;
+  return compressed(content);
 }
 
 Result<Batch> decode_batch(std::string_view bytes) {
-  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMaxContentBytes)
-    return damaged("has no sensible size");
-  std::unique_ptr<ZSTD_DCtx, FreeContext> context(ZSTD_createDCtx());
-  if (!context) throw std::bad_alloc();
-  std::string content(static_cast<std::size_t>(size), '\0');
-  const std::size_t read = ZSTD_decompressDCtx(context.get(), content.data(), content.size(),
-                                               bytes.data(), bytes.size());
-  if (ZSTD_isError(read)) return damaged(ZSTD_getErrorName(read));
-  if (read != size) return damaged("is shorter than it says");
-  return read_batch(content);
+  const Result<std::string> content = decompressed(bytes, kMaxContentBytes);
+  if (!content) return damaged(content.error().message);
+  return read_batch(*content);
 }
 
 }  // namespace faultline

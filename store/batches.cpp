@@ -2,20 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <unordered_map>
 
 #include "model/json.h"
 #include "store/batch_codec.h"
+#include "store/kept_calls.h"
+#include "store/prints.h"
 
 namespace faultline {
 namespace {
 
 struct Stored {
-  std::int64_t id = 0;
   std::int64_t source_id = 0;
-  Source source;
-  Timestamp received;
-  Batch batch;
+  StoredBatch told;
 };
 
 StoreError damaged(const Database& database, std::int64_t batch, std::string_view how) {
@@ -34,8 +35,8 @@ class Coverage {
  public:
   void add(const Stored& stored) {
     Reach& reach = reaches_[stored.source_id];
-    reach.whole &= stored.batch.from_offset == reach.to;
-    reach.to = stored.batch.to_offset;
+    reach.whole &= stored.told.batch.from_offset == reach.to;
+    reach.to = stored.told.batch.to_offset;
   }
 
   void note(std::string how) {
@@ -115,6 +116,7 @@ std::vector<Event> select_events(Database& database, std::int64_t batch) {
 
 std::optional<Stored> select_batch(Database& database, std::int64_t id) {
   Stored stored;
+  StoredBatch& told = stored.told;
   {
     Query row = database.query(
         "SELECT batches.id, job, name, batches.host, batches.rank, received, content, source "
@@ -122,18 +124,18 @@ std::optional<Stored> select_batch(Database& database, std::int64_t id) {
         "WHERE batches.id = ?",
         id);
     if (!row.next()) return std::nullopt;
-    stored.id = row.integer(0);
-    stored.source = {.job = std::string(row.text(1)),
-                     .name = std::string(row.text(2)),
-                     .host = std::string(row.text(3)),
-                     .rank = static_cast<int>(row.maybe_integer(4).value_or(-1))};
-    stored.received = row.time(5);
+    told.number = row.integer(0);
+    told.source = {.job = std::string(row.text(1)),
+                   .name = std::string(row.text(2)),
+                   .host = std::string(row.text(3)),
+                   .rank = static_cast<int>(row.maybe_integer(4).value_or(-1))};
+    told.received = row.time(5);
     stored.source_id = row.integer(7);
     auto batch = decode_batch(row.text(6));
-    if (!batch) throw damaged(database, stored.id, batch.error().message);
-    stored.batch = *std::move(batch);
+    if (!batch) throw damaged(database, told.number, batch.error().message);
+    told.batch = *std::move(batch);
   }
-  stored.batch.events = select_events(database, stored.id);
+  told.batch.events = select_events(database, told.number);
   return stored;
 }
 
@@ -154,8 +156,8 @@ std::vector<std::int64_t> batches_of(Database& database, std::string_view job, C
 
 }  // namespace
 
-void insert_batch(Database& database, std::int64_t source, const Commit& commit,
-                  std::string_view content) {
+std::int64_t insert_batch(Database& database, std::int64_t source, const Commit& commit,
+                          std::string_view content) {
   const std::optional<int> rank =
       commit.source.rank >= 0 ? std::optional(commit.source.rank) : std::nullopt;
   const Fingerprint& print = commit.fingerprint;
@@ -167,48 +169,64 @@ void insert_batch(Database& database, std::int64_t source, const Commit& commit,
   const std::int64_t batch = database.last_insert_id();
   for (const Event& event : commit.batch.events)
     insert_event(database, batch, event, commit.batch.speakers);
+  return batch;
 }
 
 namespace {
 
-std::vector<HeldBlock> held_blocks(Query row) {
-  std::vector<HeldBlock> blocks;
-  while (row.next())
-    blocks.push_back({.batch = row.integer(0),
-                      .print = {.from_offset = row.bits(1),
-                                .to_offset = row.bits(2),
-                                .digest = row.bits(3),
-                                .head_digest = row.bits(4),
-                                .starts_body = row.integer(5) != 0}});
-  return blocks;
+constexpr std::string_view kBlocks =
+    "SELECT id, from_offset, to_offset, digest, head_digest, starts_body, prints FROM batches "
+    "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) ";
+
+// Batches that became one hold the prints of all.
+std::vector<HeldBlock> held_blocks(const Database& database, const Query& row) {
+  if (!row.is_null(6) && !row.text(6).empty()) try {
+      return read_prints(row.text(6));
+    } catch (const BadBytes& error) {
+      throw damaged(database, row.integer(0), error.what());
+    }
+  return {{.batch = row.integer(0),
+           .print = {.from_offset = row.bits(1),
+                     .to_offset = row.bits(2),
+                     .digest = row.bits(3),
+                     .head_digest = row.bits(4),
+                     .starts_body = row.integer(5) != 0}}};
 }
 
 }  // namespace
 
 std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
                                           std::string_view source) {
-  return held_blocks(database.query(
-      "SELECT id, from_offset, to_offset, digest, head_digest, starts_body FROM batches "
-      "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) AND starts_body = 1 "
-      "ORDER BY id",
-      job, source));
+  std::vector<HeldBlock> starts;
+  Query row =
+      database.query(fmt::format("{}AND starts_body = 1 ORDER BY id", kBlocks), job, source);
+  while (row.next())
+    std::ranges::copy_if(held_blocks(database, row), std::back_inserter(starts),
+                         [](const HeldBlock& block) { return block.print.starts_body; });
+  return starts;
 }
 
 std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view job,
                                            std::string_view source, std::int64_t batch) {
-  constexpr int kAtOnce = 64;
-  return held_blocks(database.query(
-      "SELECT id, from_offset, to_offset, digest, head_digest, starts_body FROM batches "
-      "WHERE source = (SELECT id FROM sources WHERE job = ? AND name = ?) AND id > ? "
-      "ORDER BY id LIMIT ?",
-      job, source, batch, kAtOnce));
+  constexpr std::size_t kAtOnce = 64;
+  std::vector<HeldBlock> blocks;
+  Query row = database.query(fmt::format("{}AND id > ? ORDER BY id", kBlocks), job, source, batch);
+  while (blocks.size() < kAtOnce && row.next())
+    for (const HeldBlock& block : held_blocks(database, row))
+      if (block.batch > batch && blocks.size() < kAtOnce) blocks.push_back(block);
+  return blocks;
 }
 
 std::vector<DamagedSource> replay_batches(
     Database& database, std::string_view job,
-    const std::function<void(const Source&, const Batch&, Timestamp)>& visit) {
+    const std::function<void(std::string_view packed)>& take_calls,
+    const std::function<void(const StoredBatch&)>& visit) {
   Coverage coverage;
-  for (const std::int64_t id : batches_of(database, job, coverage)) {
+  // Before the batches, which lose their calls only once these are kept.
+  const std::vector<std::int64_t> ids = batches_of(database, job, coverage);
+  const std::optional<KeptCalls> kept = select_kept_calls(database, job);
+  if (kept && kept->packed) take_calls(*kept->packed);
+  for (const std::int64_t id : ids) {
     std::optional<Stored> stored;
     try {
       stored = select_batch(database, id);
@@ -217,9 +235,14 @@ std::vector<DamagedSource> replay_batches(
     }
     if (!stored) continue;  // what is missing will show in its source
     coverage.add(*stored);
-    visit(stored->source, stored->batch, stored->received);
+    stored->told.calls_are_kept = kept && id <= kept->through;
+    visit(stored->told);
   }
-  return coverage.damaged(database, job);
+  std::vector<DamagedSource> damaged = coverage.damaged(database, job);
+  if (kept && !kept->packed)
+    damaged.push_back(
+        {.name = "its calls", .how = "what they came to " + kept->packed.error().message});
+  return damaged;
 }
 
 bool forget_sources(Database& database, std::string_view job) {

@@ -11,9 +11,9 @@
 
 namespace faultline {
 
-// `content` is the commit's encoded batch.
-void insert_batch(Database& database, std::int64_t source, const Commit& commit,
-                  std::string_view content);
+// `content` is the commit's encoded batch. Returns the batch's number.
+std::int64_t insert_batch(Database& database, std::int64_t source, const Commit& commit,
+                          std::string_view content);
 
 std::vector<HeldBlock> select_body_starts(Database& database, std::string_view job,
                                           std::string_view source);
@@ -24,7 +24,8 @@ std::vector<HeldBlock> select_blocks_after(Database& database, std::string_view 
 // memory nor the writer's log.
 std::vector<DamagedSource> replay_batches(
     Database& database, std::string_view job,
-    const std::function<void(const Source&, const Batch&, Timestamp)>& visit);
+    const std::function<void(std::string_view packed)>& take_calls,
+    const std::function<void(const StoredBatch&)>& visit);
 
 // Its sources are gone at once, however many there are; their batches, which may be gigabytes, with
 // each call of delete_some_batches, which returns whether some are left. False: there are none.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/batch.h"
-#include "store/bytes.h"
+#include "model/bytes.h"
 
 namespace faultline {
 

@@ -320,6 +320,15 @@ std::optional<StoredFinding> review(Database& database, std::string_view id, con
   return page.findings.back();
 }
 
+std::uint64_t delete_some_ended(Database& database, Timestamp before) {
+  constexpr int kAtOnce = 500;
+  database.run(
+      "DELETE FROM findings WHERE number IN "
+      "(SELECT number FROM findings WHERE resolved < ? LIMIT ?)",
+      before, kAtOnce);
+  return static_cast<std::uint64_t>(database.number("SELECT changes()"));
+}
+
 FindingPage select_findings(Database& database, const FindingFilter& filter) {
   std::optional<int> severity;
   if (filter.severity) severity = static_cast<int>(*filter.severity);

@@ -27,6 +27,9 @@ std::uint64_t select_last_change(Database& database);
 
 std::vector<PastReview> select_reviews(Database& database, std::string_view id);  // oldest first
 
+// Returns how many; 0: there are no more.
+std::uint64_t delete_some_ended(Database& database, Timestamp before);
+
 // For metrics.
 std::vector<FindingTally> select_finding_tallies(Database& database);
 std::vector<ReviewTally> select_review_tallies(Database& database);

@@ -5,8 +5,10 @@
 
 #include "store/batch_codec.h"
 #include "store/batches.h"
+#include "store/compressed.h"
 #include "store/finding_parts.h"
 #include "store/findings.h"
+#include "store/kept_calls.h"
 #include "store/open.h"
 #include "store/outbox.h"
 #include "store/room.h"
@@ -115,12 +117,13 @@ void Store::submit(Commit commit, Done done) {
   std::string content = encode_batch(commit.batch);
   std::size_t bytes = content.size();
   for (const Event& event : commit.batch.events) bytes += sizeof(Event) + event.text.size();
-  const auto shared = std::make_shared<const Commit>(std::move(commit));
+  const auto shared = std::make_shared<Commit>(std::move(commit));
   impl_->writer().submit(
       {.write =
            [this, shared, content = std::move(content)](Database& database) {
              impl_->expect_room();
-             insert_batch(database, advance_source(database, *shared), *shared, content);
+             shared->number =
+                 insert_batch(database, advance_source(database, *shared), *shared, content);
            },
        .done = [shared, done = std::move(done)](
                    std::exception_ptr failure) { done(shared, std::move(failure)); },
@@ -152,23 +155,54 @@ std::vector<HeldBlock> Store::blocks_after(std::string_view job, std::string_vie
 }
 
 std::vector<DamagedSource> Store::replay(
-    std::string_view job,
-    const std::function<void(const Source&, const Batch&, Timestamp received)>& visit) {
+    std::string_view job, const std::function<void(std::string_view packed)>& take_calls,
+    const std::function<void(const StoredBatch&)>& visit) {
   // On a connection of its own: it may take minutes, and others ask meanwhile.
   std::unique_ptr<Database> database = impl_->lend_connection();
-  std::vector<DamagedSource> damaged = replay_batches(*database, job, visit);
+  std::vector<DamagedSource> damaged = replay_batches(*database, job, take_calls, visit);
   impl_->give_back(std::move(database));
   return damaged;
+}
+
+void Store::keep_calls(std::string_view job, std::int64_t through, std::string_view packed) {
+  const std::string content = compressed(packed);
+  impl_->write([&](Database& database) {
+    impl_->expect_room();
+    put_kept_calls(database, job, through, content);
+    return true;
+  });
+}
+
+void Store::drop_kept_calls(std::string_view job, const std::atomic<bool>* stop) {
+  constexpr int kSourcesAtOnce = 16;
+  std::optional<std::int64_t> source = 0;
+  while (source && (stop == nullptr || !*stop))
+    source = impl_->write([&](Database& database) {
+      impl_->expect_room();
+      std::optional<std::int64_t> next = source;
+      for (int left = kSourcesAtOnce; left > 0 && next; --left)
+        next = drop_some_calls(database, job, *next);
+      return next;
+    });
 }
 
 bool Store::delete_job(std::string_view job, Timestamp now) {
   const bool known = impl_->change([&](Database& database, const AlertRouting& routing) {
     if (!forget_sources(database, job)) return false;
+    delete_kept_calls(database, job);
     reconcile(database, job, 0, {}, now, {.over = true}, routing);
     return true;
   });
   if (known) finish_deleting();
   return known;
+}
+
+// Some at a time: others write meanwhile.
+std::uint64_t Store::delete_findings_ended(Timestamp before) {
+  std::uint64_t deleted = 0;
+  for (std::uint64_t last = 1; last > 0; deleted += last)
+    last = impl_->write([&](Database& database) { return delete_some_ended(database, before); });
+  return deleted;
 }
 
 void Store::finish_deleting() {
@@ -261,6 +295,14 @@ void Store::probe() {
   impl_->write([](Database& database) {
     database.run("UPDATE probe SET count = count + 1");
     return true;
+  });
+}
+
+std::uint64_t Store::bytes_in_use() {
+  return impl_->read([](Database& database) {
+    const std::int64_t pages =
+        database.number("PRAGMA page_count") - database.number("PRAGMA freelist_count");
+    return static_cast<std::uint64_t>(pages * database.number("PRAGMA page_size"));
   });
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -78,6 +79,16 @@ struct Commit {
   Fingerprint fingerprint;
   bool complete = false;
   Timestamp received;
+  std::int64_t number = 0;  // of its batch, once it is stored
+};
+
+// A batch as a replay gives it.
+struct StoredBatch {
+  std::int64_t number = 0;  // grows from commit to commit
+  Source source;
+  Batch batch;
+  Timestamp received;
+  bool calls_are_kept = false;  // what they came to was given before; maybe the batch has them, too
 };
 
 // How a diagnosis stands to its findings, by their ids. What is neither a cause nor a symptom is an
@@ -197,16 +208,25 @@ class Store {
   std::vector<HeldBlock> blocks_after(std::string_view job, std::string_view source,
                                       std::int64_t batch);
 
-  // Every batch of the job, in the order of commits, one in memory at a time. What is committed
-  // after it began may be left out. `visit` may use the store. Returns the sources of which batches
-  // are damaged or missing; the others of these are visited all the same.
-  std::vector<DamagedSource> replay(
-      std::string_view job,
-      const std::function<void(const Source&, const Batch&, Timestamp received)>& visit);
+  // Every batch of the job, in the order of commits, one in memory at a time; before them, if it is
+  // kept, what the calls of the first of them came to. What is committed after it began may be left
+  // out. Both functions may use the store. Returns the sources of which batches are damaged or
+  // missing; the others of these are visited all the same.
+  std::vector<DamagedSource> replay(std::string_view job,
+                                    const std::function<void(std::string_view packed)>& take_calls,
+                                    const std::function<void(const StoredBatch&)>& visit);
+
+  // Keeps what the calls of the job's batches came to, up to and with this one, in place of the
+  // calls. The other half of the work, and the longer one, is drop_kept_calls().
+  void keep_calls(std::string_view job, std::int64_t through, std::string_view packed);
+  void drop_kept_calls(std::string_view job, const std::atomic<bool>* stop = nullptr);
 
   // Forgets the job: its sources, batches, events and findings. Receivers that may have heard of
   // the findings are told that they are over. False: there is no such job.
   bool delete_job(std::string_view job, Timestamp now);
+
+  // Of findings that ended before this time nothing is left. Returns how many there were.
+  std::uint64_t delete_findings_ended(Timestamp before);
 
   // What an earlier run left of jobs that were deleted.
   void finish_deleting();
@@ -259,6 +279,7 @@ class Store {
   // For /readyz: throws if there is no room, or a small write does not go through.
   void probe();
   std::uint64_t bytes_on_disk() const;
+  std::uint64_t bytes_in_use();  // less what was deleted, and is used again before the file grows
   std::uint64_t transactions() const;  // since the start: how well commits share them
 
  private:

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "model/bytes.h"
 #include "model/time.h"
 #include "rules/state/progress.h"
 
@@ -17,6 +18,18 @@ class CallTimes {
     if (entered.from == SIZE_MAX) return;  // known from another source
     if (entered.member >= last_.size()) last_.resize(entered.member + 1);
     last_[entered.member] = std::max(last_[entered.member], received);
+  }
+
+  // As Progress::pack.
+  void pack(ByteWriter& out) const {
+    out.number(last_.size());
+    for (const Timestamp time : last_) out.signed_number(time.time_since_epoch().count());
+  }
+  static CallTimes unpack(ByteReader& in) {
+    CallTimes times;
+    times.last_.resize(in.count(1));
+    for (Timestamp& time : times.last_) time = Timestamp(Timestamp::duration(in.signed_number()));
+    return times;
   }
 
   // Of a member of Progress; the epoch: it has called nothing.

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "model/bytes.h"
+
 namespace faultline {
 
 class FoldedSequence {
@@ -19,6 +21,10 @@ class FoldedSequence {
 
   // Symbols actually held in memory.
   std::size_t held() const { return symbols_.size(); }
+
+  // What is needed to go on from here. Symbols of `symbols` or more are refused: BadBytes.
+  void pack(ByteWriter& out) const;
+  static FoldedSequence unpack(ByteReader& in, std::size_t symbols);
 
  private:
   // Elements start, start+1, … are symbols_[first], symbols_[first+1], … and begin again after

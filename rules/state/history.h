@@ -36,6 +36,11 @@ class History {
   std::size_t branches() const { return branches_.size(); }
   std::size_t held() const;
 
+  void pack(ByteWriter& out) const;
+  static History unpack(ByteReader& in, std::size_t symbols);
+  // Whether a rank can stand there.
+  bool has(const Place& place) const;
+
  private:
   struct Branch {
     std::uint32_t parent = 0;

@@ -4,16 +4,19 @@
 
 namespace faultline {
 
-void JobState::apply(const Source& source, const Batch& batch, Timestamp received) {
+void JobState::apply(const Source& source, const Batch& batch, Timestamp received, CallsAre calls) {
   std::uint32_t index = sources_.apply(source, batch, received);
   const Source& origin = sources_.at(index).source;
-  progress_.enter(batch);
-  traffic_.enter(batch);
+  const bool counts_calls = calls == CallsAre::new_ones;
+  if (counts_calls) {
+    progress_.enter(batch);
+    traffic_.enter(batch);
+  }
   for_each_in_order(
       batch,
       [&](const Event& event) {
         if (unread_lines_.apply(index, origin.name, event)) return;
-        progress_.apply(index, origin, batch, event);
+        if (counts_calls) progress_.apply(index, origin, batch, event);
         processes_.apply(index, origin, batch, event);
         if (event.time.wall())
           last_told_ = std::max(last_told_.value_or(*event.time.wall()), *event.time.wall());
@@ -29,6 +32,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
         torch_.apply(index, origin, batch, event);
       },
       [&](const CallRun& run) {
+        if (!counts_calls) return;
         const Entered entered = progress_.apply(index, origin, batch, run);
         call_times_.apply(entered, received);
         traffic_.apply(entered, index, batch, run);

@@ -4,8 +4,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/batch.h"
+#include "model/result.h"
 #include "rules/state/addresses.h"
 #include "rules/state/boot_times.h"
 #include "rules/state/call_times.h"
@@ -26,12 +28,24 @@
 
 namespace faultline {
 
+// Whether what calls tell of a batch is to be counted, or is part of the state already.
+enum class CallsAre { new_ones, counted };
+
 class JobState {
  public:
   explicit JobState(std::string name) : name_(std::move(name)) {}
 
   // In order per source.
-  void apply(const Source& source, const Batch& batch, Timestamp received);
+  void apply(const Source& source, const Batch& batch, Timestamp received,
+             CallsAre calls = CallsAre::new_ones);
+
+  // What the calls of all batches so far came to: small, however many there were. A state that
+  // takes it and is then given the same batches without counting their calls is the same state.
+  std::string packed_calls() const;
+  // Before any batch. Any bytes may come; what packed_calls() did not write is refused.
+  Result<void> take_packed_calls(std::string_view bytes);
+  // Whether the sources that they point at have come.
+  bool has_sources_of_calls() const { return sources_.all().size() >= least_sources_; }
 
   const std::string& name() const { return name_; }
   const Sources& sources() const { return sources_; }
@@ -56,7 +70,6 @@ class JobState {
   // out.
   EventTime dated(const LineRef& line) const;
 
-  // When something last arrived.
   // When something of it was received last; the latest time that its lines tell, if any does.
   std::optional<Timestamp> last_activity() const { return last_activity_; }
   std::optional<Timestamp> last_told() const { return last_told_; }
@@ -87,6 +100,7 @@ class JobState {
   Flight flight_;
   Torch torch_;
   UnreadLines unread_lines_;
+  std::size_t least_sources_ = 0;  // that the calls which were taken point at
   std::optional<Timestamp> last_activity_;
   std::optional<Timestamp> last_told_;
 };

@@ -115,15 +115,18 @@ Progress::Current::iterator Progress::written_into_another_line(const MemberKey&
 
 // Versions of NCCL print a Broadcast as so many floats or as so many bytes: what only moves data is
 // one call if it moves as much.
-std::uint32_t Progress::symbol_of(const Signature& signature) {
+std::string Progress::key_of(const Signature& signature) {
   const auto bytes = signature.reduces() ? std::nullopt : bytes_of(message_of(signature));
-  std::string key = bytes ? fmt::format("{} {} bytes {} {}", signature.function, *bytes,
-                                        signature.operation, signature.root)
-                          : fmt::format("{} {} {} {} {} {}", signature.function, signature.count,
-                                        signature.datatype, signature.operation, signature.root,
-                                        signature.count_is_size);
+  return bytes ? fmt::format("{} {} bytes {} {}", signature.function, *bytes, signature.operation,
+                             signature.root)
+               : fmt::format("{} {} {} {} {} {}", signature.function, signature.count,
+                             signature.datatype, signature.operation, signature.root,
+                             signature.count_is_size);
+}
+
+std::uint32_t Progress::symbol_of(const Signature& signature) {
   auto [known, is_new] =
-      symbols_.try_emplace(std::move(key), static_cast<std::uint32_t>(signatures_.size()));
+      symbols_.try_emplace(key_of(signature), static_cast<std::uint32_t>(signatures_.size()));
   if (is_new) signatures_.push_back(signature);
   return known->second;
 }

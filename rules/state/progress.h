@@ -74,6 +74,11 @@ class Progress {
   const History& history() const { return history_; }
   const Signature& signature(std::uint32_t symbol) const { return signatures_[symbol]; }
 
+  // What was folded so far, to go on from it. Bytes that pack() did not write are refused with
+  // BadBytes. sources: how many there are to point at.
+  void pack(ByteWriter& out) const;
+  static Progress unpack(ByteReader& in, std::size_t sources);
+
  private:
   struct MemberKey {
     ProcessKey process;
@@ -89,6 +94,7 @@ class Progress {
              const CommunicatorInit& init);
   void finish_calls(const Source& origin, const Batch& batch, const CallRun& run);
   Current::iterator written_into_another_line(const MemberKey& key);
+  static std::string key_of(const Signature& signature);
   std::uint32_t symbol_of(const Signature& signature);
 
   Members members_;

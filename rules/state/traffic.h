@@ -105,6 +105,11 @@ class Traffic {
   void apply(const Entered& entered, std::uint32_t source, const Batch& batch, const CallRun& run);
 
   const MemberTraffic& of(std::size_t member) const;  // an index into Progress::members()
+
+  // As Progress::pack.
+  void pack(ByteWriter& out) const;
+  static Traffic unpack(ByteReader& in, std::size_t sources);
+
  private:
   enum class Kind : std::uint8_t { collective, send, receive, other };
   struct Meaning {

@@ -4,7 +4,7 @@
 #include <zstd.h>
 
 #include "random_batch.h"
-#include "store/bytes.h"
+#include "model/bytes.h"
 #include "store/call_columns.h"
 #include "store/error.h"
 

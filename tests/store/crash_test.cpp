@@ -74,7 +74,7 @@ TEST(Crash, KeepsEveryAcknowledgedCommitOnceAndInOrder) {
 
     Store store(file);
     std::vector<std::uint64_t> stored(kSources);
-    for (const Replayed& replayed : replay_all(store)) {
+    for (const StoredBatch& replayed : replay_all(store)) {
       const std::uint64_t source = replayed.source.name.back() - static_cast<unsigned>('0');
       ASSERT_LT(source, kSources);
       expect_stored(replayed, known_commit(source, stored[source]++));

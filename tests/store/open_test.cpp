@@ -159,7 +159,7 @@ TEST(OpeningTheStore, TellsWhoseBatchIsDamagedWhenItReplays) {
   Store store(folder / "f.db");
   std::size_t visited = 0;
   const auto damaged =
-      store.replay("llama", [&](const Source&, const Batch&, Timestamp) { ++visited; });
+      store.replay("llama", expect_no_calls, [&](const StoredBatch&) { ++visited; });
   ASSERT_EQ(damaged.size(), 1u);
   EXPECT_EQ(damaged[0].name, "a");
   EXPECT_THAT(damaged[0].how, testing::HasSubstr("is damaged (batch 7: stored batch "));
@@ -173,7 +173,7 @@ TEST(OpeningTheStore, TellsWhoseBatchIsMissingWhenItReplays) {
     Database(folder / "f.db", Database::Access::read_write)
         .execute(fmt::format("DELETE FROM batches WHERE id = {}", id));
     Store store(folder / "f.db");
-    const auto damaged = store.replay("llama", [](const Source&, const Batch&, Timestamp) {});
+    const auto damaged = store.replay("llama", expect_no_calls, [](const StoredBatch&) {});
     ASSERT_EQ(damaged.size(), 1u) << id;
     EXPECT_EQ(damaged[0].how, "a batch of it is missing");
   }
@@ -190,10 +190,10 @@ std::string found_at_start(const std::filesystem::path& file) {
   try {
     Store store(file);
     const auto damaged =
-        store.replay("llama", [&](const Source& source, const Batch& batch, Timestamp received) {
-          replayed += fmt::format("{} {} {}\n", source.name, encode_batch(batch),
-                                  received.time_since_epoch().count());
-          for (const Event& event : batch.events) replayed += event.text + "\n";
+        store.replay("llama", expect_no_calls, [&](const StoredBatch& stored) {
+          replayed += fmt::format("{} {} {}\n", stored.source.name, encode_batch(stored.batch),
+                                  stored.received.time_since_epoch().count());
+          for (const Event& event : stored.batch.events) replayed += event.text + "\n";
         });
     if (!damaged.empty()) return damaged.front().how;
     for (const StoredSource& source : store.sources("llama"))
@@ -353,7 +353,7 @@ TEST(OpeningTheStore, ADeletionThatAKillBrokeOffIsEndedLater) {
   Store store(folder / "f.db");
   EXPECT_TRUE(store.jobs().empty());
   EXPECT_TRUE(
-      store.replay("llama", [](const Source&, const Batch&, Timestamp) { FAIL(); }).empty());
+      store.replay("llama", expect_no_calls, [](const StoredBatch&) { FAIL(); }).empty());
   store.finish_deleting();
   Database database(folder / "f.db", Database::Access::read_only);
   EXPECT_EQ(database.number("SELECT count(*) FROM batches"), 0);
@@ -421,7 +421,7 @@ TEST(OpeningTheStore, OpensTheDatabasesOfAllEarlierSchemas) {
     const TemporaryFolder folder;
     make_with_schema(folder / "f.db", version);
     Store store(folder / "f.db");
-    EXPECT_TRUE(store.replay("llama", [](const Source&, const Batch&, Timestamp) {}).empty());
+    EXPECT_TRUE(store.replay("llama", expect_no_calls, [](const StoredBatch&) {}).empty());
     const auto source = store.source("old", "s");
     ASSERT_TRUE(source.has_value());
     EXPECT_EQ(source->position.lines, 7u);

@@ -201,7 +201,7 @@ TEST(Store, IsSharedByThreads) {
         store.sources("llama");
         store.reconcile_findings("llama", 1, {{.id = source}}, kNoon);
         store.findings({});
-        store.replay("llama", [](const Source&, const Batch&, Timestamp) {});
+        store.replay("llama", expect_no_calls, [](const StoredBatch&) {});
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -215,9 +215,9 @@ TEST(Store, MayBeUsedWhileItReplays) {
   Store store(folder / "f.db");
   for (std::uint64_t i = 0; i < 3; ++i) ASSERT_EQ(outcome(store, nth_commit(random, "a", i)), "");
   std::uint64_t seen = 0;
-  store.replay("llama", [&](const Source& source, const Batch&, Timestamp) {
+  store.replay("llama", expect_no_calls, [&](const StoredBatch& stored) {
     EXPECT_EQ(outcome(store, nth_commit(random, "a", 3 + seen)), "");
-    EXPECT_EQ(store.source(source.job, source.name)->position.offset, (4 + seen) * kStep);
+    EXPECT_EQ(store.source("llama", stored.source.name)->position.offset, (4 + seen) * kStep);
     ++seen;
   });
   EXPECT_EQ(seen, 3u) << "what is committed meanwhile is not waited for";

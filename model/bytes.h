@@ -1,4 +1,4 @@
-// Numbers and texts in few bytes: how a batch is written down.
+// Numbers and texts in few bytes: how a batch is written down, and what its calls came to.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +43,7 @@ class ByteWriter {
   std::string bytes_;
 };
 
-// Says that bytes are not what a ByteWriter wrote. Never leaves store/: callers see a Result.
+// Says that bytes are not what a ByteWriter wrote. Whoever reads catches it: callers see a Result.
 struct BadBytes : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -100,6 +100,7 @@ class ByteReader {
   }
 
   bool at_end() const { return rest_.empty(); }
+  std::size_t left() const { return rest_.size(); }
 
  private:
   std::string_view rest_;

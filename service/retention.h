@@ -1,0 +1,46 @@
+// Retention: what is old goes, so that a server that is left running does not fill its disk.
+//
+// A job goes whole. What was found in it stays, evidence lines and all, for as long as findings are
+// kept: the history of a host is longer than the logs of its jobs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "service/clock.h"
+#include "service/live_jobs.h"
+#include "store/store.h"
+
+namespace faultline {
+
+// 0: no limit.
+struct RetentionSettings {
+  std::chrono::seconds jobs{};      // since something came of them
+  std::chrono::seconds findings{};  // since they ended
+  std::uint64_t bytes = 0;          // of all that is stored
+};
+
+class Retention {
+ public:
+  Retention(Store& store, LiveJobs& jobs, Metrics& metrics, RetentionSettings settings)
+      : store_(store), jobs_(jobs), metrics_(metrics), settings_(settings) {}
+
+  // Does what is due, now and then; otherwise it costs nothing.
+  void apply(SteadyTime now);
+
+ private:
+  void forget_old_jobs(Timestamp now);
+  void forget_jobs_for_room(Timestamp now);
+  void forget(const StoredJob& job, ForgottenFor why, std::string_view said);
+  bool may_go(const StoredJob& job) const;
+
+  Store& store_;
+  LiveJobs& jobs_;
+  Metrics& metrics_;
+  RetentionSettings settings_;
+  SteadyTime next_{};
+  bool has_told_of_no_room_ = false;
+};
+
+}  // namespace faultline

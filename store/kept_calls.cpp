@@ -1,0 +1,214 @@
+#include "store/kept_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "store/batch_codec.h"
+#include "store/compressed.h"
+#include "store/prints.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostPackedBytes = std::size_t{1} << 30;
+// Of one transaction, which everybody who writes waits for.
+constexpr int kBatchesAtOnce = 128;
+// A row that becomes longer is rewritten for too few new batches each time.
+constexpr std::size_t kMostInOne = 1024;
+
+struct Row {
+  std::int64_t id = 0;
+  std::string host;
+  std::optional<std::int64_t> rank;
+  Timestamp received;
+  std::vector<HeldBlock> prints;
+  Batch batch;  // without its events
+  bool has_events = false;
+};
+
+struct Reach {
+  std::int64_t source = 0;
+  std::int64_t through = 0;
+};
+
+// The first source, from this one on, with calls that are to be dropped.
+std::optional<Reach> first_to_do(Database& database, std::string_view job, std::int64_t source) {
+  Query row = database.query(
+      "SELECT sources.id, through FROM kept_calls JOIN sources ON sources.job = kept_calls.job "
+      "WHERE kept_calls.job = ? AND sources.id >= ? AND EXISTS (SELECT 1 FROM batches "
+      "WHERE batches.source = sources.id AND prints IS NULL AND batches.id <= through) "
+      "ORDER BY sources.id LIMIT 1",
+      job, source);
+  if (!row.next()) return std::nullopt;
+  return Reach{row.integer(0), row.integer(1)};
+}
+
+constexpr std::string_view kColumns =
+    "SELECT id, host, rank, received, from_offset, to_offset, digest, head_digest, starts_body, "
+    "prints, EXISTS (SELECT 1 FROM events WHERE batch = batches.id), content FROM batches ";
+
+// Nothing: it is damaged.
+std::optional<Row> row_of(const Query& query) {
+  Result<Batch> batch = decode_batch(query.text(11));
+  if (!batch) return std::nullopt;
+  Row row{.id = query.integer(0),
+          .host = std::string(query.text(1)),
+          .rank = query.maybe_integer(2),
+          .received = query.time(3),
+          .batch = *std::move(batch),
+          .has_events = query.integer(10) != 0};
+  if (query.is_null(9) || query.text(9).empty())
+    row.prints = {{.batch = row.id,
+                   .print = {.from_offset = query.bits(4),
+                             .to_offset = query.bits(5),
+                             .digest = query.bits(6),
+                             .head_digest = query.bits(7),
+                             .starts_body = query.integer(8) != 0}}};
+  else
+    row.prints = read_prints(query.text(9));
+  return row;
+}
+
+std::vector<Row> rows_with_calls(Database& database, const Reach& reach) {
+  std::vector<Row> rows;
+  Query query =
+      database.query(fmt::format("{}WHERE source = ? AND prints IS NULL AND id <= ? ORDER BY id "
+                                 "LIMIT ?",
+                                 kColumns),
+                     reach.source, reach.through, kBatchesAtOnce);
+  while (query.next()) {
+    std::optional<Row> row = row_of(query);
+    if (!row) break;
+    rows.push_back(*std::move(row));
+  }
+  return rows;
+}
+
+// The one before them, if calls may be told with it.
+std::optional<Row> row_before(Database& database, std::int64_t source, std::int64_t id) {
+  Query query = database.query(
+      fmt::format("{}WHERE source = ? AND id < ? ORDER BY id DESC LIMIT 1", kColumns), source, id);
+  if (!query.next() || query.is_null(9)) return std::nullopt;
+  return row_of(query);
+}
+
+std::int64_t first_of(Database& database, std::int64_t source) {
+  Query query = database.query("SELECT min(id) FROM batches WHERE source = ?", source);
+  query.next();
+  return query.integer(0);
+}
+
+// When calls came is still known, for it is also when lines came.
+void drop_calls(Batch& batch) {
+  CallRun when;
+  bool is_dated = false;
+  for (const CallRun& run : batch.runs)
+    for (const EventTime& time : {run.first_time, run.last_time}) {
+      if (!time.wall_us) continue;
+      if (!is_dated || *time.wall_us < *when.first_time.wall_us) when.first_time = time;
+      if (!is_dated || *time.wall_us > *when.last_time.wall_us) when.last_time = time;
+      is_dated = true;
+    }
+  batch.signatures.clear();
+  batch.runs.clear();
+  if (is_dated) batch.runs.push_back(std::move(when));
+}
+
+void add_counts(std::map<std::string, std::uint64_t>& counts,
+                const std::map<std::string, std::uint64_t>& more) {
+  for (const auto& [name, count] : more) counts[name] += count;
+}
+
+// Both without calls and events.
+void append(Batch& batch, Batch next) {
+  batch.to_offset = next.to_offset;
+  batch.lines += next.lines;
+  batch.recognized += next.recognized;
+  batch.skipped += next.skipped;
+  batch.end = next.end;
+  add_counts(batch.dialects, next.dialects);
+  add_counts(batch.subsystems, next.subsystems);
+  for (Speaker& speaker : next.speakers)
+    if (std::ranges::find(batch.speakers, speaker) == batch.speakers.end())
+      batch.speakers.push_back(std::move(speaker));
+  batch.runs.insert(batch.runs.end(), next.runs.begin(), next.runs.end());
+  drop_calls(batch);
+}
+
+bool can_join(const Row& row, const Row& next) {
+  return !row.has_events && !next.has_events && row.host == next.host && row.rank == next.rank &&
+         row.batch.to_offset == next.batch.from_offset &&
+         row.prints.size() + next.prints.size() <= kMostInOne;
+}
+
+void write(Database& database, const Row& row) {
+  const std::string content = encode_batch(row.batch);
+  const std::string prints = row.prints.size() > 1 ? write_prints(row.prints) : std::string();
+  const bool starts_body = std::ranges::any_of(
+      row.prints, [](const HeldBlock& block) { return block.print.starts_body; });
+  database.run(
+      "UPDATE batches SET received = ?, from_offset = ?, to_offset = ?, starts_body = ?, "
+      "content = ?, prints = ? WHERE id = ?",
+      row.received, row.prints.front().print.from_offset, row.prints.back().print.to_offset,
+      starts_body, Blob{content}, Blob{prints}, row.id);
+}
+
+// Into the later of the two: what stood behind a batch still stands behind it.
+Row joined(Database& database, Row row, Row next) {
+  database.run("DELETE FROM batches WHERE id = ?", row.id);
+  row.id = next.id;
+  row.received = std::max(row.received, next.received);
+  row.prints.insert(row.prints.end(), next.prints.begin(), next.prints.end());
+  append(row.batch, std::move(next.batch));
+  return row;
+}
+
+}  // namespace
+
+void put_kept_calls(Database& database, std::string_view job, std::int64_t through,
+                    std::string_view content) {
+  database.run("INSERT OR REPLACE INTO kept_calls (job, through, content) VALUES (?, ?, ?)", job,
+               through, Blob{content});
+}
+
+std::optional<KeptCalls> select_kept_calls(Database& database, std::string_view job) {
+  Query row = database.query("SELECT through, content FROM kept_calls WHERE job = ?", job);
+  if (!row.next()) return std::nullopt;
+  return KeptCalls{row.integer(0), decompressed(row.text(1), kMostPackedBytes)};
+}
+
+void delete_kept_calls(Database& database, std::string_view job) {
+  database.run("DELETE FROM kept_calls WHERE job = ?", job);
+}
+
+// The first batch of a source is joined to none: when it came, and in which order sources came,
+// stays known.
+std::optional<std::int64_t> drop_some_calls(Database& database, std::string_view job,
+                                            std::int64_t source) {
+  const std::optional<Reach> reach = first_to_do(database, job, source);
+  if (!reach) return std::nullopt;
+  std::vector<Row> rows = rows_with_calls(database, *reach);
+  if (rows.empty()) return reach->source + 1;  // the next one is damaged, and stays as it is
+  const std::int64_t first = first_of(database, reach->source);
+  std::optional<Row> open = row_before(database, reach->source, rows.front().id);
+  if (open && open->id == first) open.reset();
+  bool is_new = false;  // open has changed
+  for (Row& row : rows) {
+    drop_calls(row.batch);
+    const bool joins = open && can_join(*open, row);
+    if (!joins && is_new) write(database, *open);
+    open = joins ? joined(database, *std::move(open), std::move(row)) : std::move(row);
+    is_new = true;
+    if (open->id != first) continue;
+    write(database, *open);
+    open.reset();
+    is_new = false;
+  }
+  if (is_new) write(database, *open);
+  return reach->source;
+}
+
+}  // namespace faultline

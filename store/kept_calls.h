@@ -1,0 +1,38 @@
+// What the calls of a job came to, kept in place of the calls themselves: a long job has billions
+// of them, and what they came to stays small.
+//
+// First it is kept; from then on a replay gives it, and the calls of the batches that it counts are
+// not to be counted again. Then they are dropped from those batches, some at a time; and batches
+// that hold no events either become one. Whatever moment the power fails at, a replay comes to the
+// same state.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "model/result.h"
+#include "store/sqlite.h"
+
+namespace faultline {
+
+struct KeptCalls {
+  std::int64_t through = 0;    // number of the last batch whose calls it counts
+  Result<std::string> packed;  // or how it is damaged
+};
+
+// `content` is compressed.
+void put_kept_calls(Database& database, std::string_view job, std::int64_t through,
+                    std::string_view content);
+
+// Nothing: none is kept.
+std::optional<KeptCalls> select_kept_calls(Database& database, std::string_view job);
+
+void delete_kept_calls(Database& database, std::string_view job);
+
+// Of some batches of one source. Returns the source to go on with; nothing: all is done.
+std::optional<std::int64_t> drop_some_calls(Database& database, std::string_view job,
+                                            std::int64_t source);
+
+}  // namespace faultline
