@@ -85,23 +85,19 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url) {
   if (subject.ranks.size() == 1) alert.labels["rank"] = std::to_string(subject.ranks.front());
   std::erase_if(alert.labels, [](const auto& label) { return label.second.empty(); });
 
-  const std::string job =
-      fmt::format("{}/api/v1/jobs/{}", external_url, percent_encoded(stored.job));
-  const std::string diagnosis =
-      fmt::format("{}/diagnosis?format=text&attempt={}", job, stored.attempt);
-  alert.generator_url =
-      fmt::format("{}/api/v1/findings/{}", external_url, percent_encoded(finding.id));
-  alert.annotations = {
-      {"summary", cut_at_word(finding.title, kSummaryBytes)},
-      {"since", to_rfc3339(finding.first_seen.value_or(row.began))},
-      {"next_step", text_of(next_step_of(finding))},
-      {"acknowledge",
-       fmt::format("curl -X POST '{}/review?verdict=acknowledged&by=you'", alert.generator_url)},
-      {"description", description_of(stored)},
-      {"confidence", fmt::format("{:.2f}", finding.confidence)},
-      {"attempt", std::to_string(stored.attempt)},
-      {"runbook_url", diagnosis},
-      {"dashboard", job}};
+  const std::string job = percent_encoded(stored.job);
+  const std::string diagnosis = fmt::format("{}/api/v1/jobs/{}/diagnosis?format=text&attempt={}",
+                                            external_url, job, stored.attempt);
+  alert.generator_url = fmt::format("{}/findings/{}", external_url, percent_encoded(finding.id));
+  alert.annotations = {{"summary", cut_at_word(finding.title, kSummaryBytes)},
+                       {"since", to_rfc3339(finding.first_seen.value_or(row.began))},
+                       {"next_step", text_of(next_step_of(finding))},
+                       {"acknowledge", acknowledge_command(external_url, finding.id)},
+                       {"description", description_of(stored)},
+                       {"confidence", fmt::format("{:.2f}", finding.confidence)},
+                       {"attempt", std::to_string(stored.attempt)},
+                       {"runbook_url", diagnosis},
+                       {"dashboard", fmt::format("{}/jobs/{}", external_url, job)}};
   add_list(alert, "hosts", subject.hosts);
   add_list(alert, "gpus", subject.gpus);
   add_list(alert, "nics", subject.nics);

@@ -1,13 +1,12 @@
 // GET /api/v1/jobs/{job}/diagnosis
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <boost/json.hpp>
 #include <variant>
 #include <vector>
 
+#include "http/attempt.h"
 #include "http/handlers.h"
-#include "http/page.h"
 #include "http/problem.h"
 #include "model/json.h"
 #include "rules/answer/diagnosis_forms.h"
@@ -84,19 +83,12 @@ Response show_diagnosis(const Request& request, Services& services) {
   if (!explain) return problem_response(explain.error());
   const Result<bool> verbose = request.query.boolean("verbose");
   if (!verbose) return problem_response(verbose.error());
-  const auto attempt = request.query.number("attempt", 1);
-  if (!attempt) return problem_response(attempt.error());
-  const std::string& job = request.path_value("job");
-  const auto diagnosis = services.jobs.diagnosis(
-      job, static_cast<int>(std::min<std::uint64_t>(attempt->value_or(0), 1 << 30)));
-  if (!diagnosis) return no_such_job(job);
-  if (*attempt && **attempt != static_cast<std::uint64_t>(diagnosis->attempt))
-    return problem_response(Error{
-        Error::Kind::not_found,
-        fmt::format("the job has no attempt {}; its latest is {}", **attempt, diagnosis->attempt)});
+  const auto meant = diagnosis_meant(request, services);
+  if (const Response* none = std::get_if<Response>(&meant)) return *none;
+  const auto& diagnosis = std::get<std::shared_ptr<const Diagnosis>>(meant);
   const std::string_view name = std::get<std::string_view>(form);
   std::vector<RankView> ranks;
-  if (name == "html") ranks = services.jobs.ranks(job, *diagnosis).value_or(ranks);
+  if (name == "html") ranks = services.jobs.ranks(diagnosis->job, *diagnosis).value_or(ranks);
   const Diagnosis told = addressed(*diagnosis, server_of(request));
   Response response = answer(told, name, *explain, *verbose, ranks);
   response.headers.emplace_back("Vary", "Accept");

@@ -142,10 +142,18 @@ Response review_finding(const Request& request, Services& services) {
 Response show_finding(const Request& request, Services& services) {
   FindingFilter filter;
   filter.id = request.path_value("id");
-  filter.limit = 1;
+  filter.limit = 1000;
   const FindingPage page = services.store.findings(filter);
-  if (!page.findings.empty()) return Response::json(finding_json(page.findings.front()));
-  return no_such_finding(filter.id);
+  if (page.findings.empty()) return no_such_finding(filter.id);
+  json::value finding = finding_json(page.findings.back());
+  json::array reviews;
+  for (const PastReview& review : services.store.reviews_of(filter.id))
+    reviews.push_back(json::object{{"verdict", review.verdict},
+                                   {"by", review.who},
+                                   {"note", review.note},
+                                   {"time", to_rfc3339(review.time)}});
+  finding.as_object()["reviews"] = std::move(reviews);
+  return Response::json(finding);
 }
 
 }  // namespace faultline

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "http/attempt.h"
 #include "http/enumerator.h"
 #include "http/handlers.h"
 #include "http/page.h"
@@ -192,12 +193,26 @@ Response list_ranks(const Request& request, Services& services) {
   if (!page) return problem_response(page.error());
   const Result<std::uint64_t> after = page->after_number();
   if (!after) return problem_response(after.error());
-  const auto ranks = services.jobs.ranks(request.path_value("job"));
+  const Result<bool> brief = request.query.boolean("brief");
+  if (!brief) return problem_response(brief.error());
+  const auto rank = request.query.number("rank", 0, INT32_MAX);
+  if (!rank) return problem_response(rank.error());
+  const auto meant = diagnosis_meant(request, services);
+  if (const Response* none = std::get_if<Response>(&meant)) return *none;
+  auto ranks = services.jobs.ranks(request.path_value("job"),
+                                   *std::get<std::shared_ptr<const Diagnosis>>(meant));
   if (!ranks) return no_such_job(request.path_value("job"));
+  if (*rank)
+    std::erase_if(*ranks, [&](const RankView& view) {
+      return view.rank != static_cast<std::int64_t>(**rank);
+    });
   const auto first = std::min<std::uint64_t>(*after, ranks->size());
   const auto last = std::min<std::uint64_t>(first + page->limit, ranks->size());
   json::array rows;
-  for (std::uint64_t i = first; i < last; ++i) rows.push_back(to_json((*ranks)[i]));
+  for (std::uint64_t i = first; i < last; ++i) {
+    rows.push_back(to_json((*ranks)[i]));
+    if (*brief) rows.back().as_object().erase("standings");
+  }
   return page_of("ranks", std::move(rows), last == ranks->size() ? "" : std::to_string(last));
 }
 

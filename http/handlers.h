@@ -31,6 +31,8 @@ boost::asio::awaitable<Response> ingest(const Request& request, Services& servic
 // store.
 std::optional<Response> still_reading(Services& services);
 
+Response show_page(const Request& request, Services& services);
+Response show_web_file(const Request& request, Services& services);
 Response list_jobs(const Request& request, Services& services);
 Response show_job(const Request& request, Services& services);
 Response delete_job(const Request& request, Services& services);

@@ -9,6 +9,8 @@ namespace faultline {
 namespace {
 
 constexpr Parameter kJob{"job", "string", "Name of the job."};
+constexpr Parameter kAttempt{"attempt", "integer",
+                             "An attempt of a restarted job; by default the latest."};
 constexpr Parameter kLimit{"limit", "integer", "At most this many, 1 to 1000."};
 constexpr Parameter kCursor{"cursor", "string", "next_cursor of the page before."};
 
@@ -31,7 +33,32 @@ constexpr Scopes kSendersAndReaders{Scope::ingest, Scope::read};
 constexpr Scopes kOperators{Scope::operate};
 constexpr Scopes kAdmins{Scope::admin};
 
+// The page is one file; what its address means, its script finds out.
+Route page_at(std::string_view pattern, std::string_view summary,
+              std::vector<Parameter> query = {}) {
+  return {"GET", pattern, kAnybody,     show_page, summary, std::move(query),
+          true,  false,   Runs::at_once};
+}
+
 const std::vector<Route> kRoutes{
+    page_at("/", "The page for people: what is wrong with which job.",
+            {{"verdict", "string", "Only jobs with this verdict, or one of several: hang,failed."},
+             {"q", "string", "Only jobs whose name or cause holds this."}}),
+    page_at("/jobs/{job}", "The page of one job.", {kAttempt}),
+    page_at("/findings", "The page of what was found.",
+            {{"state", "string", "open, or all."}, {"q", "string", "Only those that hold this."}}),
+    page_at("/findings/{id}", "The page of one finding."),
+    page_at("/hosts", "The page of all hosts.", {{"q", "string", "Only those that hold this."}}),
+    page_at("/hosts/{host}", "The page of one host across its jobs."),
+    {"GET",
+     "/web/{file}",
+     kAnybody,
+     show_web_file,
+     "What the page consists of.",
+     {},
+     true,
+     false,
+     Runs::at_once},
     {"POST", "/api/v1/ingest", kSenders, ingest,
      "Takes logs: plain, gzip, zstd, xz, bzip2, tar, zip or multipart/form-data, read while they "
      "arrive. Answers "
@@ -77,13 +104,17 @@ const std::vector<Route> kRoutes{
       {"explain", "boolean", "true: also how the answer came about (JSON and text)."},
       {"verbose", "boolean",
        "true: text with all lines and steps, what passed, what is not known."},
-      {"attempt", "integer", "An attempt of a restarted job; by default the latest."}}},
+      kAttempt}},
     {"GET",
      "/api/v1/jobs/{job}/ranks",
      kReaders,
      list_ranks,
      "Where every rank stands.",
-     {kLimit, kCursor}},
+     {{"brief", "boolean", "true: without its standing in each communicator."},
+      {"rank", "integer", "Only this one."},
+      kAttempt,
+      kLimit,
+      kCursor}},
     {"GET",
      "/api/v1/jobs/{job}/findings",
      kReaders,

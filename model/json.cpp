@@ -147,7 +147,8 @@ json::object object_of(const JobOverview& job) {
           {"attempts", job.attempts},
           {"last_activity", time_or_null(job.last_activity)},
           {"cause", job.cause},
-          {"confidence", job.confidence ? json::value(*job.confidence) : json::value(nullptr)}};
+          {"confidence", job.confidence ? json::value(*job.confidence) : json::value(nullptr)},
+          {"since", time_or_null(job.since)}};
 }
 
 template <class T>

@@ -21,6 +21,7 @@ struct JobOverview {
   std::optional<Timestamp> last_activity;  // when something last arrived
   std::string cause;                       // the first one's title; empty: none is worth a line
   std::optional<double> confidence;        // in it
+  std::optional<Timestamp> since;          // when the trouble began, as far as lines tell
 };
 
 struct CommunicatorView {

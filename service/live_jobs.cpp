@@ -430,12 +430,6 @@ std::optional<JobDetail> LiveJobs::detail(std::string_view name) {
   return detail_of(job->read().state(), *diagnosis);
 }
 
-std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name) {
-  const std::shared_ptr<Job> job = find(name);
-  if (!job) return std::nullopt;
-  return ranks(name, *diagnose_now(*job));
-}
-
 std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name,
                                                      const Diagnosis& diagnosis) {
   const std::shared_ptr<Job> job = find(name);

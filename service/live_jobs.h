@@ -77,7 +77,6 @@ class LiveJobs {
   std::shared_ptr<const Diagnosis> diagnosis(std::string_view job, int attempt = 0);
   std::optional<JobOverview> overview(std::string_view job);
   std::optional<JobDetail> detail(std::string_view job);
-  std::optional<std::vector<RankView>> ranks(std::string_view job);
   // As of a diagnosis of it.
   std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
 

@@ -394,6 +394,20 @@ std::vector<FindingTally> select_finding_tallies(Database& database) {
   return tallies;
 }
 
+std::vector<PastReview> select_reviews(Database& database, std::string_view id) {
+  std::vector<PastReview> reviews;
+  Query row = database.query(
+      "SELECT verdict, who, note, time FROM reviews WHERE finding IN (SELECT number FROM findings "
+      "WHERE id = ?) ORDER BY reviews.id",
+      id);
+  while (row.next())
+    reviews.push_back({.verdict = std::string(row.text(0)),
+                       .who = std::string(row.text(1)),
+                       .note = std::string(row.text(2)),
+                       .time = row.time(3)});
+  return reviews;
+}
+
 std::vector<ReviewTally> select_review_tallies(Database& database) {
   std::vector<ReviewTally> tallies;
   Query row = database.query(

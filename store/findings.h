@@ -25,6 +25,8 @@ Finding finding_of(const Database& database, std::string_view body);
 FindingPage select_findings(Database& database, const FindingFilter& filter);
 std::uint64_t select_last_change(Database& database);
 
+std::vector<PastReview> select_reviews(Database& database, std::string_view id);  // oldest first
+
 // Returns how many; 0: there are no more.
 std::uint64_t delete_some_ended(Database& database, Timestamp before);
 

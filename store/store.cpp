@@ -229,6 +229,10 @@ std::optional<StoredFinding> Store::review_finding(std::string_view id, const Re
   });
 }
 
+std::vector<PastReview> Store::reviews_of(std::string_view id) {
+  return impl_->read([&](Database& database) { return select_reviews(database, id); });
+}
+
 std::vector<FindingTally> Store::finding_tallies() { return impl_->read(select_finding_tallies); }
 
 std::vector<ReviewTally> Store::review_tallies() { return impl_->read(select_review_tallies); }

@@ -137,6 +137,14 @@ struct Review {
   std::string note;
 };
 
+// A review that was given, and when.
+struct PastReview {
+  std::string verdict;
+  std::string who;
+  std::string note;
+  Timestamp time;
+};
+
 // All findings of a class and severity, for metrics.
 struct FindingTally {
   std::string cause;
@@ -235,6 +243,7 @@ class Store {
   // The latest finding of this id, as it is then; nothing: there is none.
   std::optional<StoredFinding> review_finding(std::string_view id, const Review& review,
                                               Timestamp now);
+  std::vector<PastReview> reviews_of(std::string_view id);  // of a finding, oldest first
   std::vector<FindingTally> finding_tallies();
   std::vector<ReviewTally> review_tallies();
   std::uint64_t last_change();  // of any finding; 0: there are none

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/shown_text.h"
@@ -19,18 +20,18 @@ constexpr std::size_t kMostSymptoms = 40;
 constexpr std::size_t kMostCommand = 1000;
 
 constexpr std::string_view kStyle = R"(
-:root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#2f8f5b;--dim:#7a8496;--wait:#cfe3d7}
+:root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#1f6b42;--dim:#556070;--wait:#cfe3d7}
 @media(prefers-color-scheme:dark){:root{--ink:#e7eaf0;--paper:#14171d;--soft:#1d222b;--line:#39414f;--bad:#f0636d;--odd:#e89a4f;--ok:#58c08a;--dim:#97a1b3;--wait:#2b4436}}
-body{margin:0 auto;max-width:62rem;padding:1.5rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0 0 .3rem}
-.verdict{display:inline-block;padding:.1rem .6rem;border-radius:.3rem;color:#fff;background:var(--dim)}
-.hang,.failed,.corrupt{background:var(--bad)}.slow{background:var(--odd)}.healthy{background:var(--ok)}
+body{margin:0 auto;max-width:62rem;padding:1.5rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
+h1{font-size:1.3rem;margin:0}.culprit{font-size:1.4rem;font-weight:700;line-height:1.3;border-left:.35rem solid var(--bad);padding-left:.7rem;margin:.8rem 0}.culprit .meta{font-weight:400;display:block}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0 0 .3rem}
+.verdict{display:inline-block;padding:.1rem .6rem;border-radius:.3rem;color:#fff;background:#596476}
+.hang,.failed,.corrupt{background:#b82834}.slow{background:#95500a}.healthy{background:#1f6b42}
 .card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:.8rem 0}
-.meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;overflow-x:auto;font-size:.82rem;margin:.5rem 0}
+.meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;white-space:pre-wrap;font-size:.82rem;margin:.5rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;text-align:left;vertical-align:top}
 .fail{color:var(--bad)}.pass{color:var(--ok)}.unknown{color:var(--dim)}
-.picture{overflow-x:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink)}
-rect.in_step{fill:var(--wait)}rect.behind{fill:var(--bad)}rect.diverged{fill:var(--odd)}rect.unknown{fill:var(--soft);stroke:var(--line)}
+svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}svg .host{text-anchor:start}svg .behind+text,svg .diverged+text{fill:#fff}summary{cursor:pointer}
+rect.in_step{fill:var(--wait)}rect.behind{fill:#c22a37}rect.diverged{fill:#95500a}rect.unknown{fill:var(--soft);stroke:var(--line)}
 rect.unseen{fill:none;stroke:var(--dim);stroke-dasharray:3 2}rect.blamed{stroke:var(--bad);stroke-width:3}
 )";
 
@@ -42,6 +43,12 @@ struct Cell {
   int rank = -1;
   std::string state;
   std::string tooltip;
+};
+
+struct HostRow {
+  std::string host;
+  std::vector<Cell> cells;
+  bool is_odd = false;  // not all of it is where its peers are, or it is blamed
 };
 
 std::string tooltip_of(const RankView& rank) {
@@ -56,60 +63,85 @@ std::string tooltip_of(const RankView& rank) {
   return text;
 }
 
-// By host, in the order of ranks; those that were never seen come last.
-std::vector<std::pair<std::string, std::vector<Cell>>> rows_of(const Diagnosis& diagnosis,
-                                                               const std::vector<RankView>& ranks) {
-  std::vector<std::pair<std::string, std::vector<Cell>>> rows;
+// By host, in the order of ranks; those that were never seen come last, and odd ones before others.
+std::vector<HostRow> rows_of(const Diagnosis& diagnosis, const std::vector<RankView>& ranks,
+                             const Subject& blamed) {
+  std::vector<HostRow> rows;
   std::map<std::string, std::size_t> row_of;
   std::set<int> seen;
   for (const RankView& rank : ranks) {
     const auto [row, is_new] = row_of.try_emplace(rank.host, rows.size());
-    if (is_new) rows.push_back({rank.host, {}});
-    rows[row->second].second.push_back({rank.rank, rank.state, tooltip_of(rank)});
+    if (is_new)
+      rows.push_back(
+          {rank.host, {}, std::ranges::find(blamed.hosts, rank.host) != blamed.hosts.end()});
+    rows[row->second].cells.push_back({rank.rank, rank.state, tooltip_of(rank)});
+    rows[row->second].is_odd |=
+        rank.state != "in_step" || std::ranges::find(blamed.ranks, rank.rank) != blamed.ranks.end();
     seen.insert(rank.rank);
   }
   std::vector<Cell> unseen;
   if (!seen.contains(-1))
     for (int rank = 0; rank < diagnosis.ranks.expected; ++rank)
       if (!seen.contains(rank)) unseen.push_back({rank, "unseen", "no line of this rank was seen"});
-  if (!unseen.empty()) rows.push_back({"not seen", std::move(unseen)});
+  if (!unseen.empty()) rows.push_back({"not seen", std::move(unseen), true});
+  std::ranges::stable_partition(rows, &HostRow::is_odd);
   return rows;
 }
 
-std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
-  const auto rows = rows_of(diagnosis, ranks);
-  if (rows.empty()) return {};
-  std::set<int> blamed;
-  if (!diagnosis.root_causes.empty())
-    blamed.insert(diagnosis.root_causes.front().subject.ranks.begin(),
-                  diagnosis.root_causes.front().subject.ranks.end());
+// With tooltips a rank takes three times the bytes.
+std::string drawing(std::span<const HostRow> rows, const std::vector<int>& blamed, bool tooltips) {
   constexpr int kLabel = 170;
   std::string cells;
   int y = 0;
   std::size_t widest = 0;
-  for (const auto& [host, row] : rows) {
-    cells += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", y + 17, shown_in_html(host, 26));
-    for (std::size_t i = 0; i < row.size(); ++i) {
+  for (const HostRow& row : rows) {
+    cells += fmt::format("<text class=\"host\" y=\"{}\">{}</text>\n", y + 17,
+                         shown_in_html(row.host, 26));
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      const Cell& cell = row.cells[i];
       const std::size_t column = i % kMostColumns;
       if (i > 0 && column == 0) y += kCell + kGap;
       widest = std::max(widest, column + 1);
       const int x = kLabel + static_cast<int>(column) * (kCell + kGap);
+      const bool is_blamed = std::ranges::find(blamed, cell.rank) != blamed.end();
+      if (tooltips) cells += fmt::format("<g><title>{}</title>", shown_in_html(cell.tooltip));
       cells += fmt::format(
-          "<g><title>{}</title><rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
-          "rx=\"3\"/><text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text></g>\n",
-          shown_in_html(row[i].tooltip), row[i].state,
-          blamed.contains(row[i].rank) ? " blamed" : "", x, y, kCell, kCell, x + kCell / 2, y + 17,
-          row[i].rank < 0 ? std::string("?") : std::to_string(row[i].rank));
+          "<rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\"/><text "
+          "x=\"{}\" y=\"{}\">{}</text>{}\n",
+          cell.state, is_blamed ? " blamed" : "", x, y, kCell, kCell, x + kCell / 2, y + 17,
+          cell.rank < 0 ? std::string("?") : std::to_string(cell.rank), tooltips ? "</g>" : "");
     }
     y += kCell + kGap;
   }
   const int width = kLabel + static_cast<int>(widest) * (kCell + kGap);
   return fmt::format(
+      "<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" width=\"{0}\" "
+      "height=\"{1}\" viewBox=\"0 -1 {0} {1}\">\n{2}</svg></div>\n",
+      width, y + 2, cells);
+}
+
+// Hosts of a large job that are as they should be are folded: whoever is waited for is seen first.
+std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+  constexpr std::size_t kMostRowsInFull = 32;
+  const Subject blamed =
+      diagnosis.root_causes.empty() ? Subject{} : diagnosis.root_causes.front().subject;
+  const std::vector<HostRow> rows = rows_of(diagnosis, ranks, blamed);
+  if (rows.empty()) return {};
+  std::string out =
       "<h2>Ranks</h2>\n<p class=\"meta\">green: waits where its peers wait · red: others wait for "
       "it · orange: called something else · dashed: never seen · outlined: named by the first "
-      "cause</p>\n<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" "
-      "width=\"{}\" height=\"{}\">\n{}</svg></div>\n",
-      width, y + 2, cells);
+      "cause</p>\n";
+  const auto first_usual = std::ranges::find(rows, false, &HostRow::is_odd);
+  const auto shown = rows.size() <= kMostRowsInFull ? rows.end() : first_usual;
+  const bool are_few = shown - rows.begin() <= static_cast<std::ptrdiff_t>(kMostRowsInFull);
+  out += drawing({rows.begin(), shown}, blamed.ranks, are_few);
+  if (shown == rows.end()) return out;
+  std::size_t folded = 0;
+  for (auto row = shown; row != rows.end(); ++row) folded += row->cells.size();
+  return out + fmt::format(
+                   "<details><summary>{} other hosts, {} ranks: in step with their "
+                   "peers</summary>\n{}</details>\n",
+                   rows.end() - shown, folded, drawing({shown, rows.end()}, blamed.ranks, false));
 }
 
 std::string command_block(std::string_view command) {
@@ -155,9 +187,9 @@ std::string list(std::string_view heading, const std::vector<Finding>& findings)
 std::string head(const Diagnosis& diagnosis) {
   const Finding* first = causes_of(diagnosis).first();
   std::string out = fmt::format(
-      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p>{}{}</p>\n",
+      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p{}>{}{}</p>\n",
       shown_in_html(diagnosis.job), name_of(diagnosis.verdict), verdict_of(diagnosis),
-      shown_in_html(culprit_of(diagnosis), 2000),
+      first != nullptr ? " class=\"culprit\"" : "", shown_in_html(culprit_of(diagnosis), 2000),
       first != nullptr ? fmt::format(" <span class=\"meta\">{}</span>", how_sure(*first)) : "");
   if (const Action step = next_step(diagnosis); !step.what.empty())
     out += fmt::format("<p><b>Next{}:</b> {}</p>{}\n",
@@ -236,10 +268,10 @@ std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ran
   std::string out = fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width\"><title>{}: {}</title><style>{}</style></head><body>\n"
-      "{}<p class=\"meta\">attempt {} of {} · as of {} · {} of {} ranks seen</p>\n",
+      "{}<p class=\"meta\">attempt {} of {}{} · {} of {} ranks seen</p>\n",
       job, name_of(diagnosis.verdict), kStyle, head(diagnosis), diagnosis.attempt,
-      diagnosis.attempts, time_text(diagnosis.as_of), diagnosis.ranks.seen,
-      diagnosis.ranks.expected);
+      diagnosis.attempts, diagnosis.as_of ? " · as of " + time_text(diagnosis.as_of) : "",
+      diagnosis.ranks.seen, diagnosis.ranks.expected);
   if (!diagnosis.exclude.hosts.empty())
     out += fmt::format("<p>Restart without <b>{}</b>: <code>{}</code> or <code>{}</code></p>\n",
                        shown_in_html(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),

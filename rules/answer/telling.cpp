@@ -16,18 +16,6 @@ std::optional<Timestamp> time_of(const Diagnosis& diagnosis, const Finding& find
   return entry == diagnosis.timeline.end() ? finding.first_seen : entry->time;
 }
 
-// Of the culprit; where no line of it carries a time, of what followed.
-std::optional<Timestamp> since(const Diagnosis& diagnosis) {
-  const Causes causes = causes_of(diagnosis);
-  const Finding* first = causes.first();
-  if (first == nullptr && !diagnosis.so_far.empty()) return diagnosis.so_far.front().first_seen;
-  if (first == nullptr) return std::nullopt;
-  if (const auto time = time_of(diagnosis, *first)) return time;
-  for (const Finding* symptom : chain_of(diagnosis))
-    if (const auto time = time_of(diagnosis, *symptom)) return time;
-  return std::nullopt;
-}
-
 Action step_of(const MissingEvidence& missing) {
   const bool has_article = missing.what.starts_with("the ") || missing.what.starts_with("a ");
   return {
@@ -73,8 +61,19 @@ Causes causes_of(const Diagnosis& diagnosis) {
   return causes;
 }
 
+std::optional<Timestamp> trouble_since(const Diagnosis& diagnosis) {
+  const Causes causes = causes_of(diagnosis);
+  const Finding* first = causes.first();
+  if (first == nullptr && !diagnosis.so_far.empty()) return diagnosis.so_far.front().first_seen;
+  if (first == nullptr) return std::nullopt;
+  if (const auto time = time_of(diagnosis, *first)) return time;
+  for (const Finding* symptom : chain_of(diagnosis))
+    if (const auto time = time_of(diagnosis, *symptom)) return time;
+  return std::nullopt;
+}
+
 std::string verdict_of(const Diagnosis& diagnosis) {
-  const auto time = since(diagnosis);
+  const auto time = trouble_since(diagnosis);
   return fmt::format(
       "{}{}", name_of(diagnosis.verdict),
       time ? fmt::format(" since {}", to_rfc3339(std::chrono::floor<std::chrono::seconds>(*time)))

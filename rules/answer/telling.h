@@ -25,6 +25,9 @@ struct Causes {
 };
 Causes causes_of(const Diagnosis& diagnosis);
 
+// When the trouble began: of the culprit, or of what followed where no line of it carries a time.
+std::optional<Timestamp> trouble_since(const Diagnosis& diagnosis);
+
 // "hang since 2026-03-05T02:00:35Z"; without a time where no line carries one.
 std::string verdict_of(const Diagnosis& diagnosis);
 

@@ -73,6 +73,7 @@ JobOverview overview_of(const JobState& job, const Diagnosis& diagnosis) {
     overview.cause = first->title;
     overview.confidence = first->confidence;
   }
+  overview.since = trouble_since(diagnosis);
   return overview;
 }
 

@@ -51,7 +51,10 @@ TEST(Alerts, HaveTheLabelsThatRoutesGoBy) {
       {"host", "gpu-node-3"},       {"gpu", "0000:3b:00.0"},  {"rank", "27"},
       {"incident", "ifa"},          {"role", "cause"},        {"finding", "fa"}};
   EXPECT_EQ(alert.labels, expected);
-  EXPECT_EQ(alert.generator_url, kUrl + "/api/v1/findings/fa");
+  EXPECT_EQ(alert.generator_url, kUrl + "/findings/fa");
+  EXPECT_EQ(alert.annotations.at("dashboard"), kUrl + "/jobs/llama%207%2Fb");
+  EXPECT_THAT(alert.annotations.at("acknowledge"),
+              HasSubstr(kUrl + "/api/v1/findings/fa/review?verdict=acknowledged"));
   EXPECT_THAT(alert.annotations.at("runbook_url"),
               HasSubstr("/api/v1/jobs/llama%207%2Fb/diagnosis?format=text&attempt=2"));
   EXPECT_THAT(alert.annotations.at("description"), HasSubstr("Drain the node [nvidia-smi]"));
@@ -126,7 +129,7 @@ TEST(Messages, LeaveNoMarkupOfALogsToSlack) {
   const auto message = boost::json::parse(slack_message(alerts({row("fa", true)})));
   const std::string text(message.at("text").as_string());
   EXPECT_THAT(text, HasSubstr("&lt;b&gt;&amp;"));
-  EXPECT_THAT(text, HasSubstr("<https://faultline.example/api/v1/findings/fa|GPU 0000:3b:00.0"));
+  EXPECT_THAT(text, HasSubstr("<https://faultline.example/findings/fa|GPU 0000:3b:00.0"));
 }
 
 TEST(Messages, AreSigned) {

@@ -124,8 +124,10 @@ TEST_F(Alerting, PagesOnceForACrashOfAThousandRanks) {
   EXPECT_TRUE(labels.contains("host"));
   EXPECT_TRUE(labels.contains("gpu"));
   const std::string url(alert.at("generatorURL").as_string());
-  ASSERT_TRUE(url.starts_with(server.url("/api/v1/findings/"))) << url;
-  const Reply finding = curl(server, url.substr(server.url("").size()));
+  ASSERT_TRUE(url.starts_with(server.url("/findings/"))) << url;
+  const std::string page_of_it = url.substr(server.url("").size());
+  EXPECT_THAT(curl(server, page_of_it).body, HasSubstr("<title>Faultline</title>"));
+  const Reply finding = curl(server, "/api/v1" + page_of_it);
   EXPECT_EQ(finding.json().at("class"), "gpu.off_bus");
   const auto inhibited = alerts("--inhibited");
   ASSERT_GE(inhibited.size(), 1U);

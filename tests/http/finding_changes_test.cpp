@@ -86,6 +86,12 @@ TEST_F(FindingChanges, AreJudgedByOperators) {
   EXPECT_EQ(known.status, 200);
   EXPECT_EQ(known.json().at("review"), "acknowledged");
   EXPECT_EQ(known.json().at("state"), "open");
+  const auto said = curl(server, "/api/v1/findings/" + id).json().at("reviews").as_array();
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0].at("verdict"), "acknowledged");
+  EXPECT_EQ(said[0].at("by"), "ann");
+  EXPECT_EQ(said[0].at("note"), "on it");
+  EXPECT_TRUE(said[0].at("time").is_string());
   const Reply wrong = review(id, "verdict=wrong&by=ann");
   EXPECT_EQ(wrong.json().at("state"), "resolved");
   EXPECT_EQ(wrong.json().at("reason"), "wrong");

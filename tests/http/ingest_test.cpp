@@ -97,6 +97,17 @@ TEST_F(Ingest, NamesTheCauseOnceLogsAndDmesgAreIn) {
   const auto rest = curl(server, "/api/v1/jobs/llama/ranks?limit=60&cursor=" + cursor).json();
   EXPECT_EQ(rest.at("ranks").as_array().size(), 4U);
   EXPECT_TRUE(rest.at("next_cursor").is_null());
+  const auto brief = curl(server, "/api/v1/jobs/llama/ranks?brief=true&attempt=1").json();
+  EXPECT_EQ(brief.at("ranks").as_array().size(), 64U);
+  EXPECT_EQ(brief.at("ranks").at(27).at("state"), "behind");
+  EXPECT_FALSE(brief.at("ranks").at(27).as_object().contains("standings"));
+  const auto one = curl(server, "/api/v1/jobs/llama/ranks?rank=27").json();
+  ASSERT_EQ(one.at("ranks").as_array().size(), 1U);
+  EXPECT_EQ(one.at("ranks").at(0).at("host"), "gpu-node-3");
+  EXPECT_FALSE(one.at("ranks").at(0).at("standings").as_array().empty());
+  for (const char* query : {"brief=perhaps", "rank=-1", "rank=x", "attempt=0"})
+    EXPECT_EQ(curl(server, std::string("/api/v1/jobs/llama/ranks?") + query).status, 400) << query;
+  EXPECT_EQ(curl(server, "/api/v1/jobs/llama/ranks?attempt=7").status, 404);
 
   const auto jobs = curl(server, "/api/v1/jobs").json();
   EXPECT_EQ(jobs.at("jobs").at(0).at("job").as_string(), "llama");

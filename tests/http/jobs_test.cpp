@@ -58,9 +58,18 @@ TEST_F(Jobs, AreListedWithTheirCause) {
   ASSERT_EQ(jobs.size(), 3U);
   EXPECT_EQ(jobs[0].at("cause"), "GPU 0000:3b:00.0 on n1 fell off the bus (Xid 79)");
   EXPECT_TRUE(jobs[0].at("confidence").is_number());
+  EXPECT_TRUE(jobs[0].at("since").is_null()) << "its only line has the uptime of a host";
   EXPECT_EQ(jobs[2].at("job"), "gamma");
   EXPECT_EQ(jobs[2].at("cause"), "");
   EXPECT_TRUE(jobs[2].at("confidence").is_null());
+}
+
+TEST_F(Jobs, TellSinceWhenTheyAreInTrouble) {
+  send("alpha",
+       "2026-03-05T02:47:10Z n1 kernel: NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen "
+       "off the bus.");
+  EXPECT_EQ(list().at("jobs").at(0).at("since"), "2026-03-05T02:47:10Z");
+  EXPECT_EQ(curl(server, "/api/v1/jobs/alpha").json().at("since"), "2026-03-05T02:47:10Z");
 }
 
 TEST_F(Jobs, AreChosenByVerdictAndTime) {

@@ -157,7 +157,7 @@ TEST(JobJson, IsTheOverviewWithItsParts) {
   EXPECT_EQ(
       compact(to_json(job)),
       R"({"job":"llama","verdict":"healthy","ranks":{"expected":2,"seen":1},"attempts":1,)"
-      R"("last_activity":"2026-03-05T02:46:59.123Z","cause":"","confidence":null,"hosts":["n1"],)"
+      R"("last_activity":"2026-03-05T02:46:59.123Z","cause":"","confidence":null,"since":null,"hosts":["n1"],)"
       R"("gpus":[{"host":"n1","gpu":"0000:3b:00.0","uuid":"","rank":3},)"
       R"({"host":"n2","gpu":"","uuid":"","rank":null}],"nics":[],)"
       R"("communicators":[{"id":"0x9f3c","nranks":2,"members_seen":1,"furthest":7,)"

@@ -1,5 +1,6 @@
 #include "rules/answer/diagnosis_forms.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -181,6 +182,25 @@ TEST(DiagnosisForms, TheHtmlFileDrawsEveryRankAndNeedsNothingElse) {
   EXPECT_THAT(page, HasSubstr("<rect class=\"behind blamed\""));
   for (const char* outside : {"http://", "https://", "src=", "@import", "<script"})
     EXPECT_THAT(page, Not(HasSubstr(outside))) << outside;
+}
+
+TEST(DiagnosisForms, TheHtmlFileOfALargeJobShowsTheOneThatIsWaitedForAndFoldsTheOthers) {
+  const Job job = hung_job();
+  const Diagnosis diagnosis = job.diagnosis();
+  std::vector<RankView> views;
+  for (int rank = 0; rank < 1024; ++rank)
+    views.push_back({.rank = rank,
+                     .host = fmt::format("gpu-node-{}", rank / 8),
+                     .gpu = "0000:3b:00.0",
+                     .state = rank == 900 ? "behind" : "in_step",
+                     .standings = std::vector<StandingView>(
+                         4, {.communicator = "0x9f3c51a07e22d001",
+                             .last_call = "AllReduce(count 8388608, bfloat16, sum)"})});
+  const std::string page = to_html(diagnosis, views);
+  EXPECT_LT(page.size(), std::size_t{300} * 1000);
+  EXPECT_LT(page.find(">900</text>"), page.find("<details>"));
+  EXPECT_GT(page.find(">500</text>"), page.find("<details>"));
+  EXPECT_THAT(page, HasSubstr("126 other hosts, 1008 ranks: in step with their peers"));
 }
 
 TEST(DiagnosisForms, WordsOfALogCannotBecomeMarkup) {

@@ -98,9 +98,9 @@ TEST_F(LongRunning, WhatCallsCameToTakesTheirPlaceAndTheJobStaysTheSame) {
   for (std::uint64_t index = 0; index < 12; ++index) commit(nth_of_many_calls(index, 1));
   const auto ranks = [&] {
     std::string all;
-    const std::vector<RankView> views = server->jobs.ranks("long").value();
-    for (const RankView& rank : views)
-      all += boost::json::serialize(to_json(rank)) + "\n";
+    const std::vector<RankView> views =
+        server->jobs.ranks("long", *server->jobs.diagnosis("long")).value();
+    for (const RankView& rank : views) all += boost::json::serialize(to_json(rank)) + "\n";
     return all;
   };
   const std::string before = ranks();

@@ -1,0 +1,69 @@
+// GET / and its like: the page for people, which asks the API for all that it shows. Its files hold
+// nothing of any job, so that anybody may have them.
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "http/handlers.h"
+#include "http/problem.h"
+#include "http/web_files.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::string_view kPage = "index.html";
+
+// What the page shows are words of strangers' logs: nothing in them may run, and nothing may be
+// fetched from or told to anybody else.
+constexpr std::string_view kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' "
+    "data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'";
+
+std::string_view type_of(std::string_view name) {
+  if (name.ends_with(".html")) return "text/html; charset=utf-8";
+  if (name.ends_with(".css")) return "text/css; charset=utf-8";
+  if (name.ends_with(".svg")) return "image/svg+xml";
+  return "text/javascript; charset=utf-8";
+}
+
+Response file_answer(const Request& request, const WebFile& file) {
+  const std::string tag =
+      fmt::format("\"{:016x}\"", XXH3_64bits(file.text.data(), file.text.size()));
+  Headers headers{
+      {"Content-Security-Policy", std::string(kPolicy)},
+      {"Referrer-Policy", "no-referrer"},
+      {"Cross-Origin-Opener-Policy", "same-origin"},
+      {"Cross-Origin-Resource-Policy", "same-origin"},
+      {"Cache-Control", "no-cache"},  // kept, and asked for again: another release has others
+      {"ETag", tag}};
+  if (request.header("If-None-Match").find(tag) != std::string_view::npos)
+    return {.status = 304, .headers = std::move(headers)};
+  Response response = Response::text(std::string(file.text), std::string(type_of(file.name)));
+  response.headers = std::move(headers);
+  return response;
+}
+
+const WebFile* web_file(std::string_view name) {
+  const auto file = std::ranges::find(web_files(), name, &WebFile::name);
+  return file == web_files().end() ? nullptr : &*file;
+}
+
+}  // namespace
+
+Response show_page(const Request& request, Services&) {
+  return file_answer(request, *web_file(kPage));
+}
+
+Response show_web_file(const Request& request, Services&) {
+  const std::string& name = request.path_value("file");
+  const WebFile* file = web_file(name);
+  if (file == nullptr)
+    return problem_response(
+        Error{Error::Kind::not_found,
+              fmt::format("the page has no file that is named \"{}\"", printable_name(name))});
+  return file_answer(request, *file);
+}
+
+}  // namespace faultline

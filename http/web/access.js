@@ -1,0 +1,42 @@
+// The token that the server may ask for. It is kept by this tab alone.
+import {byId} from './dom.js';
+
+const KEY = 'faultline-token';
+let asking = null;     // all requests that were refused wait for one answer
+let declined = false;  // whoever gives none is not asked again and again
+
+export const token = () => sessionStorage.getItem(KEY) ?? '';
+
+// Resolves to whether there is another token now. `why`: the server's own words.
+export async function askForToken(why) {
+  if (declined) return false;
+  asking ??= ask(why).finally(() => { asking = null; });
+  const given = await asking;
+  declined = !given;
+  return given;
+}
+
+// Because somebody wants to.
+export function askAnew() {
+  declined = false;
+  return askForToken('');
+}
+
+function ask(why) {
+  const dialog = byId('token-dialog');
+  const input = byId('token');
+  byId('token-why').textContent = why;
+  input.value = '';
+  dialog.returnValue = '';
+  dialog.showModal();
+  input.focus();
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      const given = input.value.trim();
+      input.value = '';
+      if (dialog.returnValue !== 'use' || !given) return resolve(false);
+      sessionStorage.setItem(KEY, given);
+      resolve(true);
+    }, {once: true});
+  });
+}

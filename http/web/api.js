@@ -1,0 +1,67 @@
+// Asks the server. What it refuses is a Problem with its own words.
+import {askForToken, token} from './access.js';
+
+export class Problem extends Error {
+  constructor(detail, status, retryAfter) {
+    super(detail);
+    this.status = status;          // 0: the server was not reached
+    this.retryAfter = retryAfter;  // seconds; 0: it names none
+  }
+}
+
+// Answered as fetch() does, but only by a server that says yes.
+export async function send(path, options = {}) {
+  for (;;) {
+    const used = token();
+    const response = await reach(path, used, options);
+    if (response.ok) return response;
+    const problem = await problemOf(response);
+    if (response.status !== 401) throw problem;
+    // Somebody may have given another meanwhile.
+    if (token() === used && !await askForToken(used ? problem.message : '')) throw problem;
+  }
+}
+
+async function reach(path, used, {headers = {}, ...options}) {
+  try {
+    // Credentials are left out: else the browser itself would ask for a password.
+    return await fetch(path, {...options, credentials: 'omit', cache: 'no-store',
+      headers: {...headers, ...(used && {Authorization: `Bearer ${used}`})}});
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem('The server cannot be reached.', 0, 0);
+  }
+}
+
+async function problemOf(response) {
+  const said = await response.json().catch(() => ({}));
+  return new Problem(said.detail ?? `The server answered ${response.status}.`, response.status,
+    Number(response.headers.get('Retry-After') ?? 0));
+}
+
+export const ask = async (path, signal) => (await send(path, {signal})).json();
+
+export const tell = async (path, said) =>
+  (await send(path, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(said)})).json();
+
+// All pages of a list, up to so many rows. `more`: there are others.
+export async function askAll(path, name, signal, most = 5000) {
+  const rows = [];
+  let cursor = null;
+  do {
+    const url = new URL(path, location.origin);
+    url.searchParams.set('limit', '1000');
+    if (cursor) url.searchParams.set('cursor', cursor);
+    const page = await ask(url.pathname + url.search, signal);
+    rows.push(...page[name]);
+    cursor = page.next_cursor;
+  } while (cursor && rows.length < most);
+  return {rows, more: cursor !== null};
+}
+
+// null where there is no such thing, or none that this token is good for.
+export const askMaybe = (path, signal) =>
+  ask(path, signal).catch((problem) => {
+    if (problem.status === 404 || problem.status === 403) return null;
+    throw problem;
+  });

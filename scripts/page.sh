@@ -1,0 +1,18 @@
+# shellcheck shell=bash
+# The page that a server serves, looked at as a browser does.
+
+# page_tests: Chromium is the system's; what drives it and judges it comes from npm, at the versions of the lock file.
+page_tests() {
+  need_packages browser
+  command -v npm >/dev/null || need_packages node
+  local work=build/page
+  mkdir -p "$work/shots"
+  cp tests/page/*.mjs tests/page/package.json tests/page/package-lock.json "$work/"
+  if [[ ! -e $work/node_modules/.package-lock.json || $work/package-lock.json -nt $work/node_modules/.package-lock.json ]]; then
+    say "fetching what drives the browser"
+    npm ci --prefix "$work" --no-audit --no-fund --loglevel=error >&2
+  fi
+  FAULTLINE_BINARY=$PWD/build/release/faultline CHROMIUM=$(command -v chromium) SHOTS=$PWD/$work/shots \
+    node --test "$@" "$work/page_test.mjs"
+  say "what it looked like: $work/shots"
+}

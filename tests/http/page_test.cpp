@@ -1,0 +1,122 @@
+// The page for people, from the real server. What it looks like in a browser is ./dev page's to
+// tell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "curl.h"
+#include "http/tokens.h"
+#include "server_process.h"
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kAddresses{"/",      "/jobs/llama", "/findings", "/findings/f1",
+                                          "/hosts", "/hosts/n1",   "/?q=llama"};
+
+// The files that the page names, as paths.
+std::vector<std::string> files_of(const std::string& page) {
+  std::vector<std::string> files;
+  for (std::size_t at = page.find("\"/web/"); at != std::string::npos;
+       at = page.find("\"/web/", at + 1))
+    files.push_back(page.substr(at + 1, page.find('"', at + 1) - at - 1));
+  return files;
+}
+
+struct Page : testing::Test {
+  std::string head(const std::string& path, const std::string& flags = "") {
+    return curl(server, path, "-I " + flags).body;
+  }
+
+  Workshop workshop;
+  ServerProcess server{workshop.folder()};
+};
+
+TEST_F(Page, IsTheSameAtEachOfItsAddressesAndLetsNothingElseRun) {
+  const std::string page = curl(server, "/").body;
+  EXPECT_THAT(page, HasSubstr("<title>Faultline</title>"));
+  for (const std::string& address : kAddresses) {
+    SCOPED_TRACE(address);
+    EXPECT_EQ(curl(server, address).body, page);
+    const std::string sent = head(address);
+    EXPECT_THAT(sent, HasSubstr("HTTP/1.1 200 OK\r\n"));
+    EXPECT_THAT(sent, HasSubstr("Content-Type: text/html; charset=utf-8\r\n"));
+    EXPECT_THAT(
+        sent, HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
+                        "'self'; connect-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
+                        "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"));
+    for (const char* header :
+         {"X-Content-Type-Options: nosniff\r\n", "Referrer-Policy: no-referrer\r\n", "ETag: \""})
+      EXPECT_THAT(sent, HasSubstr(header));
+  }
+  EXPECT_EQ(curl(server, "/?colour=red").status, 400);
+  EXPECT_EQ(curl(server, "/", "-X POST").status, 405);
+}
+
+TEST_F(Page, HasAllFilesThatItNamesAndTheseNameNoOthers) {
+  std::vector<std::string> files = files_of(curl(server, "/").body);
+  ASSERT_GT(files.size(), 3U);
+  std::string all;
+  for (const std::string& file : files) {
+    SCOPED_TRACE(file);
+    const Reply reply = curl(server, file);
+    EXPECT_EQ(reply.status, 200);
+    EXPECT_THAT(head(file), HasSubstr(file.ends_with(".js")    ? "Content-Type: text/javascript"
+                                      : file.ends_with(".css") ? "Content-Type: text/css"
+                                                               : "Content-Type: image/svg+xml"));
+    for (const char* sink : {"innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "https://"})
+      EXPECT_THAT(reply.body, Not(HasSubstr(sink)));
+    for (std::size_t at = reply.body.find(" from './"); at != std::string::npos;
+         at = reply.body.find(" from './", at + 1)) {
+      const std::size_t begin = at + std::string(" from './").size();
+      EXPECT_THAT(
+          files, testing::Contains("/web/" +
+                                   reply.body.substr(begin, reply.body.find('\'', begin) - begin)));
+    }
+    all += reply.body;
+  }
+  workshop.write("all", all + curl(server, "/").body);
+  EXPECT_LT(workshop.make("gzip -c all > out").size(), std::size_t{150} * 1000);
+  EXPECT_EQ(curl(server, "/web/nothing.js").status, 404);
+  EXPECT_EQ(curl(server, "/web/..%2F..%2Fetc%2Fpasswd").status, 404);
+}
+
+TEST_F(Page, IsNotSentAgainToWhoHasIt) {
+  const std::string sent = head("/web/app.js");
+  const std::size_t at = sent.find("ETag: ") + 6;
+  const std::string tag = sent.substr(at, sent.find('\r', at) - at);
+  const Reply again = curl(server, "/web/app.js", "-H 'If-None-Match: " + tag + "'");
+  EXPECT_EQ(again.status, 304);
+  EXPECT_EQ(again.body, "");
+  EXPECT_EQ(curl(server, "/web/app.js", "-H 'If-None-Match: \"another\"'").status, 200);
+}
+
+TEST_F(Page, IsForThisServersNamesOnly) {
+  EXPECT_EQ(curl(server, "/", "-H 'Host: rebound.example'").status, 421);
+  EXPECT_EQ(curl(server, "/web/app.js", "-H 'Host: rebound.example'").status, 421);
+}
+
+TEST(PageWithTokens, IsForAnybodyAndWhatItAsksIsNot) {
+  Workshop workshop;
+  const NewToken reader = new_token("reader", {Scope::read});
+  workshop.write("tokens", line_of(reader.token) + "\n");
+  ServerProcess server(workshop.folder(), {"--tokens", (workshop.folder() / "tokens").string()});
+  await_ready(server);
+  for (const std::string& address : kAddresses) EXPECT_EQ(curl(server, address).status, 200);
+  for (const std::string& file : files_of(curl(server, "/").body))
+    EXPECT_EQ(curl(server, file).status, 200) << file;
+  EXPECT_EQ(curl(server, "/api/v1/jobs").status, 401);
+  EXPECT_EQ(curl(server, "/api/v1/findings/stream").status, 401);
+  const std::string shown = "-H 'Authorization: Bearer " + reader.secret + "'";
+  EXPECT_EQ(curl(server, "/api/v1/jobs", shown).status, 200);
+}
+
+}  // namespace
+}  // namespace faultline

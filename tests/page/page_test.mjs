@@ -1,0 +1,278 @@
+// The page as a browser shows it: the real server, jobs whose culprit is known, Chromium. `./dev page` runs it.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import {after, before, test} from 'node:test';
+import puppeteer from 'puppeteer-core';
+import {Server, run} from './server.mjs';
+import {SCHEMES, SIZES, Tab} from './watched.mjs';
+
+const {FAULTLINE_BINARY: binary, CHROMIUM: chromium, SHOTS: shots} = process.env;
+const MARKUP = '<script>alert(1)</script>';
+const OFF_BUS = '[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has fallen off the bus.\n';
+const SOON_ENOUGH = 500;  // ms to the first contentful paint
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'faultline_page.'));
+const jobs = {};
+let browser;
+let server;
+
+before(async () => {
+  fs.mkdirSync(shots, {recursive: true});
+  server = await new Server(binary, path.join(folder, 'open')).start();
+  jobs.small = await server.simulate('llama-64', 'gpu_off_bus', 8);
+  jobs.large = await server.simulate('llama-1024', 'gpu_off_bus', 128);
+  await server.simulate('gpt-ok', 'healthy', 2);
+  await server.send(`hostile ${MARKUP}`, `[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=${MARKUP}, GPU has fallen off the bus.\n`, '&host=gpu-7');
+  browser = await puppeteer.launch({executablePath: chromium, headless: true, args: os.userInfo().uid === 0 ? ['--no-sandbox'] : []});
+});
+
+after(async () => {
+  await browser?.close();
+  await server?.kill();
+  fs.rmSync(folder, {recursive: true});
+});
+
+const firstCauseOf = async (job) => (await server.ask(`/api/v1/jobs/${job}/diagnosis`)).root_causes[0];
+
+for (const size of SIZES)
+  for (const scheme of SCHEMES) {
+    const look = `${size.width}x${size.height}, ${scheme}`;
+
+    for (const name of ['small', 'large'])
+      test(`who is to blame is seen at once (${name} job, ${look})`, async () => {
+        const {job, host, rank} = jobs[name];
+        const tab = await Tab.open(browser, server, size, scheme);
+        await tab.go(`/jobs/${job}`);
+        await tab.page.screenshot({path: path.join(shots, `${job}-${size.width}-${scheme}.png`)});
+        assert.match(await tab.text('#culprit-title'), new RegExp(`on ${host} fell off the bus`));
+        assert.equal(await tab.text('.subject li:first-child'), `rank ${rank}`);
+        for (const what of ['#culprit-title', '.subject', '.facts', '#next-title']) assert.ok(await tab.isSeen(what), what);
+        // A phone has no room for the picture beside it; the rank is named above.
+        if (size.width > 900) {
+          assert.equal(await tab.text('button.cell.behind'), `◀${rank}`);
+          assert.ok(await tab.isSeen('button.cell.behind'), 'the rank in the picture');
+        }
+        if (size.width > 900 && name === 'large') assert.ok(await tab.isSeen('.square:last-child'), 'all 128 hosts');
+        assert.deepEqual(tab.wrong, []);
+        await tab.close();
+      });
+
+    test(`every page can be read by all, and asks nobody else (${look})`, async () => {
+      const tab = await Tab.open(browser, server, size, scheme);
+      const cause = await firstCauseOf(jobs.small.job);
+      const paints = [];
+      for (const where of ['/', `/jobs/${jobs.small.job}`, `/jobs/${jobs.large.job}`, '/jobs/gpt-ok', `/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`,
+        '/findings', `/findings/${cause.finding}`, '/hosts', `/hosts/${jobs.small.host}`, '/?q=llama&verdict=hang']) {
+        await tab.go(where);
+        paints.push(await tab.firstPaint());
+        await tab.unfoldAll();
+        assert.deepEqual(await tab.violations(), [], where);
+        assert.equal(await tab.scrollsSideways(), false, `${where} scrolls sideways`);
+        await tab.page.screenshot({path: path.join(shots, `${where.replace(/[^a-z0-9]+/gi, '_')}-${size.width}-${scheme}-whole.png`), fullPage: true});
+      }
+      assert.deepEqual(tab.wrong, []);
+      assert.ok(Math.max(...paints) < SOON_ENOUGH, `first contentful paints: ${paints.map(Math.round).join(' ')} ms`);
+      await tab.close();
+    });
+  }
+
+test('the smallest phone needs no scrolling sideways', async () => {
+  const tab = await Tab.open(browser, server, {width: 320, height: 568, isMobile: true, hasTouch: true});
+  for (const where of ['/', '/jobs/llama-64', '/jobs/llama-1024', '/findings', '/hosts', `/hosts/${jobs.small.host}`]) {
+    await tab.go(where);
+    await tab.unfoldAll();
+    assert.equal(await tab.scrollsSideways(), false, where);
+    assert.ok(await tab.isSeen('#help'), where);
+  }
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('markup in a log and in a name stays text', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go(`/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`);
+  assert.ok((await tab.text('.lines')).includes(MARKUP));
+  assert.ok((await tab.text('h1')).includes(MARKUP));
+  for (const where of ['/', '/findings', '/hosts/gpu-7']) {
+    await tab.go(where);
+    await tab.waitFor((markup) => document.querySelector('main').textContent.includes(markup), MARKUP);
+  }
+  assert.equal(await tab.page.$$eval('script', (scripts) => scripts.length), 1);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('a finding is acknowledged with the keyboard alone, and the note is kept', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/');
+  await tab.tabTo('.row[href="/jobs/llama-64"]');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForSelector('#review-by');
+  await tab.tabTo('#review-by');
+  await tab.page.keyboard.type('ann');
+  await tab.tabTo('#review-note');
+  await tab.page.keyboard.type('power-cycling it');
+  await tab.page.keyboard.down('Shift');
+  await tab.tabTo('#review-acknowledged');
+  await tab.page.keyboard.up('Shift');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForSelector('.taken');
+  assert.match(await tab.text('.reviews'), /taken care of says ann, .*: power-cycling it/);
+  assert.match(await tab.text('#said'), /taken care of/);
+  const {review, reviews} = await server.ask(`/api/v1/findings/${(await firstCauseOf('llama-64')).finding}`);
+  assert.equal(review, 'acknowledged');
+  assert.deepEqual([reviews[0].by, reviews[0].note], ['ann', 'power-cycling it']);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('single keys lead to jobs, through lists and to help, unless they are switched off', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/');
+  await tab.page.keyboard.press('j');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForSelector('#culprit-title');
+  assert.equal(await tab.page.evaluate(() => document.activeElement.tagName), 'H1', 'the heading of the new page has the focus');
+  await tab.page.keyboard.press('f');
+  await tab.waitFor(() => document.querySelector('h1')?.textContent === 'Findings');
+  await tab.page.keyboard.press('/');
+  await tab.page.keyboard.type('gpu-7 j');
+  await tab.waitFor(() => location.search === '?q=gpu-7+j');
+  await tab.page.keyboard.press('Escape');
+  await tab.page.keyboard.press('?');
+  await tab.page.waitForSelector('#help-dialog[open]');
+  assert.deepEqual(await tab.violations(), []);
+  await tab.tabTo('#keys-on');
+  await tab.page.keyboard.press('Space');
+  await tab.page.keyboard.press('Escape');
+  await tab.page.keyboard.press('h');
+  assert.equal(await tab.page.evaluate(() => location.pathname), '/findings');
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('arrows lead from rank to rank, and one tells where it stands', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/llama-64');
+  await tab.tabTo('button.cell.behind');
+  await tab.page.keyboard.press('ArrowDown');
+  await tab.page.keyboard.press('ArrowUp');
+  assert.ok(await tab.page.evaluate(() => document.activeElement.matches('.cell.behind')));
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForSelector('#standing table');
+  assert.match(await tab.text('#standing'), new RegExp(`Rank ${jobs.small.rank}: behind`));
+  assert.deepEqual(await tab.violations(), []);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('what comes while one looks is shown, also after the server was killed and started again', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/');
+  await tab.page.waitForSelector('.connection.live');
+  await server.kill();
+  await tab.page.waitForSelector('.connection.lost');
+  await server.start();
+  await tab.page.waitForSelector('.connection.live', {timeout: 20_000});
+  const stream = tab.wrong.length;
+  // Sooner than the list is asked for again by itself.
+  await server.send('late', OFF_BUS, '&host=gpu-9');
+  await tab.page.waitForSelector('.row[href="/jobs/late"]', {timeout: 8000});
+  assert.equal(tab.wrong.length, stream, 'what failed was only what could not be reached');
+  assert.ok(tab.wrong.every((what) => /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/.test(what)), tab.wrong.join('\n'));
+  await tab.close();
+});
+
+test('what changes while one reads and types takes nothing away', async () => {
+  await server.send('changing', OFF_BUS, '&host=gpu-8');
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/changing');
+  await tab.page.click('#checks summary');
+  await tab.page.type('#review-note', 'I am on');
+  await server.send('changing', '[ 1001.000001] NVRM: Xid (PCI:0000:3b:00): 48, pid=4021, name=python3, DBE (double bit error)\n', '&host=gpu-8&source=more');
+  await tab.waitFor(() => /uncorrectable memory error/.test(document.querySelector('main').textContent));
+  await tab.page.keyboard.type(' it');
+  assert.equal(await tab.page.$eval('#review-note', (note) => note.value), 'I am on it');
+  assert.equal(await tab.page.$eval('#checks', (fold) => fold.open), true);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('what is known stays while the server is away, and is said to be old', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/llama-64');
+  await server.kill();
+  await tab.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
+  await tab.page.waitForSelector('#stale:not([hidden])');
+  assert.match(await tab.text('#stale'), /not up to date: The server cannot be reached/);
+  assert.match(await tab.text('#culprit-title'), /fell off the bus/);
+  await server.start();
+  await tab.waitFor(() => document.querySelector('#stale').hidden);
+  await tab.close();
+});
+
+// A server that asks for tokens, with one of each kind and a job called llama-1.
+async function guardedServer(name, kinds) {
+  const home = path.join(folder, name);
+  fs.mkdirSync(home);
+  const secrets = {};
+  for (const [token, flags] of Object.entries(kinds)) {
+    const {out, err} = run(binary, ['token', token, ...flags]);
+    fs.appendFileSync(path.join(home, 'tokens'), out);
+    secrets[token] = /flt_\w+/.exec(err)[0];
+  }
+  const guarded = await new Server(binary, home, ['--tokens', path.join(home, 'tokens')]).start();
+  await guarded.send('llama-1', OFF_BUS, '&host=gpu-7', {Authorization: `Bearer ${secrets.night}`});
+  return {guarded, secrets};
+}
+
+test('a server that asks for a token is given one, once, and the browser itself asks for nothing', async () => {
+  const {guarded, secrets} = await guardedServer('guarded', {night: ['--scope', 'read,operate,ingest']});
+  try {
+    const tab = await Tab.open(browser, guarded, SIZES[2], 'dark');
+    await tab.page.goto(guarded.url('/jobs/llama-1'));
+    await tab.page.waitForSelector('#token-dialog[open]');
+    assert.deepEqual(await tab.violations(), []);
+    await tab.page.screenshot({path: path.join(shots, 'token-360-dark.png')});
+    await tab.page.type('#token', 'wrong');
+    await tab.page.keyboard.press('Enter');
+    await tab.waitFor(() => /not known here/.test(document.querySelector('#token-why').textContent));
+    await tab.page.type('#token', secrets.night);
+    await tab.page.keyboard.press('Enter');
+    await tab.page.waitForSelector('#culprit-title');
+    await tab.page.waitForSelector('.connection.live');
+    await tab.page.click('#review-acknowledged');
+    await tab.page.waitForSelector('.taken');
+    assert.equal(await tab.page.evaluate(() => JSON.stringify(localStorage) + document.cookie).then((kept) => kept.includes('flt_')), false);
+    assert.ok(tab.wrong.every((what) => /401/.test(what)), tab.wrong.join('\n'));
+    await tab.close();
+  } finally {
+    await guarded.kill();
+  }
+});
+
+test('whoever gives no token is told so once, and one for some jobs shows these', async () => {
+  const {guarded, secrets} = await guardedServer('partly', {night: ['--scope', 'ingest'], team: ['--scope', 'read', '--jobs', 'llama-']});
+  try {
+    const tab = await Tab.open(browser, guarded);
+    await tab.page.goto(guarded.url('/jobs/llama-1'));
+    await tab.page.waitForSelector('#token-dialog[open]');
+    await tab.page.keyboard.press('Escape');
+    await tab.waitFor(() => /needs a token/.test(document.querySelector('main').textContent));
+    assert.equal(await tab.page.$('#token-dialog[open]'), null);
+    await tab.page.click('main button');
+    await tab.page.type('#token', secrets.team);
+    await tab.page.keyboard.press('Enter');
+    await tab.page.waitForSelector('#culprit-title');
+    assert.equal(await tab.page.$('#review-acknowledged'), null);
+    await tab.page.keyboard.press('h');
+    await tab.waitFor(() => /jobs whose names begin with "llama-"/.test(document.querySelector('main').textContent));
+    assert.deepEqual(await tab.violations(), []);
+    assert.ok(tab.wrong.every((what) => /40[13]/.test(what)), tab.wrong.join('\n'));
+    await tab.close();
+  } finally {
+    await guarded.kill();
+  }
+});

@@ -1,0 +1,61 @@
+// The real binary, serving on a port of its own; and jobs that it writes and is sent.
+import {spawn, spawnSync} from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+
+export class Server {
+  constructor(binary, folder, flags = []) {
+    Object.assign(this, {binary, folder, flags, port: 0});
+    fs.mkdirSync(folder, {recursive: true});
+  }
+
+  // On the same port as before, if it has run before.
+  async start() {
+    this.child = spawn(this.binary, ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', path.join(this.folder, 'data'),
+      '--stall-after', '0s', ...this.flags], {stdio: ['ignore', 'ignore', 'pipe']});
+    let said = '';
+    this.port = await new Promise((resolve, reject) => {
+      this.child.stderr.on('data', (text) => {
+        said += text;
+        const where = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said);
+        if (where) resolve(Number(where[1]));
+      });
+      this.child.on('exit', () => reject(new Error(`the server ended: ${said}`)));
+    });
+    while ((await fetch(this.url('/readyz'))).status !== 200) await new Promise((done) => { setTimeout(done, 50); });
+    return this;
+  }
+
+  async kill() {
+    const ended = new Promise((done) => { this.child.on('exit', done); });
+    this.child.kill('SIGKILL');
+    await ended;
+  }
+
+  url(where) { return `http://127.0.0.1:${this.port}${where}`; }
+
+  async ask(where, options) {
+    const answer = await fetch(this.url(where), options);
+    if (!answer.ok) throw new Error(`${where}: ${answer.status} ${await answer.text()}`);
+    return answer.json();
+  }
+
+  send(job, body, query = '', headers = {}) {
+    return this.ask(`/api/v1/ingest?job=${encodeURIComponent(job)}&final=true${query}`, {method: 'POST', body, headers});
+  }
+
+  // Its truth: whose fault it was made to be.
+  async simulate(job, scenario, nodes) {
+    const folder = path.join(this.folder, job);
+    run(this.binary, ['simulate', '--scenario', scenario, '--nodes', String(nodes), '--out', folder]);
+    await this.send(job, run('tar', ['-C', path.join(folder, 'logs'), '-cf', '-', '.']).out);
+    const truth = JSON.parse(fs.readFileSync(path.join(folder, 'truth.json'), 'utf8'));
+    return {job, host: truth.may_name.hosts[0], rank: truth.may_name.ranks[0]};
+  }
+}
+
+export function run(program, words) {
+  const {status, stdout, stderr} = spawnSync(program, words, {maxBuffer: 1 << 28});
+  if (status !== 0) throw new Error(`${program} ${words.join(' ')}: ${stderr}`);
+  return {out: stdout, err: stderr.toString()};
+}
