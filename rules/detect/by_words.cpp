@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/pci_address.h"
 #include "rules/detect/detector.h"
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/ground_names.h"
@@ -23,6 +24,7 @@ struct Hinted {
   Evidence line;
   EventTime time;
   std::string host;
+  int rank = -1;  // whose line it is; -1: not known
 };
 using HintedLines = std::map<Cause, std::vector<Hinted>>;
 
@@ -48,7 +50,8 @@ void add_unread(const View& view, HintedLines& found) {
     if (came_to_nothing(view, unread.line, step)) continue;
     Hinted line{.line = view.evidence(unread.line),
                 .time = view.job.dated(unread.line),
-                .host = view.job.host_of({}, unread.line.source)};
+                .host = view.job.host_of(short_host(unread.speaker.host), unread.line.source),
+                .rank = unread.speaker.rank};
     const Phase phase = view.phases.of({.time = line.time, .host = line.host, .ranks = {}});
     if (!is_of_another_time(phase)) add(view, std::move(line), Cause::none, found);
   }
@@ -66,6 +69,28 @@ void add_not_understood(const View& view, const std::vector<Finding>& observed,
           finding.cause, found);
     }
   }
+}
+
+// What the words tell of happened where the line was printed: to that rank, if to any.
+bool is_of_its_speaker(Cause cause) {
+  const std::string_view name = name_of(cause);
+  return name.starts_with("software.") || name.starts_with("gpu.");
+}
+
+Subject subject_of(const View& view, const Hinted& line, Cause cause) {
+  Subject subject;
+  if (!line.host.empty()) subject.hosts = {line.host};
+  if (line.rank >= 0 && is_of_its_speaker(cause)) subject.ranks = {line.rank};
+  const WordHints& hints = *view.catalog.hints;
+  const std::string& text = line.line.text;
+  if (name_of(cause).starts_with("gpu.")) {
+    if (const std::string gpu = hints.gpu_in(text); !gpu.empty())
+      subject.gpus = {gpu_name(line.host, normal_pci(gpu).value_or(gpu))};
+  } else if (name_of(cause).starts_with("network.")) {
+    if (const std::string nic = hints.nic_in(text); !nic.empty())
+      subject.nics = {gpu_name(line.host, nic)};
+  }
+  return subject;
 }
 
 Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hinted>& lines) {
@@ -87,7 +112,7 @@ Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hi
                "own makes it known from then on.",
        .where = first.host,
        .command = {}});
-  if (!first.host.empty()) finding.subject.hosts = {first.host};
+  finding.subject = subject_of(view, first, cause);
   return suspicion;
 }
 

@@ -18,6 +18,10 @@ namespace {
 
 constexpr std::size_t kMostOfALine = 512;  // bytes that are looked at
 
+re2::StringPiece looked_at(std::string_view line) {
+  return {line.data(), std::min(line.size(), kMostOfALine)};
+}
+
 std::unique_ptr<const RE2> one_of(const WordGroup& words) {
   RE2::Options options(RE2::Quiet);
   options.set_case_sensitive(false);
@@ -46,22 +50,37 @@ class WordHints::Compiled {
 };
 
 WordHints::WordHints() = default;
-WordHints::WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, WordGroup never)
+WordHints::WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, WordGroup never,
+                     WordGroup gpus, WordGroup nics)
     : words_(std::move(words)),
+      never_(words_.size()),
+      gpus_(never_ + 1),
+      nics_(never_ + 2),
       hints_(std::move(hints)),
       compiled_(std::make_unique<const Compiled>()) {
   words_.push_back(std::move(never));
+  words_.push_back(std::move(gpus));
+  words_.push_back(std::move(nics));
 }
 WordHints::~WordHints() = default;
 
+std::string WordHints::name_in(std::string_view line, std::size_t group) const {
+  if (words_.empty()) return {};
+  const re2::StringPiece text = looked_at(line);
+  re2::StringPiece name;
+  if (!compiled_->pattern(words_, group).Match(text, 0, text.size(), RE2::UNANCHORED, &name, 1))
+    return {};
+  return std::string(name.data(), name.size());
+}
+
 std::optional<std::size_t> WordHints::of(std::string_view line) const {
-  const re2::StringPiece text(line.data(), std::min(line.size(), kMostOfALine));
+  const re2::StringPiece text = looked_at(line);
   std::vector<std::optional<bool>> stands(words_.size());
   const auto has = [&](std::size_t group) {
     if (!stands[group]) stands[group] = RE2::PartialMatch(text, compiled_->pattern(words_, group));
     return *stands[group];
   };
-  if (words_.empty() || has(words_.size() - 1)) return std::nullopt;
+  if (words_.empty() || has(never_)) return std::nullopt;
   for (std::size_t i = 0; i < hints_.size(); ++i)
     if (std::ranges::all_of(hints_[i].words, has)) return i;
   return std::nullopt;
@@ -95,10 +114,14 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
     }
   };
   WordGroup never{.name = "never", .patterns = {}};
+  WordGroup gpus{.name = "gpus", .patterns = {}};
+  WordGroup nics{.name = "nics", .patterns = {}};
   file.read_fields(
       file.root(), "the file",
-      {needed("never", never.patterns), needed("words", read_words), each("hints", read_hint)});
-  return std::make_shared<const WordHints>(std::move(words), std::move(hints), std::move(never));
+      {needed("never", never.patterns), needed("gpus", gpus.patterns),
+       needed("nics", nics.patterns), needed("words", read_words), each("hints", read_hint)});
+  return std::make_shared<const WordHints>(std::move(words), std::move(hints), std::move(never),
+                                           std::move(gpus), std::move(nics));
 }
 
 void check_word_hints(std::string_view name, std::string_view text) {

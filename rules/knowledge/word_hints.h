@@ -28,8 +28,9 @@ struct WordGroup {
 class WordHints {
  public:
   WordHints();
-  // `never`: lines that give no hint.
-  WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, WordGroup never);
+  // `never`: lines that give no hint. `gpus`, `nics`: how a line names one.
+  WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, WordGroup never,
+            WordGroup gpus, WordGroup nics);
   ~WordHints();
 
   // The first that fits the line, as an index into all(). The patterns are compiled when the first
@@ -37,13 +38,22 @@ class WordHints {
   // that is none.
   std::optional<std::size_t> of(std::string_view line) const;
 
+  // The first name of one in the line; empty: there is none.
+  std::string gpu_in(std::string_view line) const { return name_in(line, gpus_); }
+  std::string nic_in(std::string_view line) const { return name_in(line, nics_); }
+
   // Those that tell more come first.
   const std::vector<WordHint>& all() const { return hints_; }
 
  private:
   class Compiled;
 
-  std::vector<WordGroup> words_;  // the last one's give no hint
+  std::string name_in(std::string_view line, std::size_t group) const;
+
+  std::vector<WordGroup> words_;  // those of hints, and the three below
+  std::size_t never_ = 0;
+  std::size_t gpus_ = 0;
+  std::size_t nics_ = 0;
   std::vector<WordHint> hints_;
   std::unique_ptr<const Compiled> compiled_;
 };

@@ -15,7 +15,7 @@ void JobState::apply(const Source& source, const Batch& batch, Timestamp receive
   for_each_in_order(
       batch,
       [&](const Event& event) {
-        if (unread_lines_.apply(index, origin.name, event)) return;
+        if (unread_lines_.apply(index, origin.name, batch, event)) return;
         if (counts_calls) progress_.apply(index, origin, batch, event);
         processes_.apply(index, origin, batch, event);
         if (event.time.wall())

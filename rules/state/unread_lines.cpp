@@ -9,7 +9,8 @@ constexpr std::size_t kMostForms = 4096;  // of a job; each source has a few
 
 }  // namespace
 
-bool UnreadLines::apply(std::uint32_t source, const std::string& name, const Event& event) {
+bool UnreadLines::apply(std::uint32_t source, const std::string& name, const Batch& batch,
+                        const Event& event) {
   const auto* trouble = std::get_if<UnreadTrouble>(&event.fact);
   if (trouble == nullptr) return false;
   std::string form = form_of_line(trouble->text);
@@ -22,6 +23,7 @@ bool UnreadLines::apply(std::uint32_t source, const std::string& name, const Eve
   first = name;
   line.tells = trouble->tells;
   line.line = {source, event.line, event.offset, event.time, event.text};
+  line.speaker = batch.speakers[event.speaker];
   return true;
 }
 

@@ -15,13 +15,14 @@ namespace faultline {
 struct UnreadLine {
   TroubleKind tells = TroubleKind::none;
   LineRef line;               // the first, by the name of its source
+  Speaker speaker;            // of it
   std::uint32_t sources = 0;  // in which it stands
 };
 
 class UnreadLines {
  public:
   // False: the event is none of these.
-  bool apply(std::uint32_t source, const std::string& name, const Event& event);
+  bool apply(std::uint32_t source, const std::string& name, const Batch& batch, const Event& event);
 
   // By their form.
   const std::map<std::string, UnreadLine>& all() const { return by_form_; }

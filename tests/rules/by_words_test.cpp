@@ -42,6 +42,27 @@ TEST(ByWords, ALineThatNobodyReadsIsPossibleWhereNothingElseIsFound) {
   EXPECT_EQ(diagnosis.explanation.findings.front().detector, "by_words");
 }
 
+TEST(ByWords, TheHostTheRankAndThePartAreThoseOfTheLine) {
+  const auto subject_of = [](const std::string& text, const Speaker& speaker) {
+    Job job;
+    job.say(Source{.name = "all.log"}, speaker,
+            UnreadTrouble{.tells = TroubleKind::hints, .text = text}, text);
+    const Diagnosis diagnosis = job.diagnosis();
+    return diagnosis.root_causes.empty() ? Subject{} : diagnosis.root_causes.front().subject;
+  };
+  const Subject nic = subject_of("igb 0000:41:00.0 eth2: Reset adapter", {.host = "n7"});
+  EXPECT_THAT(nic.hosts, ElementsAre("n7"));
+  EXPECT_THAT(nic.nics, ElementsAre("n7/eth2"));
+  const Subject gpu = subject_of("xe 0000:3d:00.0: GT0: reset started", {.host = "n7.cluster"});
+  EXPECT_THAT(gpu.hosts, ElementsAre("n7"));
+  EXPECT_THAT(gpu.gpus, ElementsAre("n7/0000:3d:00.0"));
+  const Subject rank = subject_of("Insufficient memory on accelerator 3", {.rank = 5});
+  EXPECT_THAT(rank.ranks, ElementsAre(5));
+  EXPECT_THAT(subject_of("There are not enough slots available in the system", {.rank = 5}).ranks,
+              IsEmpty())
+      << "who says that others are missing is none of them";
+}
+
 TEST(ByWords, TheLineThatTellsMoreComesFirstAndOthersAreLessSure) {
   Job job;
   say_unread(job, TroubleKind::fails, "the service could not go on: error");
