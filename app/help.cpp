@@ -3,12 +3,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 
 #include "app/commands.h"
 #include "app/manual/command_help.h"
 #include "app/manual/forms.h"
 #include "model/time.h"
+#include "service/clock.h"
 
 namespace faultline {
 namespace {
@@ -35,8 +38,31 @@ std::string date_of_build() {
   return to_rfc3339(time).substr(0, std::string_view("2026-12-31").size());
 }
 
+std::string page_of(const CommandHelp& command, const CommandHelp& root) {
+  return to_man_page(command, root, FAULTLINE_VERSION, date_of_build());
+}
+
+// Returns what there is to say of it: nothing.
+std::string write_all(const CommandHelp& root, const std::filesystem::path& folder) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream file(folder / name);
+    if (!(file << text << std::flush))
+      throw std::runtime_error((folder / name).string() + ": cannot be written");
+  };
+  for (const CommandHelp* command : all_of(root))
+    write("man/man1/" + page_name(*command) + ".1", page_of(*command, root));
+  write("bash-completion/completions/" + root.name, to_bash(root));
+  write("fish/vendor_completions.d/" + root.name + ".fish", to_fish(root));
+  // Red Hat's zsh looks into the one, Debian's into the other.
+  for (const char* place : {"zsh/site-functions/_", "zsh/vendor-completions/_"})
+    write(place + root.name, to_zsh(root));
+  return {};
+}
+
 struct HelpOptions {
   std::vector<std::string> command;
+  std::string into;
   std::string shell;
 };
 
@@ -74,10 +100,15 @@ void add_help_commands(CLI::App& app, int& exit_code) {
   CLI::App* man = add(
       app, "man", "Print a page of the manual, for man(1)",
       [options](const CommandHelp& root) {
-        return to_man_page(named(root, options->command), root, FAULTLINE_VERSION, date_of_build());
+        if (!options->into.empty()) return write_all(root, options->into);
+        return page_of(named(root, options->command), root);
       },
       exit_code);
   man->add_option("COMMAND", options->command, "The command that it is about");
+  man->add_option(
+      "--into", options->into,
+      "Write all pages, and the completions of all shells, into this folder, as they lie "
+      "in /usr/share");
   man->group("");  // the build asks for it
 
   CLI::App* help = add(
