@@ -45,7 +45,7 @@ fetch_source() {
     -o Dir::State::Lists="$lists" -o APT::Sandbox::User=root)
   "${apt[@]}" update >&2
   (
-    cd "$folder"
+    cd "$folder" || exit
     rm -rf "$2"
     "${apt[@]}" --download-only source "$2=$version" >&2
     dpkg-source --extract "$2_${version#*:}.dsc" "$2" >&2
@@ -68,7 +68,17 @@ lay_out() {
   cmake --install build/portable --strip --prefix "$PWD/$1/usr" >&2
   mv "$1/usr/etc" "$1/etc"
   gzip -9n "$1"/usr/share/man/man1/*.1
+  gather_licences "$1/usr/share/doc/faultline/licences"
   chmod -R u=rwX,go=rX "$1"
+}
+
+# gather_licences FOLDER: of all that is linked into the binary, as Debian tells them.
+gather_licences() {
+  local package
+  mkdir "$1"
+  for package in $(packages_of build | grep '^lib.*-dev$\|^zlib') libstdc++-12-dev; do
+    gzip -9n <"/usr/share/doc/$package/copyright" >"$1/$package.gz"
+  done
 }
 
 # package_deb ROOT VERSION
@@ -98,7 +108,8 @@ package_rpm() {
 
 # package_tar ROOT VERSION: bin, etc, lib and share in a folder that bears the version.
 package_tar() {
-  local name=faultline-$2-linux-$(uname -m)
+  local name
+  name=faultline-$2-linux-$(uname -m)
   tar --create --gzip --file "$packages/$name.tar.gz" --owner root:0 --group root:0 --sort name \
     --transform "s,^\(usr/\|\),$name/," --directory "$1" \
     etc usr/bin usr/lib usr/share
@@ -108,15 +119,18 @@ package_tar() {
 # package_image ROOT VERSION: an OCI archive. glibc is all that the binary needs; with it come the
 # authorities that receivers of alerts are verified by.
 package_image() {
-  local folder=$packages/image archive=$packages/faultline-$2-$(uname -m).oci.tar library
+  local folder=$packages/image archive library
+  archive=$packages/faultline-$2-$(uname -m).oci.tar
   rm -rf "$folder" "$archive"
-  mkdir -p "$folder"/{data,etc/ssl/certs,tmp,usr/bin,usr/lib}
+  mkdir -p "$folder"/{data,etc/ssl/certs,tmp,usr/bin,usr/lib,usr/share/doc/faultline}
   ln -s usr/lib "$folder/lib"
   ln -s usr/lib "$folder/lib64"
   cp "$1/usr/bin/faultline" "$folder/usr/bin"
   while read -r library; do
     cp --dereference "$library" "$folder/usr/lib/"
   done < <(ldd build/portable/faultline | grep -o '/[^ ]*')
+  cp -a "$1"/usr/share/doc/faultline/{LICENSE,licences} "$folder/usr/share/doc/faultline/"
+  cp /usr/share/doc/libc6/copyright "$folder/usr/share/doc/faultline/licences/libc6"
   cp /etc/ssl/certs/ca-certificates.crt "$folder/etc/ssl/certs/"
   echo 'nonroot:x:65532:65532:nonroot:/data:/' >"$folder/etc/passwd"
   echo 'nonroot:x:65532:' >"$folder/etc/group"

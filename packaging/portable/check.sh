@@ -27,12 +27,12 @@ symbols() {
 abi() { readelf --version-info --wide "$1" | grep --only-matching 'GLIBC_\(ABI_[A-Z_]*\|PRIVATE\)' | sort -u; }
 
 against=$(
-  libraries "$binary" | sed 's/^/needs the library /' || true
-  symbols "$binary" | sed 's/^/needs the symbol /'
-  abi "$binary" | sed 's/^/needs /' || true
+  libraries "$binary" | sed 's/^/  needs the library /' || true
+  symbols "$binary" | sed 's/^/  needs the symbol /'
+  abi "$binary" | sed 's/^/  needs /' || true
 )
 if [[ -n $against ]]; then
   echo "$binary does not run everywhere that $newest is:" >&2
-  sed 's/^/  /' <<<"$against" >&2
+  echo "$against" >&2
   exit 1
 fi
