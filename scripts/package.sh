@@ -140,8 +140,10 @@ package_image() {
   local buildah=(as_root buildah --storage-driver vfs --root "$PWD/$packages/storage" --runroot "$PWD/$packages/storage/run")
   local container
   container=$("${buildah[@]}" from scratch)
-  "${buildah[@]}" copy --quiet "$container" "$folder" / >&2
-  "${buildah[@]}" copy --quiet --chown 65532:65532 "$container" "$folder/data" /data >&2
+  # An archive keeps owners, which copies do not.
+  tar --create --file "$folder.tar" --directory "$folder" --owner root:0 --group root:0 --exclude ./data .
+  tar --append --file "$folder.tar" --directory "$folder" --owner nonroot:65532 --group nonroot:65532 ./data
+  "${buildah[@]}" add --quiet "$container" "$folder.tar" / >&2
   "${buildah[@]}" config --user 65532:65532 --workingdir /data --volume /data --port 8686 --stop-signal SIGTERM \
     --entrypoint '["/usr/bin/faultline"]' --cmd 'serve --data /data' \
     --label org.opencontainers.image.title=faultline --label "org.opencontainers.image.version=$2" \

@@ -110,7 +110,7 @@ wait_for_server() {
 
 stop_server() {
   [[ -n $server ]] || return 0
-  as_root kill "$server"
+  as_root kill "$server" 2>/dev/null || true
   wait "$server" || die "the server ended with status $?: $(cat "$scratch/log")"
   server=
 }
@@ -210,8 +210,8 @@ test_image() {
   rm -f "$scratch/log"
   image=$("${podman[@]}" load --quiet --input "$archive" | sed 's/^Loaded image: *//')
   expect '65532' "${podman[@]}" image inspect --format '{{.Config.User}}' "$image"
-  if "${podman[@]}" run --rm --network host --cgroups disabled "$image" version >"$scratch/version" 2>&1; then
-    "${podman[@]}" run --rm --network host --cgroups disabled --volume faultline-test:/data "$image" \
+  if "${podman[@]}" run --rm --network host --cgroups disabled --ulimit host "$image" version >"$scratch/version" 2>&1; then
+    "${podman[@]}" run --rm --network host --cgroups disabled --ulimit host --volume faultline-test:/data "$image" \
       serve --data /data --listen 127.0.0.1:0 >"$scratch/out" 2>"$scratch/log" &
   else
     say "podman cannot run a container here ($(tail -1 "$scratch/version")); chroot instead"

@@ -145,6 +145,15 @@ TEST_F(Manual, FailsWhenWhatItPrintsCannotBeWritten) {
   }
 }
 
+TEST_F(Manual, PacksSettingsThatHoldWhenTheirMarksAreTakenOff) {
+  const Outcome outcome =
+      run("sed 's/^#\\([a-z[]\\)/\\1/' " TESTS_DIR
+          "/../packaging/faultline.toml > all.toml && $F serve --config all.toml --print-config");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("listen = \"127.0.0.1:8686\"\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("[[receiver]]\nname = \"on-call\"\n"));
+}
+
 // NO_COLOR has nothing to switch off.
 TEST_F(Manual, PrintsNoColoursEvenOnATerminal) {
   workshop.write("dmesg.txt",
