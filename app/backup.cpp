@@ -29,7 +29,9 @@ void add_backup_command(CLI::App& app, int& exit_code) {
   command->add_option("--data", options->data, "The folder that the server has as --data")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("FILE", options->copy, "The copy to make; there must be no such file yet")
+  command
+      ->add_option("FILE,--to", options->copy,
+                   "The copy to make, also after --to; there must be no such file yet")
       ->required()
       ->type_name("FILE");
   command->callback([options, &exit_code] {

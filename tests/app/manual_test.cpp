@@ -124,6 +124,7 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F rules check nosuch", "nosuch: cannot be read"},
       {"$F simulate --out /proc/nosuch", "/proc/nosuch"},
       {"$F backup --data nosuch copy", "faultline: nosuch/faultline.db: "},
+      {"$F backup --data nosuch --to copy", "faultline: nosuch/faultline.db: "},
       {"$F help nosuch", "faultline has no command \"nosuch\""},
   };
   for (const Case& c : cases) {
