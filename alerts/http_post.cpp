@@ -16,6 +16,8 @@
 #include <boost/beast/version.hpp>
 #include <charconv>
 
+#include "alerts/authorities.h"
+
 namespace faultline {
 namespace {
 
@@ -171,6 +173,8 @@ asio::awaitable<Attempt> over_tls(beast::tcp_stream transport, const HttpPost& p
   context.set_verify_mode(asio::ssl::verify_peer);
   error_code error;
   context.set_default_verify_paths(error);
+  if (const std::string file = authorities_elsewhere("/"); !file.empty())
+    context.load_verify_file(file, error);
   if (!post.ca_file.empty()) context.load_verify_file(post.ca_file, error);
   if (error) co_return unsent(fmt::format("{}: cannot be read: {}", post.ca_file, error.message()));
   beast::ssl_stream<beast::tcp_stream> stream(std::move(transport), context);

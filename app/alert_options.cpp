@@ -237,32 +237,29 @@ Receiver of_flag(ReceiverType type, const std::string& url, std::chrono::millise
 }  // namespace
 
 void add_alert_options(CLI::App& command, AlertOptions& options) {
-  command
-      .add_option("--alertmanager", options.alertmanagers,
-                  "Address of an Alertmanager to tell of findings; once for each replica")
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(check_url, ""));
-  command
-      .add_option("--webhook", options.webhooks,
-                  "Address to send findings to, in the form of Alertmanager's webhooks; may be "
-                  "given several times")
-      ->allow_extra_args(false)
-      ->check(CLI::Validator(check_url, ""));
-  command.add_option("--alert-hold", options.hold, "How long a finding must stand to be told")
-      ->check(CLI::Validator(check_hold, ""))
+  const auto add = [&](const char* name, auto& value, auto check, const char* type,
+                       const char* about) {
+    return command.add_option(name, value, about)
+        ->allow_extra_args(false)
+        ->check(CLI::Validator(check, ""))
+        ->type_name(type)
+        ->group("Alerts");
+  };
+  add("--alertmanager", options.alertmanagers, check_url, "URL",
+      "Tell this Alertmanager of findings; name each replica");
+  add("--webhook", options.webhooks, check_url, "URL",
+      "Send findings to this address, in the form of Alertmanager's webhooks");
+  add("--alert-hold", options.hold, check_hold, "TIME",
+      "Tell of a finding when it has stood for this long")
       ->capture_default_str();
-  command
-      .add_option(
-          "--alert-keep", options.keep,
-          "What is not seen any more goes on firing for so long; by default a minute longer "
-          "than --stall-after")
-      ->check(CLI::Validator(check_hold, ""));
-  command
-      .add_option("--external-url", options.external_url,
-                  "Where people reach this service, for the links in alerts; by default where "
-                  "it listens")
-      ->check(CLI::Validator(
-          [](const std::string& text) { return text.empty() ? text : check_url(text); }, ""));
+  add("--alert-keep", options.keep, check_hold, "TIME",
+      "Let an alert fire for this long after its finding was last seen; by default a minute longer "
+      "than --stall-after");
+  add(
+      "--external-url", options.external_url,
+      [](const std::string& text) { return text.empty() ? text : check_url(text); }, "URL",
+      "The address under which people reach this service, for links in alerts; by default where it "
+      "listens");
 }
 
 std::string external_url(const AlertOptions& options, const std::string& own) {

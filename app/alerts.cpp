@@ -59,13 +59,18 @@ int test_receiver(const TestOptions& options) {
 }  // namespace
 
 void add_alerts_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("alerts", "Try who is told of findings");
+  CLI::App* command = app.add_subcommand("alerts", "Try the receivers of alerts");
   command->require_subcommand(1);
-  CLI::App* test = command->add_subcommand("test", "Send a sample to a receiver");
+  CLI::App* test = command->add_subcommand(
+      "test", "Send a sample alert to one receiver, and tell whether it took it");
   auto options = std::make_shared<TestOptions>();
-  test->add_option("receiver", options->receiver, "Its name, or the address that a flag gives it")
-      ->required();
-  test->add_option("--config", options->config, "The file of `faultline serve`");
+  test->add_option("RECEIVER", options->receiver,
+                   "The receiver's name in the file of --config, or the address that an option "
+                   "gives it")
+      ->required()
+      ->type_name("NAME");
+  test->add_option("--config", options->config, "The file that `faultline serve` has as --config")
+      ->type_name("FILE");
   add_alert_options(*test, options->alerts);
   test->callback([options, &exit_code] {
     std::signal(SIGPIPE, SIG_IGN);

@@ -24,12 +24,16 @@ struct BackupOptions {
 
 void add_backup_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "backup", "Copy what a server keeps into one file, also while the server runs");
+      "backup", "Copy the database of a server into one file, also while it runs");
   auto options = std::make_shared<BackupOptions>();
-  command->add_option("--data", options->data, "Folder that the server keeps its data in")
+  command->add_option("--data", options->data, "The folder that the server has as --data")
+      ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("FILE", options->copy, "The copy to make; it must not be there yet")
-      ->required();
+  command
+      ->add_option("FILE,--to", options->copy,
+                   "The copy to make, also after --to; there must be no such file yet")
+      ->required()
+      ->type_name("FILE");
   command->callback([options, &exit_code] {
     try {
       const BackupTold told =

@@ -15,6 +15,7 @@
 #include "app/commands.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
+#include "app/manual/command_help.h"
 #include "app/progress.h"
 #include "app/read_ahead.h"
 #include "ingest/boot_time.h"
@@ -176,15 +177,19 @@ int run_diagnose(const DiagnoseOptions& options) {
 }
 
 void add_diagnose_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("diagnose", "Tell from logs what is wrong with a job");
+  CLI::App* command =
+      app.add_subcommand("diagnose", "Read log files once and tell what is wrong with their job");
   const auto options = std::make_shared<DiagnoseOptions>();
   command
       ->add_option("PATH", options->paths,
-                   "Files, folders or - for stdin; packed and archived ones are read as they are")
+                   "Files, folders, archives, or - for stdin; compressed ones are read as they are")
       ->required()
-      ->type_name("");
-  command->add_option("--job", options->job, "What to call the job")->capture_default_str();
-  command->add_option("--host", options->host, "The host of lines that name none");
+      ->type_name("PATH");
+  command->add_option("--job", options->job, "What to call the job in the answer")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--host", options->host, "The host of lines that do not name theirs")
+      ->type_name("NAME");
   command
       ->add_option_function<std::string>(
           "--boot-time",
@@ -196,26 +201,29 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
                                              "seconds since 1970 as btime in /proc/stat has them",
                                              text));
           },
-          "When the host of kernel lines that are stamped with its uptime started")
+          "When the host booted, for kernel lines that are stamped with seconds since then")
       ->type_name("TIME");
-  command->add_option("--format", options->format, "How to print the diagnosis")
-      ->check(CLI::IsMember({"text", "json", "markdown", "html"}))
+  choose(command->add_option("--format", options->format, "The form of the answer"),
+         {"text", "json", "markdown", "html"})
       ->capture_default_str();
-  command->add_flag("--verbose", options->verbose,
-                    "Text: also what passed, what is not known, and all lines and steps");
+  command->add_flag(
+      "--verbose", options->verbose,
+      "In text, tell also which checks passed, what is not known, and all lines and steps");
   command->add_flag("--explain", options->explain,
-                    "Tell how the answer came about, in text and JSON");
+                    "In text and JSON, tell also how the answer came about");
   command->add_flag("--keep-secrets", options->keep_secrets,
-                    "Show passwords, tokens and keys that stand in the logs; without it their "
-                    "letters are stars");
+                    "Show the passwords, tokens and keys that stand in the logs; otherwise they "
+                    "are replaced by stars");
   command
       ->add_option(
           "--rules", options->rules,
-          "A folder of signatures of your own, and of files that replace the catalog's by name")
+          "A folder of your own signatures, and of files that replace those of the built-in "
+          "catalog by name")
       ->type_name("DIR");
   command->footer(
-      "Exits 0 when nothing wrong was found, 1 when a fault was, 2 when it could not look, 3 when "
-      "what was read does not decide.");
+      "Exits 0 when nothing wrong was found, 1 when it found a fault, 2 when it could not look, "
+      "and "
+      "3 when what was read does not decide.");
   command->callback([options, &exit_code] { exit_code = run_diagnose(*options); });
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/commands.h"
+#include "app/manual/command_help.h"
 #include "model/json.h"
 #include "rules/knowledge/catalog.h"
 #include "rules/knowledge/signature_json.h"
@@ -140,36 +141,40 @@ void run(CLI::App& command, const std::shared_ptr<RulesOptions>& options, Deed d
 }
 
 void add_reading_options(CLI::App& command, RulesOptions& options) {
-  command.add_option("--rules", options.rules, "A folder of signatures of your own")
+  command.add_option("--rules", options.rules, "A folder of your own signatures, to show as well")
       ->type_name("DIR");
-  command.add_option("--format", options.format, "How to print")
-      ->check(CLI::IsMember({"text", "json"}))
+  choose(command.add_option("--format", options.format, "The form of the answer"), {"text", "json"})
       ->capture_default_str();
 }
 
 }  // namespace
 
 void add_rules_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("rules", "Show the catalog of signatures, check your own");
+  CLI::App* command = app.add_subcommand(
+      "rules", "List the signatures that lines are known by, and check your own");
   command->require_subcommand(1);
   auto options = std::make_shared<RulesOptions>();
 
-  CLI::App* lists = command->add_subcommand("list", "Every signature in a line");
+  CLI::App* lists = command->add_subcommand("list", "List all signatures, one a line");
   add_reading_options(*lists, *options);
   run(*lists, options, list, exit_code);
 
-  CLI::App* shows = command->add_subcommand("show", "Everything about one signature");
-  shows->add_option("ID", options->id, "Its id, as nccl.shm.full")->required()->type_name("");
+  CLI::App* shows = command->add_subcommand("show", "Tell all about one signature");
+  shows->add_option("ID", options->id, "The id of the signature, such as nccl.shm.full")
+      ->required()
+      ->type_name("ID");
   add_reading_options(*shows, *options);
   run(*shows, options, show, exit_code);
 
-  CLI::App* checks = command->add_subcommand("check", "Say what is wrong with files of yours");
+  CLI::App* checks = command->add_subcommand(
+      "check", "Check files of your own, and name every mistake with its line");
   checks
       ->add_option("FILE", options->files,
-                   "Signatures, or files that replace the catalog's by their name")
+                   "Files of signatures, or files that replace those of the catalog by name")
       ->required()
-      ->type_name("");
-  checks->footer("Exits 0 when nothing is wrong, 1 when something is, 2 on an error.");
+      ->type_name("FILE");
+  checks->footer(
+      "Exits 0 when the files are good, 1 when one has a mistake, and 2 when it could not look.");
   run(*checks, options, check, exit_code);
 }
 

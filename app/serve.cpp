@@ -130,87 +130,119 @@ std::string check_job(const std::string& text) {
   return text.empty() || good ? "" : good.error().message;
 }
 
+void add_times(CLI::App& command, ServeOptions& options) {
+  const auto add = [&](const char* name, std::string& value, auto check, const char* about) {
+    command.add_option(name, value, about)
+        ->check(CLI::Validator(check, ""))
+        ->type_name("TIME")
+        ->group("How long it waits")
+        ->capture_default_str();
+  };
+  add("--stall-after", options.stall_after, check_patience,
+      "Judge a job when its logs have said nothing new for this long; 0s: at once");
+  add("--resolve-after", options.resolve_after, check_duration,
+      "Take a job for ended, and its findings for over, when nothing has come for this long");
+  add("--rest-after", options.rest_after, check_patience,
+      "Take a job out of memory when nobody has sent to it or asked for it for this long; it stays "
+      "on the disk and comes back when asked for");
+  add("--body-idle-timeout", options.body_idle_timeout, check_duration,
+      "End an upload that sends nothing for this long");
+}
+
+void add_keeping(CLI::App& command, ServeOptions& options) {
+  const auto add = [&](const char* name, std::string& value, auto check, const char* type,
+                       const char* about) {
+    command.add_option(name, value, about)
+        ->check(CLI::Validator(check, ""))
+        ->type_name(type)
+        ->group("What it keeps")
+        ->capture_default_str();
+  };
+  add("--keep-jobs", options.keep_jobs, check_patience, "TIME",
+      "Forget a job when nothing has come for this long; what was found in it stays; 0s: never");
+  add("--keep-findings", options.keep_findings, check_patience, "TIME",
+      "Forget findings this long after they ended; 0s: never");
+  add("--keep-at-most", options.keep_at_most, check_size, "SIZE",
+      "Forget the oldest jobs while more than this is stored, but none of which something came "
+      "within the last hour; 0: no limit");
+}
+
+void add_access_options(CLI::App& command, ServeOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* about) {
+    command.add_option(name, value, about)->type_name("FILE")->group("Who may ask");
+  };
+  add("--tokens", options.tokens,
+      "Ask every request but /healthz and /readyz for a token of this file, which `faultline "
+      "token` "
+      "writes; SIGHUP reads it again");
+  add("--tls-cert", options.tls.certificate,
+      "Speak TLS only, with the certificate of this PEM file and those that issued it; SIGHUP "
+      "reads "
+      "it again");
+  add("--tls-key", options.tls.key, "The PEM file of the certificate's private key");
+  add("--tls-client-ca", options.tls.client_ca,
+      "Ask clients for a certificate that an authority of this PEM file issued");
+  command
+      .add_option("--allow-host", options.allowed_hosts,
+                  "Answer requests for this name, too, besides localhost and addresses; with "
+                  "--insecure on an open address any name is allowed unless one is given")
+      ->type_name("NAME")
+      ->group("Who may ask");
+  command
+      .add_flag(
+          "--insecure", options.insecure,
+          "Listen on an address that others can reach although nobody is asked for a token or "
+          "a certificate, or although nothing is encrypted")
+      ->group("Who may ask");
+}
+
 void add_options(CLI::App& command, ServeOptions& options) {
-  command.add_option("--listen", options.listen, "Address and port; port 0 takes any free one")
+  command.add_option("--listen", options.listen, "Where to listen; port 0 takes any that is free")
       ->check(CLI::Validator(check_listen, ""))
-      ->capture_default_str();
-  command.add_option("--data", options.data, "Folder for what is kept; made if absent")
-      ->capture_default_str();
-  command.add_option("--job", options.job, "Job of requests that name none")
-      ->check(CLI::Validator(check_job, ""));
-  command.add_option("--rules", options.rules,
-                     "Folder of signatures of your own, and of files that replace the catalog's by "
-                     "name; SIGHUP reads it again");
-  command
-      .add_option("--body-idle-timeout", options.body_idle_timeout,
-                  "End an upload that sends nothing for this long")
-      ->check(CLI::Validator(check_duration, ""))
+      ->type_name("ADDRESS:PORT")
       ->capture_default_str();
   command
-      .add_option("--stall-after", options.stall_after,
-                  "What a log has not said for so long is taken not to come; 0s: judge at once")
-      ->check(CLI::Validator(check_patience, ""))
+      .add_option("--data", options.data,
+                  "The folder of the database; it is made if it is not there")
+      ->type_name("DIR")
       ->capture_default_str();
+  command.add_option("--job", options.job, "The job of uploads that name none")
+      ->check(CLI::Validator(check_job, ""))
+      ->type_name("NAME");
   command
-      .add_option("--resolve-after", options.resolve_after,
-                  "A job of which nothing has come for so long has ended, and its findings with it")
-      ->check(CLI::Validator(check_duration, ""))
-      ->capture_default_str();
+      .add_option(
+          "--rules", options.rules,
+          "A folder of your own signatures, and of files that replace those of the built-in "
+          "catalog by name; SIGHUP reads it again")
+      ->type_name("DIR");
   command
-      .add_option("--rest-after", options.rest_after,
-                  "A job that nobody sends to or asks for so long is kept on the disk only")
-      ->check(CLI::Validator(check_patience, ""))
+      .add_option("--max-connections", options.max_connections,
+                  "How many connections may be open; further ones are answered 503")
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->type_name("N")
       ->capture_default_str();
-  add_alert_options(command, options.alerts);
-  command.add_option("--max-connections", options.max_connections, "More are answered 503")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  command.add_option(
-      "--allow-host", options.allowed_hosts,
-      "Names, besides localhost and addresses, under which requests may ask for this "
-      "server; by default any name where --insecure allows others, else none");
   command
       .add_option("--min-free", options.min_free,
-                  "Take no logs while less is free on the disk of --data; the rest goes on")
+                  "Refuse logs while less than this is free on the disk of --data")
       ->check(CLI::Validator(check_size, ""))
+      ->type_name("SIZE")
       ->capture_default_str();
-  command
-      .add_option("--keep-jobs", options.keep_jobs,
-                  "Forget a job of which nothing has come for so long; what was found in it stays. "
-                  "0s: never")
-      ->check(CLI::Validator(check_patience, ""))
-      ->capture_default_str();
-  command
-      .add_option("--keep-findings", options.keep_findings,
-                  "Forget findings that ended so long ago; 0s: never")
-      ->check(CLI::Validator(check_patience, ""))
-      ->capture_default_str();
-  command
-      .add_option("--keep-at-most", options.keep_at_most,
-                  "Forget the oldest jobs while more than this is stored, but none of which "
-                  "something came within the last hour; 0: no limit")
-      ->check(CLI::Validator(check_size, ""))
-      ->capture_default_str();
-  command.add_option("--tokens", options.tokens,
-                     "File of tokens (`faultline token` writes its lines): every request needs one "
-                     "of them, but /healthz and /readyz; SIGHUP reads it again");
-  command.add_option("--tls-cert", options.tls.certificate,
-                     "PEM file of the server's certificate, and those that it was issued by: what "
-                     "comes must be encrypted; SIGHUP reads it again");
-  command.add_option("--tls-key", options.tls.key, "PEM file of its key");
-  command.add_option("--tls-client-ca", options.tls.client_ca,
-                     "PEM file of who may issue certificates to clients: each must show one");
   command.add_flag(
-      "--insecure", options.insecure,
-      "Allow an address that others can reach where nobody is asked who they are (--tokens, "
-      "--tls-client-ca) or what comes is not encrypted (--tls-cert)");
-  command.add_flag("--keep-secrets", options.keep_secrets,
-                   "Keep and show passwords, tokens and keys that stand in logs; without it their "
-                   "letters become stars before anything is kept");
-  command.add_option("--config", options.config, "TOML file; its keys are these flags' names");
+      "--keep-secrets", options.keep_secrets,
+      "Keep and show the passwords, tokens and keys that stand in logs; otherwise they "
+      "are replaced by stars before anything is kept");
+  command
+      .add_option("--config", options.config,
+                  "A TOML file of settings; its keys are the names of these options, and an option "
+                  "on the command line wins")
+      ->type_name("FILE");
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
   command.add_flag("--check-config", options.check_config,
                    "Check the settings and every file that they name, and end");
+  add_times(command, options);
+  add_keeping(command, options);
+  add_alert_options(command, options.alerts);
+  add_access_options(command, options);
 }
 
 Catalog catalog_of(const ServeOptions& options) {
@@ -411,9 +443,13 @@ void serve(const ServeOptions& options) {
 }  // namespace
 
 void add_serve_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("serve", "Take logs and answer questions over HTTP");
+  CLI::App* command = app.add_subcommand(
+      "serve", "Run the service: it takes logs over HTTP and answers what is wrong");
   auto options = std::make_shared<ServeOptions>();
   add_options(*command, *options);
+  command->footer(
+      "Exits 0 when SIGTERM or SIGINT ended it, and 2 when it could not start or its settings are "
+      "wrong.");
   command->callback([command, options, &exit_code] {
     try {
       if (!options->config.empty())

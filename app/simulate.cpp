@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "app/commands.h"
+#include "app/manual/command_help.h"
 #include "model/json.h"
 #include "simulate/scenario.h"
 #include "simulate/simulate.h"
@@ -99,74 +100,83 @@ int run_simulate(const Arguments& arguments) {
 }  // namespace
 
 void add_simulate_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("simulate", "Write the logs of a synthetic job with one fault");
+  CLI::App* command = app.add_subcommand(
+      "simulate", "Write the logs of a made-up job with one fault, to try things with");
   const auto arguments = std::make_shared<Arguments>();
   simulation::Options& options = arguments->options;
-  command->add_option("--scenario", options.scenario, "What goes wrong; --list names them")
-      ->capture_default_str();
-  command->add_option("--out", arguments->out, "The folder to write to")->type_name("DIR");
-  command->add_option("--nodes", options.nodes, "Hosts of the job")->capture_default_str();
-  command->add_option("--gpus-per-node", options.gpus_per_node, "Ranks on each host")
-      ->capture_default_str();
-  command->add_option("--tp", options.tensor_parallel,
-                      "Size of a tensor-parallel group; by default a node, 8 at most");
-  command->add_option("--pp", options.pipeline_parallel, "Stages of the pipeline")
-      ->capture_default_str();
-  command->add_option("--communicators", options.communicators,
-                      "Of each rank; by default what the parallelism needs");
-  command->add_option("--steps", options.steps, "Training steps")->capture_default_str();
-  command->add_option("--attempts", options.attempts, "Starts of the job; all but the last hang")
-      ->capture_default_str();
-  command->add_option("--nccl", options.nccl, "Whose lines to print; the closest known below it")
-      ->capture_default_str();
-  command->add_option("--wrapper", options.wrapper, "What stands around them; --list names them")
-      ->capture_default_str();
-  command->add_option("--layout", arguments->layout, "A file for each rank, each host, or for all")
-      ->check(CLI::IsMember({"per-rank", "per-host", "merged"}))
-      ->capture_default_str();
-  command
-      ->add_option("--evidence", options.evidence,
-                   "What to write: nccl,hosts,watchdog,dumps,launcher; by default nccl,hosts and "
-                   "what the scenario needs besides")
-      ->type_name("LIST");
-  command
-      ->add_option("--torch", options.torch, "Whose watchdogs and dumps; the closest known below")
-      ->capture_default_str();
-  command->add_flag("--json-dumps", options.json_dumps,
-                    "Flight Recorder dumps as JSON, not as pickles");
-  command->add_flag("--timing", options.timing, "The Flight Recorder sees starts");
-  command->add_option("--recorded", options.recorded, "Entries of a Flight Recorder")
-      ->capture_default_str();
-  command->add_option("--seed", options.seed, "The same seed writes the same bytes")
-      ->capture_default_str();
-  command->add_option("--lose", options.lose_percent, "Lines to lose by chance")
-      ->type_name("PERCENT");
-  command->add_flag("--torn", options.torn, "Cut lines where stdio's blocks end");
-  command->add_flag("--healthy", options.healthy, "The same job without its fault");
-  command->add_option("--twin", arguments->twin, "--healthy, and in which way it comes close to it")
-      ->check(CLI::IsMember({"usual", "old", "bystander", "benign"}))
-      ->capture_default_str();
-  command->add_option("--also", options.also, "A second scenario in the same job");
-  command
-      ->add_option("--also-twin", arguments->also_twin,
-                   "The second one comes to nothing, and in which way it comes close")
-      ->check(CLI::IsMember({"usual", "old", "bystander", "benign"}));
-  command
-      ->add_option_function<std::string>(
-          "--noise",
-          [arguments](const std::string& name) {
-            arguments->options.noise = *simulation::noise_named(name);
-          },
-          "When its hosts said what has nothing to do with it")
-      ->check(CLI::IsMember({"none", "today", "hours", "day", "undated"}));
-  command->add_flag("--containers", options.containers, "Every host counts processes from 1");
-  command->add_flag("!--no-boot", options.booted, "Kernel logs do not begin with the boot");
-  command->add_flag("--force", arguments->force, "Write to a folder that is not empty");
-  command->add_flag("--list", arguments->list, "List scenarios, NCCL versions and wrappers");
-  command->add_option("--format", arguments->format, "How to print the list")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  const char* group = "Options";
+  const auto text = [&](const char* name, auto& value, const char* type, const char* about) {
+    CLI::Option* option = command->add_option(name, value, about);
+    return option->type_name(type)->group(group)->capture_default_str();
+  };
+  const auto flag = [&](const char* name, bool& value, const char* about) {
+    command->add_flag(name, value, about)->group(group);
+  };
+  const std::vector<std::string> twins{"usual", "old", "bystander", "benign"};
+
+  text("--scenario", options.scenario, "NAME", "What goes wrong; --list names the scenarios");
+  text("--out", arguments->out, "DIR", "The folder to write the logs to");
+  flag("--force", arguments->force, "Write to --out although it is not empty");
+  flag("--list", arguments->list, "List the scenarios, versions and wrappers, and end");
+  choose(text("--format", arguments->format, "", "The form of the list"), {"text", "json"});
+  text("--seed", options.seed, "N", "The same seed writes the same bytes");
+
+  group = "The job";
+  text("--nodes", options.nodes, "N", "How many hosts it has");
+  text("--gpus-per-node", options.gpus_per_node, "N", "How many ranks each host has");
+  text("--tp", options.tensor_parallel, "N",
+       "How many ranks share a tensor; by default those of a host, 8 at most")
+      ->default_str("");
+  text("--pp", options.pipeline_parallel, "N", "How many stages its pipeline has");
+  text("--communicators", options.communicators, "N",
+       "How many communicators each rank has; by default what the parallelism needs")
+      ->default_str("");
+  text("--steps", options.steps, "N", "How many steps it trains");
+  text("--attempts", options.attempts, "N",
+       "How often it is started; every attempt but the last hangs");
+
+  group = "The fault";
+  flag("--healthy", options.healthy, "Write the same job without its fault");
+  choose(text("--twin", arguments->twin, "",
+              "How close a --healthy job comes to the fault: not at all, it had it long ago, it "
+              "happens to a part that the job does not use, or it does no harm"),
+         twins);
+  text("--also", options.also, "NAME", "A second scenario in the same job");
+  choose(text("--also-twin", arguments->also_twin, "",
+              "Write the second one without its fault; the words are those of --twin"),
+         twins);
+
+  group = "The logs";
+  choose(
+      text("--layout", arguments->layout, "", "One file for each rank, for each host, or for all"),
+      {"per-rank", "per-host", "merged"});
+  text("--evidence", options.evidence, "LIST",
+       "Which logs to write, of nccl,hosts,watchdog,dumps,launcher; by default nccl,hosts and what "
+       "the scenario needs");
+  text("--nccl", options.nccl, "VERSION",
+       "Write the lines of this NCCL, or of the next older one that is known");
+  text("--torch", options.torch, "VERSION",
+       "Write the watchdogs and dumps of this PyTorch, or of the next older one that is known");
+  text("--wrapper", options.wrapper, "NAME",
+       "What a launcher, a container or a log shipper puts around each line; --list names them");
+  flag("--json-dumps", options.json_dumps, "Write Flight Recorder dumps as JSON, not as pickles");
+  flag("--timing", options.timing, "Let Flight Recorder dumps tell when operations started");
+  text("--recorded", options.recorded, "N", "How many entries a Flight Recorder keeps");
+  text("--lose", options.lose_percent, "PERCENT", "Leave out so many of NCCL's lines, by chance");
+  flag("--torn", options.torn, "Let processes that share a file cut each other's lines");
+  choose(command->add_option_function<std::string>(
+             "--noise",
+             [arguments](const std::string& name) {
+               arguments->options.noise = *simulation::noise_named(name);
+             },
+             "When the hosts logged trouble that has nothing to do with the job: never, while it "
+             "ran, hours or a day before, or at a time that nobody can tell"),
+         {"none", "today", "hours", "day", "undated"})
+      ->group(group);
+  flag("--containers", options.containers,
+       "Count process ids from 1 on every host, as in containers");
+  flag("!--no-boot", options.booted, "Let kernel logs not begin with the lines of a boot");
+  command->footer("Exits 0 when the logs are written, and 2 when they could not be.");
   command->callback([arguments, &exit_code] { exit_code = run_simulate(*arguments); });
 }
 

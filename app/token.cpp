@@ -50,30 +50,35 @@ void write_token(const TokenOptions& options) {
 void add_token_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
       app.add_subcommand("token",
-                         "Make a token: prints its line for the file of `serve --tokens` "
-                         "to stdout, and the token to stderr");
+                         "Make a token for `serve --tokens`: its line of that file goes to "
+                         "stdout, the token itself to stderr");
   auto options = std::make_shared<TokenOptions>();
   command
       ->add_option("NAME", options->name,
-                   "Name of the token, which the log shows for requests with it")
+                   "What the token is called; the server's log names it with each request")
       ->required()
+      ->type_name("NAME")
       ->check(CLI::Validator(check_word, ""));
   command
       ->add_option("--scope", options->scope,
-                   "What it allows: ingest, read, operate (reviews), admin (all, and deleting "
-                   "jobs); several with commas")
+                   "What it allows: ingest, read, operate (review findings) or admin (all, and "
+                   "deleting jobs); several with commas between")
       ->required()
+      ->type_name("SCOPE")
       ->check(CLI::Validator(check_scope, ""));
-  command
-      ->add_option("--jobs", options->jobs,
-                   "Allow it for jobs whose names begin with this text; by default for all")
+  command->add_option("--jobs", options->jobs, "Allow it only for jobs whose names begin with this")
+      ->type_name("PREFIX")
       ->check(CLI::Validator(check_word, ""));
-  command->add_option("--until", options->until, "Refuse it from this time on (RFC 3339)")
+  command
+      ->add_option("--until", options->until,
+                   "Refuse it from this time on, such as 2026-12-31T00:00:00Z")
+      ->type_name("TIME")
       ->check(CLI::Validator(check_time, ""));
   command
       ->add_option("--rate", options->rate,
-                   "Refuse more requests a second than this; ten seconds' worth may come at once")
-      ->check(CLI::Range(1, 1'000'000));
+                   "Allow this many requests a second; those of ten seconds may come at once")
+      ->check(CLI::Range(1, 1'000'000).description(""))
+      ->type_name("N");
   command->callback([options, &exit_code] {
     write_token(*options);
     exit_code = kExitGood;

@@ -7,7 +7,7 @@
 namespace faultline {
 
 void add_version_command(CLI::App& app, int& exit_code) {
-  app.set_version_flag("--version", "faultline " FAULTLINE_VERSION);
+  app.set_version_flag("--version", "faultline " FAULTLINE_VERSION, "Print the version, and end");
   CLI::App* command = app.add_subcommand("version", "Print the version");
   command->callback([&exit_code] {
     fmt::print("faultline {}\n", FAULTLINE_VERSION);

@@ -1,26 +1,18 @@
-# What `cmake --install` lays down, and the packages ./dev package makes of it.
+# What `cmake --install` lays down below its prefix; ./dev package makes packages of it. The unit and the
+# pages are for /usr, with etc/ in /etc.
 include(GNUInstallDirs)
+
+# The pages of the manual and the completions are written by the program itself.
+set(manual ${PROJECT_BINARY_DIR}/manual)
+add_custom_command(OUTPUT ${manual}/stamp DEPENDS faultline VERBATIM
+  COMMAND ${CMAKE_COMMAND} -E rm -rf ${manual}
+  COMMAND faultline man --into ${manual}
+  COMMAND ${CMAKE_COMMAND} -E touch ${manual}/stamp)
+add_custom_target(manual ALL DEPENDS ${manual}/stamp)
+
 install(TARGETS faultline RUNTIME)
-install(FILES README.md CHANGELOG.md docs/api.md docs/architecture.md docs/operations.md docs/alerting.md
-  DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
-install(DIRECTORY packaging/prometheus DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_DATADIR} PATTERN stamp EXCLUDE)
+install(CODE "execute_process(COMMAND ${PROJECT_SOURCE_DIR}/packaging/docs.sh
+  \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\" COMMAND_ERROR_IS_FATAL ANY)")
 install(FILES packaging/faultline.service DESTINATION lib/systemd/system)
-
-set(CPACK_GENERATOR DEB TGZ)
-set(CPACK_PACKAGE_CONTACT "The Faultline authors <faultline@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "explains why a multi-GPU NCCL job hangs")
-set(CPACK_PACKAGE_FILE_NAME ${PROJECT_NAME}-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
-set(CPACK_STRIP_FILES ON)
-
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION admin)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-  "Faultline reads the logs of a distributed training job and the kernel logs of its
-hosts, and names the rank, GPU or link that the others wait for, with the lines
-that prove it. It runs as a service that logs are sent to, or over files.")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA
-  ${PROJECT_SOURCE_DIR}/packaging/postinst ${PROJECT_SOURCE_DIR}/packaging/prerm)
-set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-include(CPack)
+install(FILES packaging/faultline.toml DESTINATION ${CMAKE_INSTALL_SYSCONFDIR}/faultline)

@@ -60,7 +60,7 @@ lint_format() {
 
 lint_scripts() {
   say "shellcheck"
-  our_files dev .ci/run '*.sh' packaging/postinst packaging/prerm | xargs -r shellcheck --external-sources
+  our_files dev .ci/run '*.sh' 'packaging/deb/p*' | xargs -r shellcheck --external-sources
 }
 
 # Two types of one name in one namespace: the linker sees both only when it optimises as a whole.

@@ -1,0 +1,229 @@
+# shellcheck shell=bash
+# The packages as those who install them meet them: in a bare Debian that debootstrap makes, where no
+# library but glibc is there, and the image by itself. Needs root, for chroot.
+
+# shellcheck disable=SC2154  # packages is of package.sh
+bare=$packages/bare
+fault=tests/scenarios/gpu_off_bus/logs/gpu-node-3/dmesg.txt
+scratch=
+server=
+# A server must be the shell's own child: as_root would stand between them.
+sudo=()
+((EUID == 0)) || sudo=(sudo)
+
+test_packages() {
+  scratch=$(mktemp -d)
+  trap 'stop_server; as_root rm -rf "$scratch"' EXIT
+  try test_manual
+  try test_shells
+  try test_tar
+  try test_deb
+  try test_https
+  try test_rpm
+  try test_image
+}
+
+# try FUNCTION: what it does not find as it should be ends all.
+try() {
+  say "$1"
+  "$1"
+}
+
+# expect TEXT COMMAND...: that it succeeds and prints TEXT.
+expect() {
+  local text=$1 out
+  out=$("${@:2}" 2>&1) || die "failed: ${*:2}: $out"
+  [[ $out == *"$text"* ]] || die "no '$text' in what ${*:2} prints: $out"
+}
+
+test_manual() {
+  local page
+  for page in "$packages"/root/usr/share/man/man1/*.gz; do
+    zcat "$page" >"$scratch/page.1"
+    expect '' mandoc -T lint "$scratch/page.1"
+    [[ -z $(mandoc -T lint "$scratch/page.1" 2>&1) ]] || die "mandoc: $(mandoc -T lint "$scratch/page.1" 2>&1)"
+  done
+}
+
+test_shells() {
+  local share=$PWD/$packages/root/usr/share
+  # shellcheck disable=SC2016  # for bash
+  expect 'list show check' bash -c '. "$1"; COMP_WORDS=(faultline rules ""); COMP_CWORD=2; _faultline; echo "${COMPREPLY[*]}"' \
+    bash "$share/bash-completion/completions/faultline"
+  expect 'serve' fish --no-config -c "source $share/fish/vendor_completions.d/faultline.fish; complete -C 'faultline ser'"
+  expect 'markdown' fish --no-config -c "source $share/fish/vendor_completions.d/faultline.fish; complete -C 'faultline diagnose --format '"
+  expect 'faultline rules list' zsh_completes "$share/zsh/vendor-completions" 'faultline rules li'
+  expect '--tls-client-ca' zsh_completes "$share/zsh/vendor-completions" 'faultline serve --tls-cl'
+  expect 'markdown' zsh_completes "$share/zsh/vendor-completions" 'faultline diagnose --format m'
+}
+
+# zsh_completes FOLDER LINE: the line after the tabulator key. Only a terminal has one.
+zsh_completes() {
+  # shellcheck disable=SC2016  # for zsh
+  zsh -f -c '
+    zmodload zsh/zpty
+    zpty shell zsh -f -i
+    zpty -w shell "unsetopt beep; fpath=($1 \$fpath); autoload -Uz compinit; compinit -u -D; echo ready"
+    zpty -r -m shell line "*ready*ready*"
+    zpty -w -n shell "$2$(print "\t")"
+    sleep 1
+    while zpty -r -t shell line; do print -r -- "$line"; done
+    zpty -d shell' zsh "$1" "$2"
+}
+
+test_tar() {
+  tar --extract --gzip --file "$packages"/faultline-*.tar.gz --directory "$scratch" --strip-components 1
+  [[ $("$scratch/bin/faultline" diagnose "$fault" || echo "status $?") == *'fell off the bus'*'status 1' ]] ||
+    die "the binary of the .tar.gz finds no fault in $fault"
+}
+
+# bare_root NAME: a bare Debian of one's own in the scratch folder; prints its path.
+bare_root() {
+  if [[ ! -e $bare/etc/debian_version ]]; then
+    as_root rm -rf "$bare"
+    as_root debootstrap --variant=minbase bookworm "$bare" "$(mirror_of libfmt-dev)" >&2
+  fi
+  as_root cp -a "$bare" "$scratch/$1"
+  echo "$scratch/$1"
+}
+
+# start_server ROOT [FLAG...]: sets url.
+start_server() {
+  rm -f "$scratch/log"
+  "${sudo[@]}" chroot "$1" /usr/bin/faultline serve --listen 127.0.0.1:0 --data /var/lib/faultline "${@:2}" \
+    >"$scratch/out" 2>"$scratch/log" &
+  server=$!
+  wait_for_server
+}
+
+wait_for_server() {
+  local tries
+  url=
+  for ((tries = 0; tries < 100; tries++)); do
+    url=$(sed -n 's/^listening on //p' "$scratch/log" 2>/dev/null || true)
+    [[ -z $url ]] || return 0
+    kill -0 "$server" || break
+    sleep 0.1
+  done
+  die "the server does not start: $(cat "$scratch/log")"
+}
+
+stop_server() {
+  [[ -n $server ]] || return 0
+  as_root kill "$server" 2>/dev/null || true
+  wait "$server" || die "the server ended with status $?: $(cat "$scratch/log")"
+  server=
+}
+
+ask() { curl -sS --fail-with-body --max-time 20 "$@"; }
+
+# files ROOT: what lies there, but for what dpkg and rpm remember.
+files() { as_root find "$1" -xdev -printf '/%P\n' | grep -Ev '^/var/(lib/(dpkg|rpm)|log|cache)(/|$)' | sort; }
+
+test_deb() {
+  local root package next
+  root=$(bare_root deb)
+  package=$(ls "$packages"/faultline_*.deb)
+  files "$root" >"$scratch/before"
+
+  as_root dpkg --root="$root" --install "$package" >&2
+  expect 'the settings are good' as_root chroot "$root" faultline serve --config /etc/faultline/faultline.toml --check-config
+  start_server "$root" --config /etc/faultline/faultline.toml
+  expect '"recognized":7' ask -T "$fault" "$url/api/v1/ingest?job=llama&host=gpu-node-3&final=true"
+  expect 'fell off the bus' ask "$url/api/v1/jobs/llama/diagnosis?format=text"
+  stop_server
+
+  say "the next version: data and settings stay"
+  echo 'job = "mine"' | as_root tee -a "$root/etc/faultline/faultline.toml" >/dev/null
+  dpkg-deb --raw-extract "$package" "$scratch/next"
+  sed -i 's/^Version: .*/&+next/' "$scratch/next/DEBIAN/control"
+  next=$scratch/next.deb
+  dpkg-deb --root-owner-group --build "$scratch/next" "$next" >&2
+  as_root dpkg --root="$root" --install "$next" >&2
+  expect 'job = "mine"' as_root cat "$root/etc/faultline/faultline.toml"
+  start_server "$root" --config /etc/faultline/faultline.toml
+  expect 'fell off the bus' ask "$url/api/v1/jobs/llama/diagnosis?format=text"
+  stop_server
+
+  say "removed: data and settings stay; purged: nothing does"
+  as_root dpkg --root="$root" --remove faultline >&2
+  as_root test -e "$root/var/lib/faultline/faultline.db" || die "removing the package took the data away"
+  as_root test -e "$root/etc/faultline/faultline.toml" || die "removing the package took its settings away"
+  as_root dpkg --root="$root" --purge faultline >&2
+  files "$root" | diff "$scratch/before" - >&2 || die "purging the package does not leave the system as it was"
+}
+
+# The server speaks TLS, and as a client it verifies a receiver by the authorities of the system, which
+# it finds where a system without OpenSSL keeps them.
+test_https() {
+  local root url_of_tls
+  root=$(bare_root https)
+  as_root dpkg --root="$root" --install "$packages"/faultline_*.deb >&2
+  openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+    -keyout "$scratch/key.pem" -out "$scratch/cert.pem" 2>/dev/null
+  as_root cp "$scratch/key.pem" "$scratch/cert.pem" "$root/etc/faultline/"
+  start_server "$root" --tls-cert /etc/faultline/cert.pem --tls-key /etc/faultline/key.pem
+  url_of_tls=$url
+  [[ $url_of_tls == https://* ]] || die "the server does not speak TLS: $url_of_tls"
+  expect 'ready' ask --cacert "$scratch/cert.pem" "$url_of_tls/readyz"
+  local receiver="$url_of_tls/api/v1/ingest?job=alerts" bundle
+  local send=(as_root env -u SSL_CERT_FILE -u SSL_CERT_DIR chroot "$root" faultline alerts test "$receiver" --webhook "$receiver")
+  ! "${send[@]}" 2>"$scratch/refused" || die "a receiver that nobody vouches for was trusted"
+  grep -q 'certificate verify failed' "$scratch/refused" || die "$(cat "$scratch/refused")"
+  for bundle in etc/pki/tls/certs/ca-bundle.crt etc/ssl/certs/ca-certificates.crt; do
+    as_root install -D "$scratch/cert.pem" "$root/$bundle"
+    expect 'accepted' "${send[@]}"
+    as_root rm "$root/$bundle"
+  done
+  stop_server
+}
+
+# Into the bare Debian, for want of a Red Hat: what counts is rpm.
+test_rpm() {
+  local root rpm
+  root=$(bare_root rpm)
+  rpm=(as_root rpm --root "$root" --nodeps)
+  "${rpm[@]}" --install "$packages"/faultline-*.rpm >&2
+  start_server "$root" --config /etc/faultline/faultline.toml
+  expect '"recognized":7' ask -T "$fault" "$url/api/v1/ingest?job=llama&host=gpu-node-3&final=true"
+  stop_server
+  echo 'job = "mine"' | as_root tee -a "$root/etc/faultline/faultline.toml" >/dev/null
+  rpmbuild -bb --quiet --define "_topdir $scratch/rpmbuild" --define "_rpmdir $scratch" \
+    --define '_rpmfilename next.rpm' --define "stage $PWD/$packages/root" --define 'package_version 999' \
+    packaging/rpm/faultline.spec >&2
+  "${rpm[@]}" --upgrade "$scratch/next.rpm" >&2
+  expect 'job = "mine"' as_root cat "$root/etc/faultline/faultline.toml"
+  start_server "$root" --config /etc/faultline/faultline.toml
+  expect 'fell off the bus' ask "$url/api/v1/jobs/llama/diagnosis?format=text"
+  stop_server
+  "${rpm[@]}" --erase faultline >&2
+  [[ ! -e $root/usr/bin/faultline ]] || die "erasing the package leaves its binary"
+  as_root test -e "$root/var/lib/faultline/faultline.db" || die "erasing the package took the data away"
+}
+
+# By podman; where it cannot run, in a chroot as the user whom the image names.
+test_image() {
+  local archive podman
+  archive=$(ls "$packages"/faultline-*.oci.tar)
+  podman=("${sudo[@]}" podman --storage-driver vfs --root "$scratch/podman" --runroot "$scratch/podman/run")
+  local image
+  rm -f "$scratch/log"
+  image=$("${podman[@]}" load --quiet --input "$archive" | sed 's/^Loaded image: *//')
+  expect '65532' "${podman[@]}" image inspect --format '{{.Config.User}}' "$image"
+  if "${podman[@]}" run --rm --network host --cgroups disabled --ulimit host "$image" version >"$scratch/version" 2>&1; then
+    "${podman[@]}" run --rm --network host --cgroups disabled --ulimit host --volume faultline-test:/data "$image" \
+      serve --data /data --listen 127.0.0.1:0 >"$scratch/out" 2>"$scratch/log" &
+  else
+    say "podman cannot run a container here ($(tail -1 "$scratch/version")); chroot instead"
+    local mounted
+    mounted=$("${podman[@]}" image mount "$image")
+    as_root cp -a "$mounted" "$scratch/image"
+    "${sudo[@]}" chroot --userspec 65532:65532 "$scratch/image" /usr/bin/faultline serve --data /data \
+      --listen 127.0.0.1:0 >"$scratch/out" 2>"$scratch/log" &
+  fi
+  server=$!
+  wait_for_server
+  expect '"recognized":7' ask -T "$fault" "$url/api/v1/ingest?job=llama&host=gpu-node-3&final=true"
+  expect 'fell off the bus' ask "$url/api/v1/jobs/llama/diagnosis?format=text"
+  stop_server
+}

@@ -1,0 +1,171 @@
+// What the program says of itself: --help, the manual, completions; and of a line that it does not
+// understand.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include <regex>
+#include <sstream>
+
+#include "program.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::vector<std::string> kCommands{
+    "",           "serve",      "diagnose",    "simulate",   "rules",
+    "rules list", "rules show", "rules check", "alerts",     "alerts test",
+    "token",      "backup",     "version",     "completion", "help",
+};
+
+using Manual = ProgramTest;
+
+TEST_F(Manual, HelpsOnEveryLevel) {
+  for (const std::string& command : kCommands) {
+    SCOPED_TRACE(command);
+    const Outcome outcome = run("$F " + command + " --help");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.out,
+                HasSubstr("\nUsage: faultline" + (command.empty() ? "" : " " + command)));
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_EQ(run("$F help " + command).out, outcome.out);
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  }
+}
+
+TEST_F(Manual, HasAPageForEveryCommandThatNamesEveryOption) {
+  for (const std::string& command : kCommands) {
+    SCOPED_TRACE(command);
+    const std::string help = run("$F " + command + " --help").out;
+    const Outcome page = run("SOURCE_DATE_EPOCH=0 $F man " + command);
+    EXPECT_EQ(page.status, 0);
+    EXPECT_THAT(page.out, HasSubstr(" 1 \"1970-01-01\" \"faultline "));
+    const std::regex flag("\n  (?:-[a-z], )?--([a-z-]+)");
+    for (std::sregex_iterator it(help.begin(), help.end(), flag), end; it != end; ++it) {
+      const std::string name = std::regex_replace((*it)[1].str(), std::regex("-"), "\\-");
+      EXPECT_THAT(page.out, HasSubstr("\\fB\\-\\-" + name + "\\fR"));
+    }
+    for (const std::string& other : kCommands) {
+      if (other.empty() || other == command) continue;
+      const std::string name = std::regex_replace(other, std::regex(" "), "\\-");
+      EXPECT_THAT(page.out, HasSubstr(".BR faultline\\-" + name + " (1)"));
+    }
+  }
+  EXPECT_EQ(run("$F man nosuch").status, 2);
+}
+
+TEST_F(Manual, IsCompletedByBash) {
+  workshop.write("logs/a.txt", "");
+  workshop.write("logs.toml", "");
+  struct Case {
+    const char* words;  // of the line; the last is being typed
+    const char* offered;
+  };
+  const Case cases[] = {
+      {"faultline s", "serve simulate"},
+      {"faultline serve --tls", "--tls-cert --tls-key --tls-client-ca"},
+      {"faultline rules ''", "list show check"},
+      {"faultline rules list --f", "--format"},
+      {"faultline rules list --format ''", "text json"},
+      {"faultline diagnose --format = m", "markdown"},
+      {"faultline diagnose l", "logs logs.toml"},
+      {"faultline serve --config l", "logs logs.toml"},
+      {"faultline serve --data l", "logs"},
+      {"faultline serve --job l", ""},
+      {"faultline diagnose --job serve --exp", "--explain"},
+      {"faultline completion ''", "bash zsh fish"},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.words);
+    const Outcome outcome =
+        run(fmt::format("$F completion bash > completion && bash -c '. ./completion; compopt() {{ "
+                        ":; }}; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
+                        "_faultline; echo \"${{COMPREPLY[*]}}\"'",
+                        std::regex_replace(c.words, std::regex("''"), "\"\"")));
+    EXPECT_EQ(outcome.out, std::string(c.offered) + "\n");
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
+  struct Case {
+    const char* line;
+    const char* error;
+  };
+  const Case cases[] = {
+      {"$F diagnos x",
+       "faultline: there is no command \"diagnos\"; did you mean diagnose?\n"
+       "faultline --help says more.\n"},
+      {"$F serv --listen x", "there is no command \"serv\"; did you mean serve?"},
+      {"$F quuxify", "faultline: there is no command \"quuxify\"\n"},
+      {"$F rules lsit",
+       "faultline rules: there is no command \"lsit\"; did you mean list?\n"
+       "faultline rules --help says more.\n"},
+      {"$F rules", "faultline rules: one of its commands is missing\n"},
+      {"$F serve --listne x",
+       "faultline serve: there is no option --listne; did you mean --listen?\n"},
+      {"$F diagnose --formt=json x", "there is no option --formt; did you mean --format?\n"},
+      {"$F --nope", "faultline: there is no option --nope\n"},
+      {"$F version extra", "faultline version: \"extra\" is one argument too many\n"},
+      {"$F diagnose",
+       "faultline diagnose: PATH is required\nfaultline diagnose --help says more.\n"},
+      {"$F diagnose --format xml x",
+       "faultline diagnose: --format: must be one of text, json, markdown, html, not xml\n"},
+      {"$F serve --max-connections 0", "faultline serve: --max-connections: "},
+      {"$F serve --config nosuch.toml", "faultline: nosuch.toml: cannot be read"},
+      {"$F serve --tokens nosuch --check-config", "nosuch: cannot be read"},
+      {"$F serve --tls-cert nosuch --tls-key k --check-config",
+       "--tls-cert nosuch: No such file or directory; "},
+      {"$F serve --data /proc/nosuch", "data /proc/nosuch: cannot be made"},
+      {"$F serve --rules nosuch --check-config", "faultline: nosuch: is not a folder"},
+      {"$F rules check nosuch", "nosuch: cannot be read"},
+      {"$F simulate --out /proc/nosuch", "/proc/nosuch"},
+      {"$F backup --data nosuch copy", "faultline: nosuch/faultline.db: "},
+      {"$F backup --data nosuch --to copy", "faultline: nosuch/faultline.db: "},
+      {"$F help nosuch", "faultline has no command \"nosuch\""},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.line);
+    const Outcome outcome = run(c.line);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_THAT(outcome.err, HasSubstr(c.error));
+  }
+}
+
+TEST_F(Manual, FailsWhenWhatItPrintsCannotBeWritten) {
+  for (const char* line : {"$F --help", "$F version", "$F rules list", "$F completion zsh",
+                           "$F token x --scope read", "$F serve --print-config"}) {
+    SCOPED_TRACE(line);
+    const Outcome outcome = run(std::string(line) + " > /dev/full");
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.err, HasSubstr("faultline: "));
+  }
+}
+
+TEST_F(Manual, PacksSettingsThatHoldWhenTheirMarksAreTakenOff) {
+  const Outcome outcome =
+      run("sed 's/^#\\([a-z[]\\)/\\1/' " TESTS_DIR
+          "/../packaging/faultline.toml > all.toml && $F serve --config all.toml --print-config");
+  EXPECT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("listen = \"127.0.0.1:8686\"\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("[[receiver]]\nname = \"on-call\"\n"));
+}
+
+// NO_COLOR has nothing to switch off.
+TEST_F(Manual, PrintsNoColoursEvenOnATerminal) {
+  workshop.write("dmesg.txt",
+                 "[  812.5] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n");
+  for (const char* line : {"diagnose dmesg.txt", "--help", "rules list", "nosuch"}) {
+    const Outcome outcome =
+        run(fmt::format("export F; script -qec \"$F {}\" terminal < /dev/null", line));
+    EXPECT_GT(outcome.out.size(), 20U) << line;
+    EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b"))) << line;
+  }
+}
+
+}  // namespace
+}  // namespace faultline
