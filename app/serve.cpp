@@ -172,9 +172,8 @@ void add_access_options(CLI::App& command, ServeOptions& options) {
     command.add_option(name, value, about)->type_name("FILE")->group("Who may ask");
   };
   add("--tokens", options.tokens,
-      "Ask every request but /healthz and /readyz for a token of this file, which `faultline "
-      "token` "
-      "writes; SIGHUP reads it again");
+      "Ask every request but /healthz, /readyz and the page's own files for a token of this file, "
+      "which `faultline token` writes; SIGHUP reads it again");
   add("--tls-cert", options.tls.certificate,
       "Speak TLS only, with the certificate of this PEM file and those that issued it; SIGHUP "
       "reads "
@@ -205,6 +204,7 @@ void add_options(CLI::App& command, ServeOptions& options) {
       .add_option("--data", options.data,
                   "The folder of the database; it is made if it is not there")
       ->type_name("DIR")
+      ->take_last()
       ->capture_default_str();
   command.add_option("--job", options.job, "The job of uploads that name none")
       ->check(CLI::Validator(check_job, ""))
@@ -235,7 +235,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
       .add_option("--config", options.config,
                   "A TOML file of settings; its keys are the names of these options, and an option "
                   "on the command line wins")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->take_last();  // the unit's, and one in FAULTLINE_OPTIONS
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
   command.add_flag("--check-config", options.check_config,
                    "Check the settings and every file that they name, and end");
@@ -423,8 +424,8 @@ void serve(const ServeOptions& options) {
                              .audit = &audit},
                  .on_housekeeping =
                      [&] {
+                       retention.apply(steady_now());  // first: it may make room
                        jobs.shorten_stored();
-                       retention.apply(steady_now());
                      },
                  .on_hangup =
                      [&] {

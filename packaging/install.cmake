@@ -12,7 +12,7 @@ add_custom_target(manual ALL DEPENDS ${manual}/stamp)
 
 install(TARGETS faultline RUNTIME)
 install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_DATADIR} PATTERN stamp EXCLUDE)
-install(CODE "execute_process(COMMAND ${PROJECT_SOURCE_DIR}/packaging/docs.sh
+install(CODE "execute_process(COMMAND [[${PROJECT_SOURCE_DIR}/packaging/docs.sh]]
   \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\" COMMAND_ERROR_IS_FATAL ANY)")
 install(FILES packaging/faultline.service DESTINATION lib/systemd/system)
 install(FILES packaging/faultline.toml DESTINATION ${CMAKE_INSTALL_SYSCONFDIR}/faultline)

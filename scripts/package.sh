@@ -135,6 +135,7 @@ package_image() {
   echo 'nonroot:x:65532:65532:nonroot:/data:/' >"$folder/etc/passwd"
   echo 'nonroot:x:65532:' >"$folder/etc/group"
   echo 'hosts: files dns' >"$folder/etc/nsswitch.conf"
+  chmod -R u=rwX,go=rX "$folder"
   chmod 1777 "$folder/tmp"
   # No overlay file system needs to be there, nor a user namespace.
   local buildah=(as_root buildah --storage-driver vfs --root "$PWD/$packages/storage" --runroot "$PWD/$packages/storage/run")

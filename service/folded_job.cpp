@@ -73,6 +73,7 @@ void FoldedJob::fold_what_waits(std::unique_lock<std::shared_mutex> lock) {
             CallsAre::new_ones);
     } catch (...) {
       one.failure = std::current_exception();
+      is_whole_ = false;
     }
   }
   lock.unlock();

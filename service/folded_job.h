@@ -57,7 +57,9 @@ class FoldedJob {
     const JobState* operator->() const { return &job_.state_; }
     std::uint64_t version() const { return job_.version_; }  // how many batches are folded
     std::optional<Timestamp> first_received() const { return job_.first_received_; }
-    std::uint64_t bytes() const { return job_.bytes_; }           // of logs
+    std::uint64_t bytes() const { return job_.bytes_; }  // of logs
+    // Whether all that was committed is part of it.
+    bool is_whole() const { return job_.is_whole_; }
     std::int64_t last_batch() const { return job_.last_batch_; }  // its number in the store
     // Whose calls the store does not keep in a shorter form yet.
     const UnkeptCalls& unkept() const { return job_.unkept_; }
@@ -87,6 +89,7 @@ class FoldedJob {
   std::uint64_t events_ = 0;
   std::uint64_t bytes_ = 0;
   std::int64_t last_batch_ = 0;
+  bool is_whole_ = true;
   UnkeptCalls unkept_;
 
   std::mutex waiting_mutex_;

@@ -71,8 +71,11 @@ void LiveJobs::wake(Job& job) {
           may_be_better = false;
         }
       });
-  if (lack.empty() && !folded->has_sources_of_calls())
-    lack = "a source is missing that its kept calls came from";
+  // What points at sources that did not come is not to be shown.
+  if (!folded->has_sources_of_calls()) {
+    if (lack.empty()) lack = "a source is missing that its kept calls came from";
+    folded = std::make_unique<FoldedJob>(job.name);
+  }
   if (lack.empty() && !damaged.empty())
     lack = fmt::format("not all that was stored of {} is there ({})", damaged.front().name,
                        damaged.front().how);
@@ -143,7 +146,7 @@ std::shared_ptr<const Diagnosis> LiveJobs::set_aside_diagnosis(Job& job, const s
 }
 
 // What is sent to it meanwhile may come before or after.
-bool LiveJobs::forget(const std::string& name) {
+bool LiveJobs::forget(const std::string& name, std::optional<Timestamp> unless_after) {
   {
     const std::unique_lock lock(mutex_);
     if (const auto found = jobs_.find(name); found != jobs_.end()) {
@@ -151,11 +154,15 @@ bool LiveJobs::forget(const std::string& name) {
       jobs_.erase(found);
     }
   }
-  const bool known = store_.delete_job(name, utc_now());
-  const bool is_anew = !store_.sources(name).empty();
-  const std::unique_lock lock(mutex_);
-  if (!is_anew) jobs_.erase(name);
-  return known;
+  const bool forgotten = store_.delete_job(name, utc_now(), unless_after);
+  const bool is_there = !store_.sources(name).empty();  // as it was, or anew
+  if (is_there) {
+    add(name);
+  } else {
+    const std::unique_lock lock(mutex_);
+    jobs_.erase(name);
+  }
+  return forgotten;
 }
 
 std::shared_ptr<LiveJobs::Job> LiveJobs::known(std::string_view name) const {

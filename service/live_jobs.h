@@ -96,8 +96,11 @@ class LiveJobs {
   std::optional<std::string> set_aside(std::string_view job);
   std::size_t count_set_aside() const;
 
-  // Forgets the job, with all that is stored of it. False: there is none.
-  bool forget(const std::string& job);
+  // Forgets the job, with all that is stored of it. False: there is none, or something came of it
+  // after `unless_after`.
+  bool forget(const std::string& job, std::optional<Timestamp> unless_after = std::nullopt);
+
+  bool is_stopping() const { return stop_ != nullptr && *stop_; }
 
   // Makes the stored findings of the job what its diagnosis says now; returns how many were opened.
   // Blocks on the disk if they changed.
@@ -148,6 +151,7 @@ class LiveJobs {
   static bool is_to_be_read_anew(Job& job);
   static bool is_to_be_shortened(Job& job);
   void shorten(Job& job);
+  void go_on_shortening();
   std::optional<std::uint64_t> read_all_to_their_ends(Job& job);
   bool read_to_the_end(Job& job);
   static void remember_what_was_told(Job& job, Timestamp now);
@@ -172,6 +176,7 @@ class LiveJobs {
   const std::atomic<bool>* stop_ = nullptr;
   std::atomic<std::chrono::seconds> patience_;  // until a job rests
   SteadyTime trimmed_at_;                       // by who reconciles; so the next
+  bool is_shortening_left_ = true;              // by who shortens
   bool has_to_trim_ = false;                    // jobs came to rest since
   // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};

@@ -19,7 +19,8 @@ constexpr std::uint64_t kTimesWhatIsKept = 2;
 }  // namespace
 
 bool LiveJobs::is_to_be_shortened(Job& job) {
-  if (!job.is_read || !why_set_aside(job).empty()) return false;
+  if (!job.is_read || job.kept_bytes > Store::kMostKeptCallsBytes || !why_set_aside(job).empty())
+    return false;
   const UnkeptCalls unkept = job.read().unkept();
   if (unkept.calls == 0) return false;
   return unkept.calls * kBytesOfCall + unkept.batches * kBytesOfBatch >=
@@ -33,21 +34,33 @@ void LiveJobs::shorten(Job& job) {
   UnkeptCalls unkept;
   {
     const FoldedJob::Reading state = job.read();
+    if (!state.is_whole()) return;
     packed = state->packed_calls();
     through = state.last_batch();
     unkept = state.unkept();
   }
-  if (job.is_forgotten || !why_set_aside(job).empty()) return;
   job.kept_bytes = packed.size();
-  store_.keep_calls(job.name, through, packed);
+  if (packed.size() > Store::kMostKeptCallsBytes) return;
+  store_.keep_calls(job.name, through, packed, [&job] { return !job.is_forgotten; });
   job.folded->calls_were_kept(unkept);
   store_.drop_kept_calls(job.name, stop_);
   metrics_.count_shortened_job();
 }
 
+// What an earlier run kept and did not come to drop, or this one for want of room.
+void LiveJobs::go_on_shortening() {
+  for (const std::string& name : store_.jobs_with_kept_calls_to_drop())
+    if (const std::shared_ptr<Job> job = find(name); job && why_set_aside(*job).empty())
+      store_.drop_kept_calls(name, stop_);
+}
+
 void LiveJobs::shorten_stored() {
+  if (!store_.has_room()) return;
+  if (is_shortening_left_) go_on_shortening();
+  is_shortening_left_ = true;  // until this has come to its end
   for (const std::shared_ptr<Job>& job : all())
     if (is_to_be_shortened(*job)) shorten(*job);
+  is_shortening_left_ = false;
 }
 
 }  // namespace faultline

@@ -31,11 +31,12 @@ void Retention::apply(SteadyTime now) {
 }
 
 bool Retention::may_go(const StoredJob& job) const {
-  return jobs_.open_sources().open(job.name).empty();
+  return !jobs_.is_stopping() && jobs_.open_sources().open(job.name).empty();
 }
 
+// Something may have come of it since it was looked at.
 void Retention::forget(const StoredJob& job, ForgottenFor why, std::string_view said) {
-  if (!jobs_.forget(job.name)) return;
+  if (!jobs_.forget(job.name, job.last_received)) return;
   metrics_.count_forgotten_job(why);
   fmt::print(stderr, "job {} is forgotten: {}; what was found in it stays\n", job.name, said);
 }

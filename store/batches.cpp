@@ -139,6 +139,16 @@ std::optional<Stored> select_batch(Database& database, std::int64_t id) {
   return stored;
 }
 
+// What cannot be read may count any of the batches.
+std::optional<KeptCalls> kept_calls_of(Database& database, std::string_view job) {
+  try {
+    return select_kept_calls(database, job);
+  } catch (const StoreError& error) {
+    return KeptCalls{INT64_MAX, Error{Error::Kind::invalid_input,
+                                      fmt::format("cannot be read: {}", error.what())}};
+  }
+}
+
 // In the order of commits.
 std::vector<std::int64_t> batches_of(Database& database, std::string_view job, Coverage& coverage) {
   std::vector<std::int64_t> ids;
@@ -224,7 +234,7 @@ std::vector<DamagedSource> replay_batches(
   Coverage coverage;
   // Before the batches, which lose their calls only once these are kept.
   const std::vector<std::int64_t> ids = batches_of(database, job, coverage);
-  const std::optional<KeptCalls> kept = select_kept_calls(database, job);
+  const std::optional<KeptCalls> kept = kept_calls_of(database, job);
   if (kept && kept->packed) take_calls(*kept->packed);
   for (const std::int64_t id : ids) {
     std::optional<Stored> stored;
@@ -243,6 +253,12 @@ std::vector<DamagedSource> replay_batches(
     damaged.push_back(
         {.name = "its calls", .how = "what they came to " + kept->packed.error().message});
   return damaged;
+}
+
+bool was_received_after(Database& database, std::string_view job, Timestamp time) {
+  Query row = database.query("SELECT 1 FROM sources WHERE job = ? AND last_received > ? LIMIT 1",
+                             job, time);
+  return row.next();
 }
 
 bool forget_sources(Database& database, std::string_view job) {

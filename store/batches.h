@@ -27,6 +27,8 @@ std::vector<DamagedSource> replay_batches(
     const std::function<void(std::string_view packed)>& take_calls,
     const std::function<void(const StoredBatch&)>& visit);
 
+bool was_received_after(Database& database, std::string_view job, Timestamp time);
+
 // Its sources are gone at once, however many there are; their batches, which may be gigabytes, with
 // each call of delete_some_batches, which returns whether some are left. False: there are none.
 bool forget_sources(Database& database, std::string_view job);

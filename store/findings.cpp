@@ -324,7 +324,9 @@ std::uint64_t delete_some_ended(Database& database, Timestamp before) {
   constexpr int kAtOnce = 500;
   database.run(
       "DELETE FROM findings WHERE number IN "
-      "(SELECT number FROM findings WHERE resolved < ? LIMIT ?)",
+      "(SELECT number FROM findings WHERE resolved < ? AND job NOT IN (SELECT job FROM sources) "
+      // Who pulls goes on after the last change it saw: its number is not to be used again.
+      "AND change < (SELECT max(change) FROM findings) LIMIT ?)",
       before, kAtOnce);
   return static_cast<std::uint64_t>(database.number("SELECT changes()"));
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -13,11 +15,11 @@
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostPackedBytes = std::size_t{1} << 30;
-// Of one transaction, which everybody who writes waits for.
+// Of one source at a time.
 constexpr int kBatchesAtOnce = 128;
 // A row that becomes longer is rewritten for too few new batches each time.
 constexpr std::size_t kMostInOne = 1024;
+constexpr std::size_t kMostSpeakers = 8192;
 
 struct Row {
   std::int64_t id = 0;
@@ -32,6 +34,11 @@ struct Row {
 struct Reach {
   std::int64_t source = 0;
   std::int64_t through = 0;
+};
+
+struct FirstBatch {
+  std::int64_t id = 0;
+  Timestamp received;
 };
 
 // The first source, from this one on, with calls that are to be dropped.
@@ -68,7 +75,11 @@ std::optional<Row> row_of(const Query& query) {
                              .head_digest = query.bits(7),
                              .starts_body = query.integer(8) != 0}}};
   else
-    row.prints = read_prints(query.text(9));
+    try {
+      row.prints = read_prints(query.text(9));
+    } catch (const BadBytes&) {
+      return std::nullopt;
+    }
   return row;
 }
 
@@ -95,10 +106,11 @@ std::optional<Row> row_before(Database& database, std::int64_t source, std::int6
   return row_of(query);
 }
 
-std::int64_t first_of(Database& database, std::int64_t source) {
-  Query query = database.query("SELECT min(id) FROM batches WHERE source = ?", source);
-  query.next();
-  return query.integer(0);
+FirstBatch first_of(Database& database, std::int64_t source) {
+  Query query = database.query(
+      "SELECT id, received FROM batches WHERE source = ? ORDER BY id LIMIT 1", source);
+  if (!query.next()) return {};
+  return {query.integer(0), query.time(1)};
 }
 
 // When calls came is still known, for it is also when lines came.
@@ -122,6 +134,16 @@ void add_counts(std::map<std::string, std::uint64_t>& counts,
   for (const auto& [name, count] : more) counts[name] += count;
 }
 
+void add_speakers(std::vector<Speaker>& speakers, std::vector<Speaker> more) {
+  const auto key = [](const Speaker& speaker) {
+    return std::tuple(speaker.host, speaker.pid, speaker.device, speaker.rank);
+  };
+  std::set<std::tuple<std::string, std::int64_t, int, int>> known;
+  for (const Speaker& speaker : speakers) known.insert(key(speaker));
+  for (Speaker& speaker : more)
+    if (known.insert(key(speaker)).second) speakers.push_back(std::move(speaker));
+}
+
 // Both without calls and events.
 void append(Batch& batch, Batch next) {
   batch.to_offset = next.to_offset;
@@ -131,15 +153,17 @@ void append(Batch& batch, Batch next) {
   batch.end = next.end;
   add_counts(batch.dialects, next.dialects);
   add_counts(batch.subsystems, next.subsystems);
-  for (Speaker& speaker : next.speakers)
-    if (std::ranges::find(batch.speakers, speaker) == batch.speakers.end())
-      batch.speakers.push_back(std::move(speaker));
+  add_speakers(batch.speakers, std::move(next.speakers));
   batch.runs.insert(batch.runs.end(), next.runs.begin(), next.runs.end());
   drop_calls(batch);
 }
 
-bool can_join(const Row& row, const Row& next) {
+// `first` is the first batch of their source: that it came first must stay known, though clocks
+// step back.
+bool can_join(const FirstBatch& first, const Row& row, const Row& next) {
   return !row.has_events && !next.has_events && row.host == next.host && row.rank == next.rank &&
+         first.received <= row.received && row.received <= next.received &&
+         row.batch.speakers.size() + next.batch.speakers.size() <= kMostSpeakers &&
          row.batch.to_offset == next.batch.from_offset &&
          row.prints.size() + next.prints.size() <= kMostInOne;
 }
@@ -177,7 +201,7 @@ void put_kept_calls(Database& database, std::string_view job, std::int64_t throu
 std::optional<KeptCalls> select_kept_calls(Database& database, std::string_view job) {
   Query row = database.query("SELECT through, content FROM kept_calls WHERE job = ?", job);
   if (!row.next()) return std::nullopt;
-  return KeptCalls{row.integer(0), decompressed(row.text(1), kMostPackedBytes)};
+  return KeptCalls{row.integer(0), decompressed(row.text(1), Store::kMostKeptCallsBytes)};
 }
 
 void delete_kept_calls(Database& database, std::string_view job) {
@@ -186,29 +210,38 @@ void delete_kept_calls(Database& database, std::string_view job) {
 
 // The first batch of a source is joined to none: when it came, and in which order sources came,
 // stays known.
-std::optional<std::int64_t> drop_some_calls(Database& database, std::string_view job,
-                                            std::int64_t source) {
+DroppedCalls drop_some_calls(Database& database, std::string_view job, std::int64_t source) {
   const std::optional<Reach> reach = first_to_do(database, job, source);
-  if (!reach) return std::nullopt;
+  if (!reach) return {};
   std::vector<Row> rows = rows_with_calls(database, *reach);
-  if (rows.empty()) return reach->source + 1;  // the next one is damaged, and stays as it is
-  const std::int64_t first = first_of(database, reach->source);
+  if (rows.empty()) return {.next_source = reach->source + 1};  // a damaged one stays as it is
+  const FirstBatch first = first_of(database, reach->source);
   std::optional<Row> open = row_before(database, reach->source, rows.front().id);
-  if (open && open->id == first) open.reset();
+  if (open && open->id == first.id) open.reset();
   bool is_new = false;  // open has changed
   for (Row& row : rows) {
     drop_calls(row.batch);
-    const bool joins = open && can_join(*open, row);
+    const bool joins = open && can_join(first, *open, row);
     if (!joins && is_new) write(database, *open);
     open = joins ? joined(database, *std::move(open), std::move(row)) : std::move(row);
     is_new = true;
-    if (open->id != first) continue;
+    if (open->id != first.id) continue;
     write(database, *open);
     open.reset();
     is_new = false;
   }
   if (is_new) write(database, *open);
-  return reach->source;
+  return {.next_source = reach->source, .batches = rows.size()};
+}
+
+std::vector<std::string> select_jobs_with_kept_calls_to_drop(Database& database) {
+  std::vector<std::string> jobs;
+  Query row = database.query(
+      "SELECT job FROM kept_calls WHERE EXISTS (SELECT 1 FROM sources JOIN batches ON "
+      "batches.source = sources.id WHERE sources.job = kept_calls.job AND prints IS NULL AND "
+      "batches.id <= through)");
+  while (row.next()) jobs.emplace_back(row.text(0));
+  return jobs;
 }
 
 }  // namespace faultline

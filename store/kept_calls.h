@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/result.h"
 #include "store/sqlite.h"
@@ -31,8 +32,14 @@ std::optional<KeptCalls> select_kept_calls(Database& database, std::string_view 
 
 void delete_kept_calls(Database& database, std::string_view job);
 
-// Of some batches of one source. Returns the source to go on with; nothing: all is done.
-std::optional<std::int64_t> drop_some_calls(Database& database, std::string_view job,
-                                            std::int64_t source);
+std::vector<std::string> select_jobs_with_kept_calls_to_drop(Database& database);
+
+struct DroppedCalls {
+  std::optional<std::int64_t> next_source;  // to go on with; nothing: all is done
+  std::size_t batches = 0;
+};
+
+// Of some batches of one source, this one or a later.
+DroppedCalls drop_some_calls(Database& database, std::string_view job, std::int64_t source);
 
 }  // namespace faultline

@@ -1,5 +1,7 @@
 #include "store/store.h"
 
+#include <fmt/format.h>
+
 #include <future>
 #include <mutex>
 
@@ -164,32 +166,43 @@ std::vector<DamagedSource> Store::replay(
   return damaged;
 }
 
-void Store::keep_calls(std::string_view job, std::int64_t through, std::string_view packed) {
+void Store::keep_calls(std::string_view job, std::int64_t through, std::string_view packed,
+                       const std::function<bool()>& wanted) {
+  if (packed.size() > kMostKeptCallsBytes)
+    throw StoreError(fmt::format("what the calls of job {} came to is too large to keep", job));
   const std::string content = compressed(packed);
   impl_->write([&](Database& database) {
     impl_->expect_room();
-    put_kept_calls(database, job, through, content);
+    if (wanted()) put_kept_calls(database, job, through, content);
     return true;
   });
 }
 
+std::vector<std::string> Store::jobs_with_kept_calls_to_drop() {
+  return impl_->read(select_jobs_with_kept_calls_to_drop);
+}
+
 void Store::drop_kept_calls(std::string_view job, const std::atomic<bool>* stop) {
-  constexpr int kSourcesAtOnce = 16;
+  constexpr std::size_t kBatchesAtOnce = 128;  // everybody who writes waits for them
   std::optional<std::int64_t> source = 0;
   while (source && (stop == nullptr || !*stop))
     source = impl_->write([&](Database& database) {
       impl_->expect_room();
-      std::optional<std::int64_t> next = source;
-      for (int left = kSourcesAtOnce; left > 0 && next; --left)
-        next = drop_some_calls(database, job, *next);
-      return next;
+      DroppedCalls dropped{.next_source = source};
+      for (std::size_t batches = 0; dropped.next_source && batches < kBatchesAtOnce;
+           batches += dropped.batches)
+        dropped = drop_some_calls(database, job, *dropped.next_source);
+      return dropped.next_source;
     });
 }
 
-bool Store::delete_job(std::string_view job, Timestamp now) {
+bool Store::has_room() { return !impl_->room().lack(); }
+
+bool Store::delete_job(std::string_view job, Timestamp now, std::optional<Timestamp> unless_after) {
   const bool known = impl_->change([&](Database& database, const AlertRouting& routing) {
-    if (!forget_sources(database, job)) return false;
+    if (unless_after && was_received_after(database, job, *unless_after)) return false;
     delete_kept_calls(database, job);
+    if (!forget_sources(database, job)) return false;
     reconcile(database, job, 0, {}, now, {.over = true}, routing);
     return true;
   });

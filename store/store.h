@@ -218,14 +218,22 @@ class Store {
 
   // Keeps what the calls of the job's batches came to, up to and with this one, in place of the
   // calls. The other half of the work, and the longer one, is drop_kept_calls().
-  void keep_calls(std::string_view job, std::int64_t through, std::string_view packed);
+  // Nothing is kept of a job that is not `wanted` any more when its turn comes.
+  void keep_calls(
+      std::string_view job, std::int64_t through, std::string_view packed,
+      const std::function<bool()>& wanted = [] { return true; });
+  static constexpr std::size_t kMostKeptCallsBytes = std::size_t{512} << 20;  // more is refused
+  std::vector<std::string> jobs_with_kept_calls_to_drop();
   void drop_kept_calls(std::string_view job, const std::atomic<bool>* stop = nullptr);
 
-  // Forgets the job: its sources, batches, events and findings. Receivers that may have heard of
-  // the findings are told that they are over. False: there is no such job.
-  bool delete_job(std::string_view job, Timestamp now);
+  // Forgets the job: its sources, batches and events; its findings are over, and receivers that may
+  // have heard of them are told so. False: there is no such job, or something came of it after
+  // `unless_after`.
+  bool delete_job(std::string_view job, Timestamp now,
+                  std::optional<Timestamp> unless_after = std::nullopt);
 
-  // Of findings that ended before this time nothing is left. Returns how many there were.
+  // Of findings that ended before this time, and whose jobs are not kept any more, nothing is left.
+  // Returns how many there were.
   std::uint64_t delete_findings_ended(Timestamp before);
 
   // What an earlier run left of jobs that were deleted.
@@ -275,6 +283,8 @@ class Store {
 
   // Logs are taken only while so much is free on the disk; findings, reviews and alerts go on.
   void set_least_room(std::uint64_t bytes);
+
+  bool has_room();
 
   // For /readyz: throws if there is no room, or a small write does not go through.
   void probe();

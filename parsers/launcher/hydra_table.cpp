@@ -66,12 +66,15 @@ class HydraTable : public Document {
   void save(SavedBytesWriter& saved) const override {
     saved.number(process_ ? 1 : 0);
     if (!process_) return;
-    saved.number(code_ ? *code_ + 1 : 0);
+    saved.number(code_ ? 1 : 0);
+    saved.number(code_.value_or(0));
     name_.save(saved);
   }
   void restore(SavedBytesReader& saved) override {
     if (saved.number() == 0) return;
-    if (const int code = saved.small_number(); code > 0) code_ = code - 1;
+    const bool has_code = saved.number() != 0;
+    const int code = saved.small_number();
+    if (has_code) code_ = code;
     name_.restore(saved);
     process_ = process_in(name_.text);
   }

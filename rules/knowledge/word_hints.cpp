@@ -65,7 +65,7 @@ WordHints::WordHints(std::vector<WordGroup> words, std::vector<WordHint> hints, 
 WordHints::~WordHints() = default;
 
 std::string WordHints::name_in(std::string_view line, std::size_t group) const {
-  if (words_.empty()) return {};
+  if (words_.empty() || words_[group].patterns.empty()) return {};
   const re2::StringPiece text = looked_at(line);
   re2::StringPiece name;
   if (!compiled_->pattern(words_, group).Match(text, 0, text.size(), RE2::UNANCHORED, &name, 1))
@@ -118,8 +118,8 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
   WordGroup nics{.name = "nics", .patterns = {}};
   file.read_fields(
       file.root(), "the file",
-      {needed("never", never.patterns), needed("gpus", gpus.patterns),
-       needed("nics", nics.patterns), needed("words", read_words), each("hints", read_hint)});
+      {needed("never", never.patterns), maybe("gpus", gpus.patterns), maybe("nics", nics.patterns),
+       needed("words", read_words), each("hints", read_hint)});
   return std::make_shared<const WordHints>(std::move(words), std::move(hints), std::move(never),
                                            std::move(gpus), std::move(nics));
 }

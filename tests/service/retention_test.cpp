@@ -163,8 +163,11 @@ TEST_F(LongRunning, ForgetsFindingsThatEndedLongAgo) {
                       {.findings = std::chrono::seconds(1)});
   retention.apply(steady_now());
   EXPECT_FALSE(server->store.findings({.job = "old"}).findings.empty());
+  commit(loss_of_a_gpu("new", utc_now() - hours(1)));
+  server->jobs.reconcile("new");
   EXPECT_GT(server->store.delete_findings_ended(utc_now() + hours(1)), 0u);
   EXPECT_THAT(server->store.findings({.job = "old"}).findings, IsEmpty());
+  EXPECT_FALSE(server->store.findings({.job = "new"}).findings.empty()) << "its job is kept";
 }
 
 }  // namespace

@@ -237,9 +237,10 @@ Suspicion describe_ends(const View& view, const TorchCrew& crew, const std::vect
   finding.cause = first.for_memory() ? Cause::host_oom_killed : Cause::software_rank_crashed;
   finding.subject = crew.subject_of(ranks);
   if (finding.subject.hosts.empty() && !first.host.empty()) finding.subject.hosts = {first.host};
-  // Whoever it was may be a rank that others tell of, or none. One that died of a fault of its own
-  // followed nobody.
-  if (ranks.empty() && !first.for_memory() && !first.by_fault()) {
+  // Whoever it was may be a rank that others tell of, or none. One that died of a fault followed
+  // nobody; a local rank's own lines may tell of what.
+  const bool by_itself = first.by_fault() && first.exit().local_rank < 0;
+  if (ranks.empty() && !first.for_memory() && !by_itself) {
     finding.cause = Cause::process_aborted;
     suspicion.stops_job = true;
   }
