@@ -1,12 +1,13 @@
 // What was found in all jobs; what is open first, of that the worst, of that the latest.
 import {askAll} from './api.js';
 import {h} from './dom.js';
-import {asked, matches, remember, searchBox} from './filter.js';
-import {ageOf, classInWords, severity, sureness} from './words.js';
+import {MOST_SHOWN, asked, leftOut, matches, remember, searchBox} from './filter.js';
+import {ageOf, classInWords, count, severity, sureness} from './words.js';
 
 const WEIGHTS = ['critical', 'error', 'warning', 'info'];
 const ROLES = ['cause', 'symptom', 'observation'];
-const MOST_SHOWN = 500;
+const MOST_READ = 2000;
+const NARROWED_BY = ['job', 'host', 'class'];  // in the address, as the API has them
 
 const rank = (finding) =>
   [finding.state === 'open' ? 0 : 1, ROLES.indexOf(finding.role), WEIGHTS.indexOf(finding.severity)];
@@ -17,11 +18,16 @@ function inOrder(a, b) {
   return at < 0 ? b.opened.localeCompare(a.opened) : left[at] - right[at];
 }
 
+// Of the narrowing, what is asked for.
+const narrowed = () => NARROWED_BY.map((name) => [name, asked(name)]).filter(([, value]) => value);
+
+const query = () => new URLSearchParams([['state', asked('state') === 'all' ? '' : 'open'], ...narrowed()].filter(([, value]) => value));
+
 export const findingsView = {
   title: () => 'Findings',
   every: 30_000,
   concerns: () => true,
-  load: (signal) => askAll(`/api/v1/findings${asked('state') === 'all' ? '' : '?state=open'}`, 'findings', signal, 10_000),
+  load: (signal) => askAll(`/api/v1/findings?${query()}`, 'findings', signal, MOST_READ),
   draw: ({rows, more}, changed, reload) => {
     const all = asked('state') === 'all';
     const shown = rows.filter((finding) =>
@@ -36,9 +42,11 @@ export const findingsView = {
         h('button', {type: 'button', id: 'open-ones', class: 'choice', 'aria-pressed': String(!all), click: () => choose('')}, 'open'),
         h('button', {type: 'button', id: 'all-ones', class: 'choice', 'aria-pressed': String(all),
           click: () => choose('all')}, 'resolved ones, too')),
-      shown.length === 0 && h('p', {}, rows.length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
+      narrowed().length > 0 && h('p', {}, `Only of ${narrowed().map((pair) => pair.join(' ')).join(', ')}. `, h('a', {href: '/findings'}, 'All findings')),
+      shown.length === 0 && h('p', {}, rows.length === 0 && narrowed().length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
       h('ul', {class: 'rows', 'aria-label': 'Findings, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
-      (more || shown.length > MOST_SHOWN) && h('p', {class: 'dim'}, `The first ${Math.min(MOST_SHOWN, shown.length)} are shown; search for others.`),
+      leftOut(shown, more && `There are others: only the ${count(rows.length, 'finding')} that changed longest ago are looked through. `
+        + 'The address narrows what is asked for: /findings?host=NAME, job=NAME, class=CLASS.'),
     ];
   },
 };
