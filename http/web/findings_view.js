@@ -7,7 +7,6 @@ import {ageOf, classInWords, count, severity, sureness} from './words.js';
 const WEIGHTS = ['critical', 'error', 'warning', 'info'];
 const ROLES = ['cause', 'symptom', 'observation'];
 const MOST_READ = 2000;
-const NARROWED_BY = ['job', 'host', 'class'];  // in the address, as the API has them
 
 const rank = (finding) =>
   [finding.state === 'open' ? 0 : 1, ROLES.indexOf(finding.role), WEIGHTS.indexOf(finding.severity)];
@@ -18,16 +17,11 @@ function inOrder(a, b) {
   return at < 0 ? b.opened.localeCompare(a.opened) : left[at] - right[at];
 }
 
-// Of the narrowing, what is asked for.
-const narrowed = () => NARROWED_BY.map((name) => [name, asked(name)]).filter(([, value]) => value);
-
-const query = () => new URLSearchParams([['state', asked('state') === 'all' ? '' : 'open'], ...narrowed()].filter(([, value]) => value));
-
 export const findingsView = {
   title: () => 'Findings',
   every: 30_000,
   concerns: () => true,
-  load: (signal) => askAll(`/api/v1/findings?${query()}`, 'findings', signal, MOST_READ),
+  load: (signal) => askAll(`/api/v1/findings${asked('state') === 'all' ? '' : '?state=open'}`, 'findings', signal, MOST_READ),
   draw: ({rows, more}, changed, reload) => {
     const all = asked('state') === 'all';
     const shown = rows.filter((finding) =>
@@ -42,11 +36,10 @@ export const findingsView = {
         h('button', {type: 'button', id: 'open-ones', class: 'choice', 'aria-pressed': String(!all), click: () => choose('')}, 'open'),
         h('button', {type: 'button', id: 'all-ones', class: 'choice', 'aria-pressed': String(all),
           click: () => choose('all')}, 'resolved ones, too')),
-      narrowed().length > 0 && h('p', {}, `Only of ${narrowed().map((pair) => pair.join(' ')).join(', ')}. `, h('a', {href: '/findings'}, 'All findings')),
-      shown.length === 0 && h('p', {}, rows.length === 0 && narrowed().length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
+      shown.length === 0 && h('p', {}, rows.length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
       h('ul', {class: 'rows', 'aria-label': 'Findings, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
       leftOut(shown, more && `There are others: only the ${count(rows.length, 'finding')} that changed longest ago are looked through. `
-        + 'The address narrows what is asked for: /findings?host=NAME, job=NAME, class=CLASS.'),
+        + 'Later ones are on the pages of their jobs and hosts, and in /api/v1/findings, which takes job=, host= and class=.'),
     ];
   },
 };

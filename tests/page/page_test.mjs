@@ -244,16 +244,6 @@ test('an answer that breaks off is asked for again', async () => {
   await tab.close();
 });
 
-test('the list of findings says to whom it is narrowed', async () => {
-  await server.send('narrow', OFF_BUS, '&host=gpu-narrow');
-  const tab = await Tab.open(browser, server);
-  await tab.go('/findings?host=gpu-narrow');
-  assert.match(await tab.text('main'), /Only of host gpu-narrow/);
-  assert.ok((await tab.page.$$eval('.row-foot', (feet) => feet.map((foot) => foot.textContent))).every((foot) => foot.startsWith('narrow')));
-  assert.deepEqual(tab.wrong, []);
-  await tab.close();
-});
-
 test('what is known stays while the server is away, and is said to be old', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go('/jobs/llama-64');
