@@ -22,11 +22,17 @@ export function askAnew() {
   return askForToken('');
 }
 
+// What a header cannot carry would look as if the server were away.
+byId('token').addEventListener('input', ({target}) => {
+  target.setCustomValidity(/^[\x21-\x7e]*$/.test(target.value.trim()) ? '' : 'No token has such characters. Copy it anew, and it alone.');
+});
+
 function ask(why) {
   const dialog = byId('token-dialog');
   const input = byId('token');
   byId('token-why').textContent = why;
   input.value = '';
+  input.setCustomValidity('');
   dialog.returnValue = '';
   dialog.showModal();
   input.focus();

@@ -39,10 +39,19 @@ async function problemOf(response) {
     Number(response.headers.get('Retry-After') ?? 0));
 }
 
-export const ask = async (path, signal) => (await send(path, {signal})).json();
+export const ask = async (path, signal) => bodyOf(await send(path, {signal}));
 
 export const tell = async (path, said) =>
-  (await send(path, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(said)})).json();
+  bodyOf(await send(path, {method: 'POST', headers: {'Content-Type': 'application/json'}, body: JSON.stringify(said)}));
+
+async function bodyOf(response) {
+  try {
+    return await response.json();
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Problem('The answer of the server broke off.', 0, 0);
+  }
+}
 
 // All pages of a list, up to so many rows. `more`: there are others.
 export async function askAll(path, name, signal, most = 5000) {

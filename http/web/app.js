@@ -27,7 +27,8 @@ const SOON = 400;  // several findings change at once
 
 let view = null;
 let shown = null;  // what it was drawn from
-let abort = null;
+let abort = null;  // of the load that is under way
+let again = false;  // something changed since it began
 let timer = 0;
 
 function viewOf(path) {
@@ -61,28 +62,42 @@ function markPlace() {
   }
 }
 
+// At once, for whoever went elsewhere or wants something else: a load that is under way is given up.
 async function refresh() {
   abort?.abort();
-  abort = new AbortController();
-  const {signal} = abort;
+  const own = new AbortController();
+  const {signal} = own;
   const asked = view;
+  abort = own;
+  again = false;
   clearTimeout(timer);
-  let wait = view.every;
+  let wait = asked.every;
   try {
     const data = await asked.load(signal);
     if (signal.aborted) return;
+    if (again) wait = SOON;
     tellNews(asked, data);
     if (JSON.stringify(data) !== JSON.stringify(shown)) draw(data);
     stale('');
   } catch (problem) {
-    if (problem.name === 'AbortError' || signal.aborted) return;
+    if (signal.aborted) return;
     if (problem.status === undefined) throw problem;
     wait = isRefusal(problem) ? 0 : Math.max(1000 * problem.retryAfter, 3000);
     // What was known stays, and is said to be old.
     if (shown) stale(`This is not up to date: ${problem.message}`);
     else redraw(byId('main'), h('h1', {tabindex: -1}, view.title(null)), h('p', {class: 'summary'}, problem.message), wayOut(problem));
+  } finally {
+    if (abort === own) {
+      abort = null;
+      if (wait > 0 && !document.hidden) timer = setTimeout(refresh, wait);
+    }
   }
-  if (asked === view && wait > 0 && !document.hidden) timer = setTimeout(refresh, wait);
+}
+
+// Something changed. A load that is under way goes on: where one change follows the other, none would ever end.
+function catchUp() {
+  if (abort) again = true;
+  else refresh();
 }
 
 function draw(data) {
@@ -133,7 +148,7 @@ document.addEventListener('click', (event) => {
 });
 addEventListener('popstate', (event) => open(false, event.state?.scroll));
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) refresh();
+  if (!document.hidden) catchUp();
 });
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
@@ -143,8 +158,10 @@ byId('other-token').addEventListener('click', otherToken);
 
 let soon = 0;
 function refreshSoon() {
-  clearTimeout(soon);
-  soon = setTimeout(refresh, SOON);
+  soon ||= setTimeout(() => {
+    soon = 0;
+    catchUp();
+  }, SOON);
 }
 
 let wasLost = false;
@@ -152,7 +169,8 @@ function showState(state) {
   const place = byId('live');
   place.className = `connection ${state}`;
   place.textContent = STATES[state];
-  if (state === 'live' && wasLost) refresh();
+  if (state === 'live' && wasLost) catchUp();
+  if (state === 'lost' && !wasLost && shown) stale('This is not up to date: the connection to the server is lost.');
   wasLost = state === 'lost';
 }
 
@@ -161,7 +179,7 @@ startKeys([
   ['j', 'the next of a list', () => moveFocus(1)],
   ['k', 'the one before', () => moveFocus(-1)],
   ['a', 'acknowledge what is shown', acknowledge],
-  ['c', 'copy the next command', () => byId('copy-next')?.click()],
+  ['c', 'copy the next command', () => document.querySelector('[id^=copy-next]')?.click()],
   ['g', 'all jobs', () => go('/')],
   ['f', 'all findings', () => go('/findings')],
   ['h', 'all hosts', () => go('/hosts')],

@@ -56,17 +56,18 @@ export function command(text, id) {
   const code = h('code', {}, text);
   const button = h('button', {type: 'button', class: 'copy', id, 'aria-label': `Copy the command ${text}`,
     click: async () => {
-      await copy(text, code);
-      button.textContent = 'copied';
-      say('Copied');
+      const copied = await copy(text, code);
+      button.textContent = copied ? 'copied' : 'not copied';
+      say(copied ? 'Copied' : 'The browser did not let it be copied; it is selected.');
       setTimeout(() => { button.textContent = 'copy'; }, 2000);
     }}, 'copy');
   return h('div', {class: 'command'}, h('pre', {}, code), button);
 }
 
+// Whether it was; if not, it is selected, to be copied by hand.
 async function copy(text, shown) {
-  // A page that came without TLS from another machine has no clipboard.
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // A page that came without TLS from another machine has no clipboard, and a browser may refuse it.
+  if (navigator.clipboard && await navigator.clipboard.writeText(text).then(() => true, () => false)) return true;
   getSelection().selectAllChildren(shown);
-  document.execCommand('copy');
+  return document.execCommand('copy');
 }

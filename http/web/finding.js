@@ -48,9 +48,9 @@ const step = (action, id) =>
 export function nextCard(next, finding, ...more) {
   const others = finding?.actions.filter((action) => action !== next) ?? [];
   return h('section', {class: 'card next', 'aria-labelledby': 'next-title'}, h('h2', {id: 'next-title', class: 'kicker'}, 'Do this next'),
-    step(next, 'copy-next'), more,
+    step(next, `copy-next-${finding?.finding ?? ''}`), more,
     others.length > 0 && fold('then', `Then (${count(others.length, 'step')})`,
-      h('ol', {class: 'steps'}, others.map((action, i) => h('li', {}, step(action, `copy-then-${i}`))))));
+      h('ol', {class: 'steps'}, others.map((action, i) => h('li', {}, step(action, `copy-then-${i}-${finding.finding}`))))));
 }
 
 const line = (evidence) =>

@@ -1,12 +1,12 @@
 // What was found in all jobs; what is open first, of that the worst, of that the latest.
 import {askAll} from './api.js';
 import {h} from './dom.js';
-import {asked, matches, remember, searchBox} from './filter.js';
-import {ageOf, classInWords, severity, sureness} from './words.js';
+import {MOST_SHOWN, asked, leftOut, matches, remember, searchBox} from './filter.js';
+import {ageOf, classInWords, count, severity, sureness} from './words.js';
 
 const WEIGHTS = ['critical', 'error', 'warning', 'info'];
 const ROLES = ['cause', 'symptom', 'observation'];
-const MOST_SHOWN = 500;
+const MOST_READ = 2000;
 
 const rank = (finding) =>
   [finding.state === 'open' ? 0 : 1, ROLES.indexOf(finding.role), WEIGHTS.indexOf(finding.severity)];
@@ -21,7 +21,7 @@ export const findingsView = {
   title: () => 'Findings',
   every: 30_000,
   concerns: () => true,
-  load: (signal) => askAll(`/api/v1/findings${asked('state') === 'all' ? '' : '?state=open'}`, 'findings', signal, 10_000),
+  load: (signal) => askAll(`/api/v1/findings${asked('state') === 'all' ? '' : '?state=open'}`, 'findings', signal, MOST_READ),
   draw: ({rows, more}, changed, reload) => {
     const all = asked('state') === 'all';
     const shown = rows.filter((finding) =>
@@ -38,7 +38,8 @@ export const findingsView = {
           click: () => choose('all')}, 'resolved ones, too')),
       shown.length === 0 && h('p', {}, rows.length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
       h('ul', {class: 'rows', 'aria-label': 'Findings, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
-      (more || shown.length > MOST_SHOWN) && h('p', {class: 'dim'}, `The first ${Math.min(MOST_SHOWN, shown.length)} are shown; search for others.`),
+      leftOut(shown, more && `There are others: only the ${count(rows.length, 'finding')} that changed longest ago are looked through. `
+        + 'Later ones are on the pages of their jobs and hosts, and in /api/v1/findings, which takes job=, host= and class=.'),
     ];
   },
 };

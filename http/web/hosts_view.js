@@ -1,10 +1,8 @@
 // All hosts, those first that failed jobs again and again.
 import {askAll} from './api.js';
 import {h} from './dom.js';
-import {matches, searchBox} from './filter.js';
+import {MOST_SHOWN, leftOut, matches, searchBox} from './filter.js';
 import {ageOf, count} from './words.js';
-
-const MOST_SHOWN = 500;
 
 const repeats = (host) => host.gpus.map((gpu) => gpu.repeat).filter(Boolean);
 const failed = (host) => Math.max(0, ...host.gpus.map((gpu) => gpu.failed_jobs));
@@ -28,7 +26,7 @@ export const hostsView = {
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Hosts'), searchBox('Search hosts, jobs', changed)),
       shown.length === 0 && h('p', {}, 'No host is like that.'),
       h('ul', {class: 'rows', 'aria-label': 'Hosts, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
-      (more || shown.length > MOST_SHOWN) && h('p', {class: 'dim'}, `The first ${MOST_SHOWN} are shown; search for others.`),
+      leftOut(shown, more && `There are others: only the first ${count(rows.length, 'host')} by name are looked through. Each has its page: /hosts/NAME.`),
     ];
   },
 };

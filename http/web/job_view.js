@@ -14,7 +14,7 @@ export function jobView(name) {
   const path = `/api/v1/jobs/${encodeURIComponent(name)}`;
   const attempt = new URLSearchParams(location.search).get('attempt');
   const query = attempt ? `&attempt=${encodeURIComponent(attempt)}` : '';
-  const askRanks = async (signal) => (await askAll(`${path}/ranks?brief=true${query}`, 'ranks', signal)).rows;
+  const askRanks = async (signal) => (await askAll(`${path}/ranks?brief=true${query}`, 'ranks', signal, Infinity)).rows;
   let known = null;  // the ranks, and the diagnosis that they belong to: while it stays, they do
   return {
     title: (data) => (data ? `${name}: ${data.diagnosis.verdict}` : name),

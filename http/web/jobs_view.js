@@ -1,7 +1,7 @@
 // All jobs, the worst first, and of these the latest.
 import {askAll} from './api.js';
 import {h} from './dom.js';
-import {asked, matches, remember, searchBox} from './filter.js';
+import {MOST_SHOWN, asked, leftOut, matches, remember, searchBox} from './filter.js';
 import {LEAST_TO_BLAME, VERDICTS, ageOf, badge, count, sureness, when} from './words.js';
 
 export const jobsView = {
@@ -18,9 +18,9 @@ export const jobsView = {
     return [
       h('div', {class: 'head'}, h('h1', {tabindex: -1}, 'Jobs'), searchBox('Search jobs, hosts, causes', changed)),
       jobs.length > 0 && verdicts(jobs, chosen, changed),
-      jobs.length === 0 ? welcome() : h('ul', {class: 'rows', 'aria-label': 'Jobs, the worst first'}, shown.map(row)),
+      jobs.length === 0 ? welcome() : h('ul', {class: 'rows', 'aria-label': 'Jobs, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
       jobs.length > 0 && shown.length === 0 && h('p', {}, 'No job is like that.'),
-      more && h('p', {class: 'dim'}, `These are the worst ${jobs.length.toLocaleString('en')}; there are others.`),
+      leftOut(shown, more && `There are others: only the worst ${count(jobs.length, 'job')} are looked through.`),
     ];
   },
 };

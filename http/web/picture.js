@@ -96,7 +96,7 @@ export function picture(diagnosis, ranks, first) {
     verdict: diagnosis.verdict,
     blamed: new Set(first?.subject.ranks ?? []),
     isBlamed: (entry) => blamedHosts.has(entry.host),
-    show: (rank) => standing(diagnosis, rank),
+    show: (rank) => choose(diagnosis, rank),
   };
   const order = (entry) => (context.isBlamed(entry) ? -1 : ORDER.indexOf(entry.state));
   const sorted = [...hosts].sort((a, b) => order(a) - order(b));
@@ -111,6 +111,8 @@ export function picture(diagnosis, ranks, first) {
     h('div', {id: 'standing', 'aria-live': 'polite', 'data-kept': true}));
   const entry = section.querySelector('button.behind, button.blamed') ?? section.querySelector('button.cell');
   if (entry) entry.tabIndex = 0;
+  const told = byId('standing')?.hasChildNodes() && hosts.flatMap((host) => host.ranks).find((rank) => rank.rank === chosen);
+  if (told) standing(diagnosis, told);
   return section;
 }
 
@@ -137,17 +139,32 @@ function cellInRow(cells, at, direction) {
   return beyond.sort((a, b) => distance(a) - distance(b))[0]?.[0];
 }
 
-// What is known of one rank, below the picture.
+let chosen = null;  // the rank that is told of below the picture
+let questions = 0;  // only the last is answered
+
+function choose(diagnosis, rank) {
+  chosen = rank.rank;
+  redraw(byId('standing'), h('p', {class: 'dim'}, `asking for rank ${rank.rank ?? '?'}…`));
+  standing(diagnosis, rank);
+}
+
+// Asked for again whenever the picture is drawn anew.
 async function standing(diagnosis, rank) {
+  const question = ++questions;
+  const told = h('div', {}, await whatIsKnown(diagnosis, rank));
   const place = byId('standing');
-  if (rank.rank === null || rank.state === 'unseen')
-    return redraw(place, h('p', {}, rank.rank === null ? 'Nothing tells which rank this is.' : `No line of rank ${rank.rank} was seen.`));
-  redraw(place, h('p', {class: 'dim'}, `asking for rank ${rank.rank}…`));
+  // What stays the same is not put in anew: it would be read aloud again.
+  if (place?.hasChildNodes() && question === questions && !place.firstElementChild?.isEqualNode(told)) redraw(place, told);
+}
+
+async function whatIsKnown(diagnosis, rank) {
+  if (rank.rank === null) return h('p', {}, 'Nothing tells which rank this is.');
+  if (rank.state === 'unseen') return h('p', {}, `No line of rank ${rank.rank} was seen.`);
   try {
     const {ranks} = await ask(`/api/v1/jobs/${encodeURIComponent(diagnosis.job)}/ranks?rank=${rank.rank}&attempt=${diagnosis.attempt}`);
-    redraw(place, ranks.map((one) => table({...one, state: rank.state})));
+    return ranks.map((one) => table({...one, state: rank.state}));
   } catch (problem) {
-    redraw(place, h('p', {}, problem.message));
+    return h('p', {}, problem.message);
   }
 }
 

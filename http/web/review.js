@@ -13,23 +13,28 @@ const path = (id) => `/api/v1/findings/${encodeURIComponent(id)}/review`;
 export function review(finding, changed) {
   const open = finding.state === 'open';
   const taken = finding.review === 'acknowledged';
-  const outcome = h('span', {id: 'review-outcome', class: 'outcome'});
+  // With the finding in it: where another takes its place, neither what was typed nor the focus goes over to it.
+  const id = (part) => `review-${part}-${finding.finding}`;
+  const fill = (part, what) => Object.assign(byId(id(part)) ?? {}, what);
   const give = async (verdict) => {
     const by = byId('review-by').value.trim();
+    const note = byId(id('note')).value.trim();
     localStorage.setItem(KEY, by);
-    outcome.textContent = 'saying so…';
+    fill('outcome', {textContent: 'saying so…'});
     try {
-      await tell(path(finding.finding), {verdict, by, note: byId('review-note').value.trim()});
-      byId('review-note').value = '';
-      say(`The finding is ${SAID[verdict]}.`);
-      changed();
+      await tell(path(finding.finding), {verdict, by, note});
     } catch (problem) {
-      outcome.textContent = problem.message;
-      say(problem.message);
+      fill('outcome', {textContent: problem.message});
+      return say(problem.message);
     }
+    // It may have been drawn anew, or left, meanwhile.
+    fill('outcome', {textContent: ''});
+    fill('note', {value: ''});
+    say(`The finding is ${SAID[verdict]}.`);
+    changed();
   };
   const button = (verdict, text, title, attributes = {}) =>
-    h('button', {type: 'button', id: `review-${verdict}`, title, click: () => give(verdict), ...attributes}, text);
+    h('button', {type: 'button', id: id(verdict), title, click: () => give(verdict), ...attributes}, text);
   const by = h('input', {id: 'review-by', autocomplete: 'name', size: 12, maxlength: 200});
   by.value = localStorage.getItem(KEY) ?? '';
   return h('section', {class: 'review', 'aria-label': 'Review'},
@@ -39,10 +44,10 @@ export function review(finding, changed) {
       open && button('wrong', 'It is wrong', 'It is not so: it is resolved, and what was found of this failure otherwise stays.'),
       open && button('closed', 'It is over', 'The failure has ended, with all that it showed itself by.'),
       !open && button('reopened', 'Open it again', 'It was not wrong or over after all.'),
-      outcome),
+      h('span', {id: id('outcome'), class: 'outcome', 'data-kept': true})),
     h('p', {class: 'said-by'},
       h('label', {for: 'review-by'}, 'Your name'), by,
-      h('label', {for: 'review-note'}, 'Note'), h('input', {id: 'review-note', maxlength: 2000, placeholder: 'goes with the next button'})),
+      h('label', {for: id('note')}, 'Note'), h('input', {id: id('note'), class: 'note', maxlength: 2000, placeholder: 'goes with the next button'})),
     reviews(finding));
 }
 
@@ -58,4 +63,4 @@ const reviews = (finding) =>
     h('li', {}, h('b', {}, SAID[said.verdict]), said.by && ` says ${said.by}`, `, ${clock(said.time)}`, said.note && `: ${said.note}`)));
 
 // The key "a": as if the button were pressed, where there is one.
-export const acknowledge = () => byId('review-acknowledged')?.click();
+export const acknowledge = () => document.querySelector('[id^=review-acknowledged]')?.click();

@@ -112,10 +112,10 @@ test('a finding is acknowledged with the keyboard alone, and the note is kept', 
   await tab.page.waitForSelector('#review-by');
   await tab.tabTo('#review-by');
   await tab.page.keyboard.type('ann');
-  await tab.tabTo('#review-note');
+  await tab.tabTo('[id^=review-note]');
   await tab.page.keyboard.type('power-cycling it');
   await tab.page.keyboard.down('Shift');
-  await tab.tabTo('#review-acknowledged');
+  await tab.tabTo('[id^=review-acknowledged]');
   await tab.page.keyboard.up('Shift');
   await tab.page.keyboard.press('Enter');
   await tab.page.waitForSelector('.taken');
@@ -190,12 +190,56 @@ test('what changes while one reads and types takes nothing away', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go('/jobs/changing');
   await tab.page.click('#checks summary');
-  await tab.page.type('#review-note', 'I am on');
+  await tab.page.type('[id^=review-note]', 'I am on');
   await server.send('changing', '[ 1001.000001] NVRM: Xid (PCI:0000:3b:00): 48, pid=4021, name=python3, DBE (double bit error)\n', '&host=gpu-8&source=more');
   await tab.waitFor(() => /uncorrectable memory error/.test(document.querySelector('main').textContent));
   await tab.page.keyboard.type(' it');
-  assert.equal(await tab.page.$eval('#review-note', (note) => note.value), 'I am on it');
+  assert.equal(await tab.page.$eval('[id^=review-note]', (note) => note.value), 'I am on it');
   assert.equal(await tab.page.$eval('#checks', (fold) => fold.open), true);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('what was typed of one finding is not said of another that takes its place', async () => {
+  await server.send('replaced', '[ 1001.000001] NVRM: Xid (PCI:0000:3b:00): 13, pid=4021, name=python3, Graphics Exception\n', '&host=gpu-8');
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/replaced');
+  const before = await tab.text('#culprit-title');
+  await tab.page.type('[id^=review-note]', 'mine');
+  await server.send('replaced', OFF_BUS, '&host=gpu-9&source=more');
+  await tab.waitFor((title) => document.querySelector('#culprit-title').textContent !== title, before);
+  assert.equal(await tab.page.$eval('[id^=review-note]', (note) => note.value), '');
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('findings that follow one another faster than they are asked for are shown', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/findings');
+  await tab.page.waitForSelector('.connection.live');
+  await tab.page.emulateNetworkConditions({latency: 700, download: -1, upload: -1});
+  let shown = false;
+  for (let i = 0; i < 20 && !shown; ++i) {
+    await server.send(`storm-${i}`, OFF_BUS, '&host=gpu-7');
+    await new Promise((done) => { setTimeout(done, 200); });
+    shown = await tab.page.evaluate(() => document.querySelector('main').textContent.includes('storm-'));
+  }
+  assert.ok(shown);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('an answer that breaks off is asked for again', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.page.setRequestInterception(true);
+  let cut = 1;
+  tab.page.on('request', (request) => {
+    if (request.url().includes('/api/v1/jobs?') && cut-- > 0) request.respond({status: 200, contentType: 'application/json', body: '{"jobs": ['});
+    else request.continue();
+  });
+  await tab.go('/');
+  assert.match(await tab.text('main'), /broke off/);
+  await tab.page.waitForSelector('.row');
   assert.deepEqual(tab.wrong, []);
   await tab.close();
 });
@@ -205,8 +249,7 @@ test('what is known stays while the server is away, and is said to be old', asyn
   await tab.go('/jobs/llama-64');
   await server.kill();
   await tab.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-  await tab.page.waitForSelector('#stale:not([hidden])');
-  assert.match(await tab.text('#stale'), /not up to date: The server cannot be reached/);
+  await tab.waitFor(() => /not up to date: The server cannot be reached/.test(document.querySelector('#stale').textContent));
   assert.match(await tab.text('#culprit-title'), /fell off the bus/);
   await server.start();
   await tab.waitFor(() => document.querySelector('#stale').hidden);
@@ -236,6 +279,10 @@ test('a server that asks for a token is given one, once, and the browser itself 
     await tab.page.waitForSelector('#token-dialog[open]');
     assert.deepEqual(await tab.violations(), []);
     await tab.page.screenshot({path: path.join(shots, 'token-360-dark.png')});
+    await tab.page.type('#token', 'flt_…');
+    await tab.page.keyboard.press('Enter');
+    assert.match(await tab.page.$eval('#token', (input) => input.validationMessage), /No token has such characters/);
+    for (let i = 0; i < 5; ++i) await tab.page.keyboard.press('Backspace');
     await tab.page.type('#token', 'wrong');
     await tab.page.keyboard.press('Enter');
     await tab.waitFor(() => /not known here/.test(document.querySelector('#token-why').textContent));
@@ -243,7 +290,7 @@ test('a server that asks for a token is given one, once, and the browser itself 
     await tab.page.keyboard.press('Enter');
     await tab.page.waitForSelector('#culprit-title');
     await tab.page.waitForSelector('.connection.live');
-    await tab.page.click('#review-acknowledged');
+    await tab.page.click('[id^=review-acknowledged]');
     await tab.page.waitForSelector('.taken');
     assert.equal(await tab.page.evaluate(() => JSON.stringify(localStorage) + document.cookie).then((kept) => kept.includes('flt_')), false);
     assert.ok(tab.wrong.every((what) => /401/.test(what)), tab.wrong.join('\n'));
@@ -266,7 +313,7 @@ test('whoever gives no token is told so once, and one for some jobs shows these'
     await tab.page.type('#token', secrets.team);
     await tab.page.keyboard.press('Enter');
     await tab.page.waitForSelector('#culprit-title');
-    assert.equal(await tab.page.$('#review-acknowledged'), null);
+    assert.equal(await tab.page.$('[id^=review-acknowledged]'), null);
     await tab.page.keyboard.press('h');
     await tab.waitFor(() => /jobs whose names begin with "llama-"/.test(document.querySelector('main').textContent));
     assert.deepEqual(await tab.violations(), []);
