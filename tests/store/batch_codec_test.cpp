@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <zstd.h>
 
-#include "random_batch.h"
 #include "model/bytes.h"
+#include "random_batch.h"
 #include "store/call_columns.h"
 #include "store/error.h"
 

@@ -189,12 +189,11 @@ std::string found_at_start(const std::filesystem::path& file) {
   std::string replayed;
   try {
     Store store(file);
-    const auto damaged =
-        store.replay("llama", expect_no_calls, [&](const StoredBatch& stored) {
-          replayed += fmt::format("{} {} {}\n", stored.source.name, encode_batch(stored.batch),
-                                  stored.received.time_since_epoch().count());
-          for (const Event& event : stored.batch.events) replayed += event.text + "\n";
-        });
+    const auto damaged = store.replay("llama", expect_no_calls, [&](const StoredBatch& stored) {
+      replayed += fmt::format("{} {} {}\n", stored.source.name, encode_batch(stored.batch),
+                              stored.received.time_since_epoch().count());
+      for (const Event& event : stored.batch.events) replayed += event.text + "\n";
+    });
     if (!damaged.empty()) return damaged.front().how;
     for (const StoredSource& source : store.sources("llama"))
       replayed += fmt::format("{} {} {}\n", source.source.name, source.position.offset,
@@ -352,8 +351,7 @@ TEST(OpeningTheStore, ADeletionThatAKillBrokeOffIsEndedLater) {
   }
   Store store(folder / "f.db");
   EXPECT_TRUE(store.jobs().empty());
-  EXPECT_TRUE(
-      store.replay("llama", expect_no_calls, [](const StoredBatch&) { FAIL(); }).empty());
+  EXPECT_TRUE(store.replay("llama", expect_no_calls, [](const StoredBatch&) { FAIL(); }).empty());
   store.finish_deleting();
   Database database(folder / "f.db", Database::Access::read_only);
   EXPECT_EQ(database.number("SELECT count(*) FROM batches"), 0);
