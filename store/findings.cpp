@@ -57,7 +57,7 @@ class Reconciliation {
   void insert(int attempt, const Finding& finding, const Place& place, bool blamed);
   void update(const Known& known, const Finding& finding, const Place& place);
   void set_blamed(const Known& known, bool blamed);
-  void resolve_other_attempts(int attempt);
+  void resolve_other_attempts(int attempt, std::string_view reason);
 
   Database& database_;
   std::string_view job_;
@@ -177,7 +177,7 @@ void Reconciliation::set_blamed(const Known& known, bool blamed) {
 }
 
 // What another attempt of the job ran into is over with that attempt.
-void Reconciliation::resolve_other_attempts(int attempt) {
+void Reconciliation::resolve_other_attempts(int attempt, std::string_view reason) {
   static const std::string kSelect =
       "SELECT " + std::string(kKnownColumns) +
       "FROM findings WHERE job = ? AND attempt <> ? AND resolved IS NULL";
@@ -186,7 +186,7 @@ void Reconciliation::resolve_other_attempts(int attempt) {
     Query row = database_.query(kSelect, job_, attempt);
     while (row.next()) open.push_back(known_of(row));
   }
-  for (const Known& finding : open) resolve(finding, kNewAttempt);
+  for (const Known& finding : open) resolve(finding, reason);
 }
 
 Role role_of(const Standing& standing, std::string_view id) {
@@ -238,7 +238,7 @@ std::size_t Reconciliation::run(int attempt, const std::vector<Finding>& found,
     if (finding.open) resolve(finding, kNotSeen);
     set_blamed(finding, false);
   }
-  resolve_other_attempts(attempt);
+  resolve_other_attempts(attempt, standing.over ? kJobEnded : kNewAttempt);
   return opened;
 }
 

@@ -131,6 +131,7 @@ TEST_F(LongRunning, ForgetsAJobOfWhichNothingCameForLongButNotWhatWasFoundInIt) 
   const FindingPage left = server->store.findings({.job = "old"});
   ASSERT_FALSE(left.findings.empty());
   EXPECT_EQ(left.findings[0].finding.state, FindingState::resolved);
+  EXPECT_EQ(left.findings[0].reason, "job_ended");
   EXPECT_FALSE(left.findings[0].finding.evidence.empty());
   EXPECT_FALSE(server->store.findings_of_host("n7", 10).empty());
   restart();
