@@ -15,6 +15,8 @@ package() {
   build portable faultline manual
   packaging/portable/check.sh build/portable/faultline
   lay_out "$packages/root"
+  # Of an earlier version, which a pattern would find beside these.
+  find "$packages" -maxdepth 1 -type f -name 'faultline[_-]*' -delete
   for kind in "${kinds[@]}"; do
     "package_$kind" "$packages/root" "$(version)"
   done
