@@ -16,7 +16,7 @@ package() {
   packaging/portable/check.sh build/portable/faultline
   lay_out "$packages/root"
   # Of an earlier version, which a pattern would find beside these.
-  find "$packages" -maxdepth 1 -type f -name 'faultline[_-]*' -delete
+  find "$packages" -maxdepth 1 -type f -name 'faultline[_-]*' ! -name "*[_-]$(version)[_-]*" -delete
   for kind in "${kinds[@]}"; do
     "package_$kind" "$packages/root" "$(version)"
   done
