@@ -41,13 +41,7 @@ TEST_F(Command, SaysWhatIsWrongWithACommandLine) {
       {"touch x && $F diagnose --rules nosuch x", "faultline: nosuch"},
       {"$F diagnose /proc/self/mem", "faultline: none of the files could be read\n"},
   };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.line);
-    const Outcome outcome = run(c.line);
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr(c.error));
-  }
+  for (const Case& c : cases) expect_refused(c.line, c.error);
 }
 
 TEST_F(Command, FindsAFaultHoweverItIsPacked) {

@@ -127,13 +127,7 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F backup --data nosuch --to copy", "faultline: nosuch/faultline.db: "},
       {"$F help nosuch", "faultline has no command \"nosuch\""},
   };
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.line);
-    const Outcome outcome = run(c.line);
-    EXPECT_EQ(outcome.status, 2);
-    EXPECT_EQ(outcome.out, "");
-    EXPECT_THAT(outcome.err, HasSubstr(c.error));
-  }
+  for (const Case& c : cases) expect_refused(c.line, c.error);
 }
 
 TEST_F(Manual, FailsWhenWhatItPrintsCannotBeWritten) {

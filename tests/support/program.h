@@ -34,6 +34,15 @@ class ProgramTest : public testing::Test {
     return outcome;
   }
 
+  // The line ends with 2, prints nothing, and says so of why.
+  void expect_refused(const std::string& line, const std::string& error) {
+    SCOPED_TRACE(line);
+    const Outcome outcome = run(line);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_NE(outcome.err.find(error), std::string::npos) << outcome.err;
+  }
+
   Workshop workshop;
 };
 
