@@ -54,6 +54,7 @@ struct ServeOptions {
   std::string keep_jobs = "90d";
   std::string keep_findings = "400d";
   std::string keep_at_most = "0";
+  std::string keep_lines = "64MB";
   std::string tokens;
   TlsFiles tls;
   bool insecure = false;
@@ -165,6 +166,9 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
   add("--keep-at-most", options.keep_at_most, check_size, "SIZE",
       "Forget the oldest jobs while more than this is stored, but none of which something came "
       "within the last hour; 0: no limit");
+  add("--keep-lines", options.keep_lines, check_size, "SIZE",
+      "Keep the lines of a job but its calls, the latest up to so much once compressed, to show "
+      "what stands around evidence and to read them again with newer rules; 0: none");
 }
 
 void add_access_options(CLI::App& command, ServeOptions& options) {
@@ -394,12 +398,14 @@ void serve(const ServeOptions& options) {
   if (tls) metrics.set_certificate_expiry(expiry_of(*tls));
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after),
-                          .rest_after = patience_of(options.rest_after)};
+                          .rest_after = patience_of(options.rest_after),
+                          .keeps_lines = *size_of(options.keep_lines) > 0};
   LiveJobs jobs(store, catalog, metrics, live);
   Retention retention(store, jobs, metrics,
                       {.jobs = patience_of(options.keep_jobs),
                        .findings = patience_of(options.keep_findings),
-                       .bytes = *size_of(options.keep_at_most)});
+                       .bytes = *size_of(options.keep_at_most),
+                       .lines = *size_of(options.keep_lines)});
   store.set_routing(routing_of(options, receivers));
   AlertDelivery alerts(store, {.receivers = std::move(receivers), .clock = utc_now});
   ChangeSignal changes;

@@ -36,6 +36,8 @@ Response show_web_file(const Request& request, Services& services);
 Response list_jobs(const Request& request, Services& services);
 Response show_job(const Request& request, Services& services);
 Response delete_job(const Request& request, Services& services);
+Response show_lines(const Request& request, Services& services);
+Response reanalyze_job(const Request& request, Services& services);
 Response list_ranks(const Request& request, Services& services);
 Response list_sources(const Request& request, Services& services);
 Response show_diagnosis(const Request& request, Services& services);

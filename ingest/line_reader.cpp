@@ -161,16 +161,37 @@ Batch LineReader::take() {
 }
 
 LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool counted) {
-  searched_ = false;
+  searched_ = is_hidden_ = false;
   if (!rows_.is_watching()) return read_line(line, end, counted);
   LinePlace place = line;
   hide_secrets(place);
-  return read_row(place, end, counted);
+  has_joined_ = has_joined_this_ = false;
+  has_hidden_ = is_hidden_;
+  Read read = read_row(place, end, counted);
+  read.waits = rows_.is_open();
+  read.is_row = has_joined_this_ || read.waits;
+  read.has_joined = has_joined_;
+  read.has_hidden = has_hidden_;
+  read.is_call = false;  // its length tells something of the rows
+  return read;
 }
 
 void LineReader::hide_secrets(LinePlace& place) {
   if (std::exchange(searched_, true)) return;
-  if (wanted_.hides(place.text, false, in_key_, hidden_)) place.text = hidden_;
+  is_hidden_ = wanted_.hides(place.text, false, in_key_, hidden_);
+  if (is_hidden_) place.text = hidden_;
+}
+
+void LineReader::pass_calls(std::uint64_t calls) {
+  last_warning_ = {};
+  batch_.recognized += calls;
+  nccl_lines_ += calls;
+}
+
+void LineReader::pass_others() {
+  rows_ = {};
+  documents_.restore({});
+  last_warning_ = {};
 }
 
 std::string LineReader::without_secrets(std::string_view bytes) const {
@@ -183,6 +204,7 @@ LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool 
   if (rows_.is_open()) {
     if (rows_.goes_on_with(place.text)) {
       const bool was_last = rows_.add(place.text);
+      has_joined_this_ = was_last || end != LineEnd::there;
       return was_last || end != LineEnd::there ? read_joined(place, end) : Read{};
     }
     read_joined(place, LineEnd::there);
@@ -198,8 +220,9 @@ LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool 
   const Learned learned = rows_.learn(
       place.text, place.number, {.told = read.told, .counted = read.counted, .inside = inside});
   if (end != LineEnd::there) rows_.forget_row();
-  if (learned == Learned::line_ends || (learned == Learned::line_goes_on && end != LineEnd::there))
-    return read_joined(place, end);
+  has_joined_this_ =
+      learned == Learned::line_ends || (learned == Learned::line_goes_on && end != LineEnd::there);
+  if (has_joined_this_) return read_joined(place, end);
   return read;
 }
 
@@ -210,8 +233,10 @@ LineReader::Read LineReader::read_joined(LinePlace place, LineEnd end) {
     last_warning_.line = place.number - 1;
   place.text = line.text;
   is_guess_ = !rows_.is_joining();
+  has_joined_ = true;
   searched_ = false;
   const Read read = read_line(place, end, line.counted);
+  has_hidden_ = has_hidden_ || (is_hidden_ && hidden_ != line.text);  // not in a row already
   is_guess_ = false;
   calls_.keep_texts(batch_);
   if (read.told) rows_.told_more();
@@ -222,10 +247,13 @@ LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counte
   line_end_ = end;
   counted_ = counted;
   const std::uint64_t facts_before = facts_;
+  const std::uint64_t calls_before = calls_told_;
   if (read_plain_nccl(place)) {
     forget_warning_that_ended(place.number);
-    return {facts_ != facts_before, true};
+    return {
+        .told = facts_ != facts_before, .counted = true, .is_call = calls_told_ != calls_before};
   }
+  const bool is_alone = !documents_.is_open();
   hide_secrets(place);
   for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
   forget_warning_that_ended(place.number);
@@ -233,7 +261,9 @@ LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counte
     counted_ = true;
     ++batch_.skipped;
   }
-  return {facts_ != facts_before, counted_};
+  return {.told = facts_ != facts_before,
+          .counted = counted_,
+          .is_call = is_alone && calls_told_ == calls_before + 1 && facts_ == facts_before + 1};
 }
 
 // A line may hold several messages, and yet is one line: the first that is recognized counts.

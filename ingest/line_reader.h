@@ -40,12 +40,31 @@ class LineReader {
   void begin_file();
 
   struct Read {
-    bool told = false;     // a fact or a call came of it
-    bool counted = false;  // among the recognized lines, or those skipped
+    bool told = false;        // a fact or a call came of it
+    bool counted = false;     // among the recognized lines, or those skipped
+    bool is_call = false;     // and nothing else, and nothing that is underway waits for it
+    bool is_row = false;      // it is of a line that was joined, or waits for the next row
+    bool waits = false;       // it does that
+    bool has_joined = false;  // rows before it to a line, and maybe it
+    bool has_hidden = false;  // secrets of a row or of a joined line
   };
 
   // counted: its beginning was read before, and the line is counted.
   Read read(const LinePlace& line, LineEnd end, bool counted);
+
+  // Of the line that was read last: as it may be kept.
+  std::string_view without_secrets_as_read(std::string_view line) const {
+    return is_hidden_ ? std::string_view(hidden_) : line;
+  }
+
+  // The lines are rows of broken ones.
+  bool is_joining() const { return rows_.is_joining(); }
+
+  // So many calls stood here; they were read before, and are not wanted again.
+  void pass_calls(std::uint64_t calls);
+
+  // Something stood here that is not read again.
+  void pass_others();
 
   // Blank lines need not be read: nothing that would know of them is underway.
   bool ignores_blank_lines() const {
@@ -129,10 +148,14 @@ class LineReader {
   void keep_trouble(const Message& message, const LinePlace& place);
 
   WantedRemarks wanted_;
-  std::string hidden_;     // the line in hand without its secrets
-  bool searched_ = false;  // the line in hand is searched for secrets
-  bool in_key_ = false;    // the line before is of a private key that goes on
+  std::string hidden_;      // the line in hand without its secrets
+  bool searched_ = false;   // the line in hand is searched for secrets
+  bool is_hidden_ = false;  // and some were found
+  bool in_key_ = false;     // the line before is of a private key that goes on
   WrappedRows rows_;
+  bool has_joined_ = false;  // rows, in this read; so the next two
+  bool has_joined_this_ = false;
+  bool has_hidden_ = false;
   Unwrapper unwrapper_;
   Documents documents_;
   CallCollector calls_;

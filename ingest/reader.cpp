@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "ingest/dump_body.h"
@@ -62,11 +63,48 @@ class Reader::Impl {
     begin_batch();
   }
 
-  void set_boot_time(Timestamp boot_time) { line_reader_.set_boot_time(boot_time); }
+  void set_boot_time(Timestamp boot_time) {
+    line_reader_.set_boot_time(boot_time);
+    if (keeper_) keeper_->set_boot_time(boot_time);
+  }
+
+  void keep_lines() {
+    keeper_.emplace();
+    kept_to_ = taken_;
+    kept_a_piece_ = is_within_a_line();
+    keeper_->begin_body(received_);
+  }
+  bool is_within_a_line() const { return !tail_.empty(); }
+  bool keeps_lines() const { return keeper_.has_value(); }
+  std::string take_kept_lines() {
+    if (!keeper_) return {};
+    keep_held_rows(line_reader_.is_joining());
+    return keeper_->take();
+  }
+  bool has_kept_only_calls() const { return keeper_ && keeper_->has_only_calls(); }
+
+  void read_lines_only() { lines_only_ = true; }
+
+  void pass_calls(LineSpan calls) {
+    line_reader_.pass_calls(calls.lines);
+    move_on(calls);
+  }
+
+  void pass(LineSpan others) {
+    line_reader_.pass_others();
+    move_on(others);
+  }
+
+  void feed_hidden_line(std::string_view line, std::uint64_t bytes) {
+    feed(line);
+    feed("\n");
+    line_start_ += bytes - (line.size() + 1);  // it may have been longer or shorter
+  }
 
   void feed(std::string_view bytes) {
     if (bytes.empty()) return;
     finished_ = false;
+    if (lines_only_) return feed_lines(bytes);
     const bool may_be_trace = at_beginning_ && !dump_.open() && TraceBody::may_begin(bytes);
     if (trace_.open() || may_be_trace)
       feed_trace(bytes);
@@ -101,26 +139,23 @@ class Reader::Impl {
   }
 
   void finish() {
-    finished_ = true;
-    read_dumps(false, true);
-    batch().end = end_so_far();
-    if (dump_.size() > kMaxCarriedDump) read_dumps(true, true);
-    if (!trace_.open()) return;
-    saved_trace_ = trace_.save();
-    if (saved_trace_.size() > kMaxCarriedDump) finish_trace();
+    finish_dumps();
+    keep_rest();
+    if (keeper_) keeper_->finish();
   }
 
   void close() {
-    batch().end = read_all();
-    if (batch().end == SourceEnd::whole) batch().end = SourceEnd::closed;
-    // The piece that came last stands on the last line, which an earlier batch may have told of.
-    batch().first_line = std::min(batch().first_line, lines_);
-    line_reader_.close({lines_, last_line_start_, {}});
-    line_reader_.keep_texts();
+    const std::uint64_t lines_before = lines_;
+    read_to_the_end();
+    keep_rest(lines_ - lines_before);
+    if (keeper_) keeper_->close();
   }
 
   void begin_file() {
-    close();
+    const std::uint64_t lines_before = lines_;
+    read_to_the_end();
+    keep_rest(lines_ - lines_before);
+    if (keeper_) keeper_->begin_file();
     batch().end = SourceEnd::open;
     line_start_ = readable();
     dump_ = DumpBody();
@@ -131,12 +166,36 @@ class Reader::Impl {
     line_reader_.begin_file();
   }
 
-  void settle() { line_reader_.settle(); }
+  void settle() {
+    line_reader_.settle();
+    if (!keeper_) return;
+    keep_held_rows(line_reader_.is_joining());
+    keeper_->settle();
+  }
 
   Batch rest() const {
     Impl others(cursor(), received_, noteworthy_);
-    others.close();
+    others.read_to_the_end();
     return others.take();
+  }
+
+  void finish_dumps() {
+    finished_ = true;
+    read_dumps(false, true);
+    batch().end = end_so_far();
+    if (dump_.size() > kMaxCarriedDump) read_dumps(true, true);
+    if (!trace_.open()) return;
+    saved_trace_ = trace_.save();
+    if (saved_trace_.size() > kMaxCarriedDump) finish_trace();
+  }
+
+  void read_to_the_end() {
+    batch().end = read_all();
+    if (batch().end == SourceEnd::whole) batch().end = SourceEnd::closed;
+    // The piece that came last stands on the last line, which an earlier batch may have told of.
+    batch().first_line = std::min(batch().first_line, lines_);
+    line_reader_.close({lines_, last_line_start_, {}});
+    line_reader_.keep_texts();
   }
 
   std::uint64_t pending_bytes() const { return readable() - taken_; }
@@ -187,6 +246,93 @@ class Reader::Impl {
  private:
   Batch& batch() { return line_reader_.batch(); }
 
+  void move_on(LineSpan span) {
+    at_beginning_ = finished_ = false;
+    lines_ += span.lines;
+    batch().lines += span.lines;
+    line_start_ += tail_.size() + discarded_ + span.bytes;
+    leave_tail();
+  }
+
+  // A line stands from line_start_ on, newline and all.
+  void keep_line(std::string_view line, const LineReader::Read& read) {
+    const std::uint64_t bytes = line.size() + 1;
+    if (kept_to_ > line_start_)
+      keep_rest_of(line);
+    else if (read.is_call)
+      keeper_->calls({.lines = 1, .bytes = bytes});
+    else if (!keep_row(line, read))
+      keeper_->line(line_reader_.without_secrets_as_read(line), bytes);
+    kept_to_ = std::max(kept_to_, line_start_ + bytes);
+  }
+
+  // Rows are held back until their line is complete: it may show a secret that none of them does.
+  bool keep_row(std::string_view line, const LineReader::Read& read) {
+    if (read.has_joined && (read.waits || !read.is_row)) keep_held_rows(read.has_hidden);
+    if (!read.is_row) return false;
+    ++held_.lines;
+    held_.bytes += line.size() + 1;
+    held_rows_.append(line) += '\n';
+    held_hide_ = held_hide_ || read.has_hidden;
+    if (!read.waits) keep_held_rows(false);
+    return true;
+  }
+
+  void keep_held_rows(bool has_hidden) {
+    if (held_.lines == 0) return;
+    if (has_hidden || held_hide_)
+      keeper_->passed(held_);
+    else
+      keeper_->piece(held_rows_);
+    held_ = {};
+    held_rows_.clear();
+    held_hide_ = false;
+  }
+
+  // Its beginning is kept or passed over already, and maybe counted.
+  void keep_rest_of(std::string_view line) {
+    keep_held_rows(line_reader_.is_joining());
+    const std::uint64_t begun = kept_to_ - line_start_;
+    if (kept_a_piece_ && begun <= line.size()) {
+      const std::string_view rest = line.substr(begun);
+      if (line_reader_.without_secrets(line) == line) {
+        keeper_->rest(rest, true);
+        return;
+      }
+    }
+    const std::uint64_t end = line_start_ + line.size() + 1;
+    keeper_->passed({.lines = tail_counted_ ? 0U : 1U, .bytes = end - std::min(kept_to_, end)});
+  }
+
+  // A line without its text.
+  void keep_none(std::uint64_t lines, std::uint64_t end) {
+    if (!keeper_) return;
+    keep_held_rows(line_reader_.is_joining());
+    keeper_->passed({.lines = lines, .bytes = end - std::min(kept_to_, end)});
+    kept_to_ = std::max(kept_to_, end);
+  }
+
+  // What is held in the midst of something goes with the batch that ends here. `lines`: that it was
+  // counted for.
+  void keep_rest(std::uint64_t lines = 0) {
+    if (!keeper_) return;
+    keep_held_rows(line_reader_.is_joining());
+    const std::uint64_t end = readable();
+    if (kept_to_ >= end) return;
+    const std::string_view tail = tail_;
+    const std::uint64_t begun = kept_to_ > line_start_ ? kept_to_ - line_start_ : 0;
+    const bool goes_on = begun == 0 || kept_a_piece_;
+    kept_a_piece_ = !tail.empty() && goes_on && !line_reader_.is_joining() &&
+                    line_start_ + tail.size() == end && line_reader_.without_secrets(tail) == tail;
+    if (kept_a_piece_ && begun > 0)
+      keeper_->rest(tail.substr(begun), false);
+    else if (kept_a_piece_)
+      keeper_->piece(tail);
+    else
+      keeper_->passed({.lines = lines, .bytes = end - kept_to_});
+    kept_to_ = end;
+  }
+
   static std::string carried(unsigned char flags, std::string_view text) {
     std::string carry(1, static_cast<char>(flags));
     append_length(carry, text.size());
@@ -202,7 +348,7 @@ class Reader::Impl {
     if (tail_.empty() && !discarding_) return end_behind_all();
     if (!tail_counted_) count_line();
     tail_counted_ = true;
-    if (!tail_read_ && !discarding_) tail_read_ = read_tail(LineEnd::lost);
+    if (!tail_read_ && !discarding_) tail_read_ = read_tail(LineEnd::lost).told;
     line_reader_.keep_texts();
     return tail_read_ ? SourceEnd::whole : SourceEnd::torn;
   }
@@ -338,11 +484,13 @@ class Reader::Impl {
     ++batch().recognized;
     line_reader_.keep(step.facts, lines_, line_start_);
     line_start_ += step.size;
+    keep_none(1, line_start_);
   }
 
   void feed_dump(std::string_view bytes) {
     if (dump_.passes_over()) {
       line_start_ += bytes.size();
+      keep_none(0, line_start_);
       return;
     }
     dump_.add(bytes);
@@ -361,16 +509,20 @@ class Reader::Impl {
         feed_lines(text);
         return;
       }
+      const std::uint64_t lines_before = lines_;
       keep_dump(step.facts);
       if (step.what == What::dump) {
         line_start_ += step.bytes;
         dump_.drop(step.bytes);
         dump_counted_ = false;
+        keep_none(lines_ - lines_before, line_start_);
       } else if (step.what == What::broken_off && dump_.size() <= kMaxCarriedDump) {
         dump_read_ = true;
+        keep_none(lines_ - lines_before, line_start_ + dump_.size());
       } else {
         line_start_ += dump_.size();
         dump_.pass_over();
+        keep_none(lines_ - lines_before, line_start_);
       }
     }
   }
@@ -424,8 +576,11 @@ class Reader::Impl {
     if (!tail_counted_) count_line();
     if (discarding_) {
       ++batch().skipped;
-    } else if (!tail_read_) {
-      read_tail(LineEnd::there);
+      keep_none(tail_counted_ ? 0 : 1, line_start_ + tail_.size() + discarded_ + 1);
+    } else {
+      LineReader::Read read;
+      if (!tail_read_) read = read_tail(LineEnd::there);
+      if (keeper_) keep_line(tail_, read);
       line_reader_.keep_texts();  // before the tail's bytes go
     }
     line_start_ += tail_.size() + discarded_ + 1;
@@ -454,6 +609,12 @@ class Reader::Impl {
     const std::size_t count = std::min(bytes.find_first_not_of('\n'), bytes.size());
     lines_ += count;
     batch().lines += count;
+    if (keeper_ && kept_to_ <= line_start_) {
+      keeper_->blank(count);
+      kept_to_ = line_start_ + count;
+    } else {
+      keep_none(count, line_start_ + count);
+    }
     line_start_ += count;
     last_line_start_ = line_start_ - 1;
     return count;
@@ -461,17 +622,19 @@ class Reader::Impl {
 
   void whole_line(std::string_view line) {
     count_line();
-    if (line.size() > kMaxLineBytes)
+    if (line.size() > kMaxLineBytes) {
       ++batch().skipped;
-    else
-      read_line(line, LineEnd::there, false);
+      keep_none(1, line_start_ + line.size() + 1);
+      return;
+    }
+    const LineReader::Read read = read_line(line, LineEnd::there, false);
+    if (keeper_) keep_line(line, read);
   }
 
-  // True if a fact or a call came of it.
-  bool read_tail(LineEnd end) {
+  LineReader::Read read_tail(LineEnd end) {
     const LineReader::Read read = read_line(tail_, end, tail_recognized_);
     tail_recognized_ = read.counted;
-    return read.told;
+    return read;
   }
 
   LineReader::Read read_line(std::string_view line, LineEnd end, bool counted) {
@@ -497,7 +660,14 @@ class Reader::Impl {
   bool tail_read_ = false;
   bool tail_recognized_ = false;
   bool finished_ = false;
-  bool at_beginning_ = true;   // of a file, or behind a dump
+  bool at_beginning_ = true;  // of a file, or behind a dump
+  bool lines_only_ = false;
+  std::optional<LineKeeper> keeper_;
+  std::uint64_t kept_to_ = 0;  // what is before it is kept or passed over
+  bool kept_a_piece_ = false;  // of the line there
+  LineSpan held_;              // rows of a line that is not complete
+  std::string held_rows_;
+  bool held_hide_ = false;     // secrets
   bool dump_counted_ = false;  // the dump in hand, as a line
   bool dump_read_ = false;     // all that has come of it
 };
@@ -515,6 +685,17 @@ void Reader::finish() { impl_->finish(); }
 void Reader::close() { impl_->close(); }
 void Reader::begin_file() { impl_->begin_file(); }
 void Reader::settle() { impl_->settle(); }
+void Reader::keep_lines() { impl_->keep_lines(); }
+bool Reader::keeps_lines() const { return impl_->keeps_lines(); }
+std::string Reader::take_kept_lines() { return impl_->take_kept_lines(); }
+bool Reader::has_kept_only_calls() const { return impl_->has_kept_only_calls(); }
+bool Reader::is_within_a_line() const { return impl_->is_within_a_line(); }
+void Reader::read_lines_only() { impl_->read_lines_only(); }
+void Reader::pass_calls(LineSpan calls) { impl_->pass_calls(calls); }
+void Reader::pass(LineSpan others) { impl_->pass(others); }
+void Reader::feed_hidden_line(std::string_view line, std::uint64_t bytes) {
+  impl_->feed_hidden_line(line, bytes);
+}
 std::uint64_t Reader::pending_bytes() const { return impl_->pending_bytes(); }
 Batch Reader::take() { return impl_->take(); }
 Batch Reader::rest() const { return impl_->rest(); }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "ingest/kept_lines.h"
 #include "ingest/noteworthy.h"
 #include "model/batch.h"
 #include "model/time.h"
@@ -56,6 +57,22 @@ class Reader {
 
   // The sender has paused: a warning that the next line could go on with is told as it stands.
   void settle();
+
+  // From now on, what is read is kept to be read again: ingest/kept_lines.h.
+  void keep_lines();
+  bool keeps_lines() const;
+  // What was kept since it was taken last. Belongs to the batch that was taken just now.
+  std::string take_kept_lines();
+  bool has_kept_only_calls() const;
+
+  // For who reads kept lines again: there are no dumps and no traces in what is fed.
+  void read_lines_only();
+  bool is_within_a_line() const;
+  // So many calls stood here; or something that is not read again.
+  void pass_calls(LineSpan calls);
+  void pass(LineSpan others);
+  // A whole line without its newline; with it, and with what is hidden now, it was so long.
+  void feed_hidden_line(std::string_view line, std::uint64_t bytes);
 
   // Bytes fed since the last take(), as a measure of when to take.
   std::uint64_t pending_bytes() const;

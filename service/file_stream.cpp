@@ -7,6 +7,7 @@
 #include "model/refusals.h"
 #include "service/asked_lines.h"
 #include "service/default_source.h"
+#include "service/read_commit.h"
 
 namespace faultline {
 namespace {
@@ -176,6 +177,7 @@ void FileStream::begin_reader() {
   reader_.emplace(Cursor{position_.offset, position_.lines, position_.carry}, utc_now(),
                   std::make_shared<const AskedLines>(jobs_.catalog()));
   if (tells_rest()) count(told_before_, reader_->rest());
+  if (jobs_.keeps_lines()) reader_->keep_lines();
   if (boot_time_) reader_->set_boot_time(*boot_time_);
 }
 
@@ -253,12 +255,8 @@ void FileStream::commit_block(bool everything, bool final) {
   // end.
   const bool fits = reader_->pending_bytes() == block_.whole_line_bytes();
   if (!everything && !fits && block_.bytes() < kMostHeldBytes) return;
-  Commit commit;
-  commit.source = source_;
-  commit.batch = reader_->take();
+  Commit commit = take_commit(*reader_, source_, position_.carry);
   if (!final && !worth_committing(commit.batch)) return;
-  const Cursor cursor = reader_->cursor();
-  commit.position = {cursor.offset, cursor.lines, cursor.carry};
   commit.fingerprint.from_offset = commit.batch.from_offset;
   commit.fingerprint.to_offset = commit.batch.to_offset;
   commit.fingerprint.starts_body = std::exchange(starts_body_, false);

@@ -3,6 +3,7 @@
 #include "service/asked_lines.h"
 #include "service/clock.h"
 #include "service/live_job.h"
+#include "service/read_commit.h"
 #include "service/resend_filter.h"
 
 namespace faultline {
@@ -57,11 +58,10 @@ bool LiveJobs::read_to_the_end(Job& job) {
     const SourcePosition& at = stored->position;
     Reader reader({at.offset, at.lines, at.carry}, utc_now(),
                   std::make_shared<const AskedLines>(catalog_));
+    if (keeps_lines()) reader.keep_lines();
     reader.close();
-    Commit commit{.source = stored->source, .batch = reader.take()};
+    Commit commit = take_commit(reader, stored->source, at.carry);
     if (commit.batch.lines == 0 && commit.batch.facts() == 0) continue;
-    const Cursor after = reader.cursor();
-    commit.position = {after.offset, after.lines, after.carry};
     commit.fingerprint.from_offset = commit.fingerprint.to_offset = at.offset;
     commit.fingerprint.digest = commit.fingerprint.head_digest = digest_of({});
     commit.received = source.received;  // nothing came now

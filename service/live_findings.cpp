@@ -187,20 +187,20 @@ std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketched(Job& job) {
 }
 
 // Its state is forgotten, to be read again when it is asked for. What cannot be relied upon is read
-// at once.
-void LiveJobs::rest(const std::string& name) {
+// at once. False: not now.
+bool LiveJobs::rest(const std::string& name) {
   std::shared_ptr<Job> job = known(name);
-  if (!job) return;
+  if (!job) return false;
   const bool anew = is_to_be_read_anew(*job);
-  if (!anew && !may_rest(*job)) return;
+  if (!anew && !may_rest(*job)) return false;
   std::shared_ptr<const Sketch> sketch = anew ? nullptr : sketched(*job);
-  if (!anew && !sketch) return;
+  if (!anew && !sketch) return false;
   {
     const std::unique_lock lock(mutex_);
     const auto found = jobs_.find(name);
     // Somebody has it, or a commit is on its way to it: another time.
-    if (found == jobs_.end() || found->second != job || job.use_count() != 2) return;
-    if (sketch && sketch->version != job->read().version()) return;
+    if (found == jobs_.end() || found->second != job || job.use_count() != 2) return false;
+    if (sketch && sketch->version != job->read().version()) return false;
     if (sketch && sketch->version == 0)
       jobs_.erase(found);  // nothing of it came to the disk
     else
@@ -208,6 +208,7 @@ void LiveJobs::rest(const std::string& name) {
   }
   job.reset();
   if (anew) reconcile(name);
+  return true;
 }
 
 }  // namespace faultline

@@ -24,6 +24,7 @@
 #include "service/folded_job.h"
 #include "service/metrics.h"
 #include "service/open_sources.h"
+#include "service/reanalysis.h"
 #include "store/store.h"
 
 namespace faultline {
@@ -35,6 +36,8 @@ struct LiveSettings {
   std::chrono::seconds resolve_after = std::chrono::hours{24};
   // A job that nobody asks for or sends to for so long is kept on the disk only.
   std::chrono::seconds rest_after = std::chrono::minutes{10};
+  // Lines are kept, so that they can be read again and shown.
+  bool keeps_lines = true;
 };
 
 class LiveJobs {
@@ -62,6 +65,12 @@ class LiveJobs {
 
   // Whether what is held of the source ends where a sender ended it.
   bool source_ended(std::string_view job, std::string_view source);
+
+  bool keeps_lines() const { return settings_.keeps_lines; }
+
+  // Reads the kept lines of the job again, with the catalog that is in force. Its answers follow
+  // soon. Nothing: there is no such job, or it is set aside.
+  std::optional<ReanalysisTold> reanalyze(const std::string& job);
 
   OpenSources& open_sources() { return open_sources_; }
   const LiveCatalog& catalog() const { return catalog_; }
@@ -130,7 +139,7 @@ class LiveJobs {
   std::shared_ptr<Job> find_or_add(const std::string& name);
   void add(const std::string& name);
   void wake(Job& job);
-  void rest(const std::string& name);
+  bool rest(const std::string& name);
   bool may_rest(Job& job) const;
   std::shared_ptr<const Sketch> sketched(Job& job);
   // Of one that rests, where it still holds.
@@ -177,6 +186,7 @@ class LiveJobs {
   std::atomic<std::chrono::seconds> patience_;  // until a job rests
   SteadyTime trimmed_at_;                       // by who reconciles; so the next
   bool is_shortening_left_ = true;              // by who shortens
+  std::mutex rewriting_mutex_;                  // stored batches, in place of others
   bool has_to_trim_ = false;                    // jobs came to rest since
   // Grows when a job's diagnosis blames another part than before: what others know of it is old.
   std::atomic<std::uint64_t> offences_version_{1};

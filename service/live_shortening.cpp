@@ -56,6 +56,7 @@ void LiveJobs::go_on_shortening() {
 
 void LiveJobs::shorten_stored() {
   if (!store_.has_room()) return;
+  const std::lock_guard lock(rewriting_mutex_);
   if (is_shortening_left_) go_on_shortening();
   is_shortening_left_ = true;  // until this has come to its end
   for (const std::shared_ptr<Job>& job : all())

@@ -255,6 +255,25 @@ std::vector<DamagedSource> replay_batches(
   return damaged;
 }
 
+std::optional<StoredBatch> select_stored_batch(Database& database, std::int64_t number) {
+  std::optional<Stored> stored = select_batch(database, number);
+  if (!stored) return std::nullopt;
+  return std::move(stored->told);
+}
+
+void replace_batch(Database& database, const ChangedBatch& changed) {
+  const std::string content = encode_batch(changed.batch);
+  database.run("UPDATE batches SET content = ? WHERE id = ?", Blob{content}, changed.number);
+  if (database.number("SELECT changes()") == 0) return;
+  database.run("DELETE FROM events WHERE batch = ?", changed.number);
+  for (const Event& event : changed.batch.events)
+    insert_event(database, changed.number, event, changed.batch.speakers);
+  database.run(
+      "UPDATE sources SET recognized = recognized + ?, facts = facts + ? WHERE id = (SELECT source "
+      "FROM batches WHERE id = ?)",
+      changed.more_recognized, changed.more_facts, changed.number);
+}
+
 bool was_received_after(Database& database, std::string_view job, Timestamp time) {
   Query row = database.query("SELECT 1 FROM sources WHERE job = ? AND last_received > ? LIMIT 1",
                              job, time);
@@ -270,6 +289,11 @@ bool forget_sources(Database& database, std::string_view job) {
 
 bool delete_some_batches(Database& database) {
   constexpr int kAtOnce = 16;
+  database.run(
+      "DELETE FROM kept_lines WHERE batch IN (SELECT batch FROM sources JOIN kept_lines ON "
+      "kept_lines.source = sources.id WHERE job = ? LIMIT ?)",
+      kForgotten, kAtOnce);
+  if (database.number("SELECT changes()") > 0) return true;
   database.run(
       "DELETE FROM batches WHERE id IN (SELECT batches.id FROM sources JOIN batches ON "
       "batches.source = sources.id WHERE job = ? LIMIT ?)",

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,12 @@ std::vector<DamagedSource> replay_batches(
     Database& database, std::string_view job,
     const std::function<void(std::string_view packed)>& take_calls,
     const std::function<void(const StoredBatch&)>& visit);
+
+// Nothing: there is none of this number. Throws StoreError if it is damaged.
+std::optional<StoredBatch> select_stored_batch(Database& database, std::int64_t number);
+
+// In place of what it told before; nothing, if it is there no more.
+void replace_batch(Database& database, const ChangedBatch& changed);
 
 bool was_received_after(Database& database, std::string_view job, Timestamp time);
 

@@ -81,21 +81,24 @@ std::optional<StoredSource> select_source(Database& database, std::string_view j
   return source_of(row);
 }
 
-std::int64_t advance_source(Database& database, const Commit& commit) {
-  std::optional<std::int64_t> id;
+AdvancedSource advance_source(Database& database, const Commit& commit) {
+  AdvancedSource source;
   std::uint64_t stored = 0;
   {
-    Query row = database.query("SELECT id, read_to FROM sources WHERE job = ? AND name = ?",
-                               commit.source.job, commit.source.name);
+    Query row =
+        database.query("SELECT id, read_to, kept_to FROM sources WHERE job = ? AND name = ?",
+                       commit.source.job, commit.source.name);
     if (row.next()) {
-      id = row.integer(0);
+      source = {.id = row.integer(0), .kept_to = row.bits(2)};
       stored = row.bits(1);
     }
   }
   expect_offset(commit, stored);
-  if (!id) return insert_source(database, commit);
-  update_source(database, *id, commit);
-  return *id;
+  if (source.id == 0)
+    source.id = insert_source(database, commit);
+  else
+    update_source(database, source.id, commit);
+  return source;
 }
 
 }  // namespace faultline

@@ -17,8 +17,13 @@ std::vector<StoredSource> select_sources(Database& database, std::string_view jo
 std::optional<StoredSource> select_source(Database& database, std::string_view job,
                                           std::string_view name);
 
-// Moves the source of a commit to where it stands after it, and returns its id. Throws
-// SourceMovedOn if it does not stand where the commit begins.
-std::int64_t advance_source(Database& database, const Commit& commit);
+struct AdvancedSource {
+  std::int64_t id = 0;
+  std::uint64_t kept_to = 0;  // where its kept lines ended before
+};
+
+// Moves the source of a commit to where it stands after it. Throws SourceMovedOn if it does not
+// stand where the commit begins.
+AdvancedSource advance_source(Database& database, const Commit& commit);
 
 }  // namespace faultline

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <future>
 #include <mutex>
 
@@ -11,6 +12,7 @@
 #include "store/finding_parts.h"
 #include "store/findings.h"
 #include "store/kept_calls.h"
+#include "store/kept_lines.h"
 #include "store/open.h"
 #include "store/outbox.h"
 #include "store/room.h"
@@ -117,15 +119,20 @@ Store::~Store() = default;
 void Store::submit(Commit commit, Done done) {
   // On the caller's thread: the one that writes is everybody's.
   std::string content = encode_batch(commit.batch);
-  std::size_t bytes = content.size();
+  std::string lines;
+  if (!commit.kept_lines.empty()) lines = compressed(commit.kept_lines);
+  commit.kept_lines = {};
+  std::size_t bytes = content.size() + lines.size();
   for (const Event& event : commit.batch.events) bytes += sizeof(Event) + event.text.size();
   const auto shared = std::make_shared<Commit>(std::move(commit));
   impl_->writer().submit(
       {.write =
-           [this, shared, content = std::move(content)](Database& database) {
+           [this, shared, content = std::move(content),
+            lines = std::move(lines)](Database& database) {
              impl_->expect_room();
-             shared->number =
-                 insert_batch(database, advance_source(database, *shared), *shared, content);
+             const AdvancedSource source = advance_source(database, *shared);
+             shared->number = insert_batch(database, source.id, *shared, content);
+             if (shared->keeps_lines) keep_lines(database, source, *shared, lines);
            },
        .done = [shared, done = std::move(done)](
                    std::exception_ptr failure) { done(shared, std::move(failure)); },
@@ -194,6 +201,49 @@ void Store::drop_kept_calls(std::string_view job, const std::atomic<bool>* stop)
         dropped = drop_some_calls(database, job, *dropped.next_source);
       return dropped.next_source;
     });
+}
+
+std::size_t Store::walk_kept_lines(std::string_view job, std::string_view source,
+                                   const std::function<void(const KeptLines&)>& on_lines,
+                                   const std::function<void(const StoredBatch&)>& on_batch) {
+  std::unique_ptr<Database> database = impl_->lend_connection();
+  const std::size_t damaged =
+      faultline::walk_kept_lines(*database, job, source, on_lines, on_batch);
+  impl_->give_back(std::move(database));
+  return damaged;
+}
+
+std::vector<KeptLines> Store::kept_lines(std::string_view job, std::string_view source,
+                                         std::uint64_t first_line, std::uint64_t last_line) {
+  return impl_->read([&](Database& database) {
+    return select_kept_lines(database, job, source, first_line, last_line);
+  });
+}
+
+void Store::replace_batches(const std::vector<ChangedBatch>& changed,
+                            const std::function<bool()>& wanted) {
+  impl_->write([&](Database& database) {
+    impl_->expect_room();
+    if (wanted())
+      for (const ChangedBatch& batch : changed) replace_batch(database, batch);
+    return true;
+  });
+}
+
+// Some at a time: others write meanwhile.
+void Store::drop_old_lines(std::uint64_t most_of_job) {
+  const auto over =
+      impl_->read([&](Database& database) { return select_kept_of_jobs(database, most_of_job); });
+  for (const KeptOfJob& job : over) {
+    // More than that, so that it is not soon to be done again.
+    std::uint64_t left = job.bytes - most_of_job + most_of_job / 4;
+    while (left > 0) {
+      const std::uint64_t dropped = impl_->write(
+          [&](Database& database) { return delete_some_kept_lines(database, job.job, left); });
+      if (dropped == 0) break;
+      left -= std::min(left, dropped);
+    }
+  }
 }
 
 bool Store::has_room() { return !impl_->room().lack(); }

@@ -80,6 +80,27 @@ struct Commit {
   bool complete = false;
   Timestamp received;
   std::int64_t number = 0;  // of its batch, once it is stored
+  bool keeps_lines = false;
+  std::string kept_lines;  // ingest's; empty: only calls were read
+};
+
+// What was kept of the lines of a batch, as it was committed.
+struct KeptLines {
+  std::int64_t batch = 0;
+  std::uint64_t from_offset = 0;
+  std::uint64_t to_offset = 0;
+  std::uint64_t lines_before = 0;  // in the source
+  bool follows = false;            // since the kept lines before there were only calls
+  Timestamp received;
+  std::string content;
+};
+
+// A batch that tells something else than before, for its lines were read again.
+struct ChangedBatch {
+  std::int64_t number = 0;
+  Batch batch;
+  std::int64_t more_recognized = 0;
+  std::int64_t more_facts = 0;
 };
 
 // A batch as a replay gives it.
@@ -225,6 +246,19 @@ class Store {
   static constexpr std::size_t kMostKeptCallsBytes = std::size_t{512} << 20;  // more is refused
   std::vector<std::string> jobs_with_kept_calls_to_drop();
   void drop_kept_calls(std::string_view job, const std::atomic<bool>* stop = nullptr);
+
+  // Lines that are kept of a source: see store/kept_lines.h. The functions may use the store.
+  std::size_t walk_kept_lines(std::string_view job, std::string_view source,
+                              const std::function<void(const KeptLines&)>& on_lines,
+                              const std::function<void(const StoredBatch&)>& on_batch);
+  std::vector<KeptLines> kept_lines(std::string_view job, std::string_view source,
+                                    std::uint64_t first_line, std::uint64_t last_line);
+  // All of them or none; nothing of a job that is not `wanted` any more when its turn comes.
+  void replace_batches(
+      const std::vector<ChangedBatch>& changed,
+      const std::function<bool()>& wanted = [] { return true; });
+  // Of each job at most so many bytes of lines are kept from now on, the latest.
+  void drop_old_lines(std::uint64_t most_of_job);
 
   // Forgets the job: its sources, batches and events; its findings are over, and receivers that may
   // have heard of them are told so. False: there is no such job, or something came of it after

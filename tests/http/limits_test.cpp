@@ -114,7 +114,7 @@ void damage(const std::filesystem::path& data) {
 TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
   Workshop workshop;
   {
-    ServerProcess server(workshop.folder());
+    ServerProcess server(workshop.folder(), {"--keep-lines", "0"});
     await_ready(server);
     ASSERT_EQ(post(server, "a", kXid).status, 200);
     // Thousands of lines, so that the two jobs share no page.
@@ -139,6 +139,25 @@ TEST(Limits, AJobWhoseBatchesAreDamagedIsSetAsideAndTheOthersAreServed) {
   EXPECT_EQ(refused.status, 409);
   EXPECT_THAT(refused.body, HasSubstr("curl -X DELETE"));
   EXPECT_THAT(curl(server, "/metrics").body, HasSubstr("faultline_jobs_set_aside "));
+}
+
+TEST(Limits, LinesThatAreKeptAndDamagedChangeNoAnswer) {
+  Workshop workshop;
+  {
+    ServerProcess server(workshop.folder());
+    await_ready(server);
+    ASSERT_EQ(post(server, "a", kXid).status, 200);
+    server.ask_to_stop();
+    ASSERT_EQ(server.wait_for_end(), 0);
+  }
+  damage(workshop.folder() / "data");  // the last place is that of the lines
+  ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
+  await_ready(server);
+  const Reply told = curl(server, "/api/v1/jobs/a/reanalyze", "-X POST");
+  EXPECT_EQ(told.status, 200);
+  EXPECT_EQ(told.json().at("damaged"), 1) << told.body;
+  EXPECT_EQ(verdict_of(server, "a"), "failed");
+  EXPECT_EQ(curl(server, "/api/v1/jobs/a/lines?source=log&line=1").status, 200);
 }
 
 TEST(Limits, ADiskWithoutRoomIsSaidAndHealsByItself) {

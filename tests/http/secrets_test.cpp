@@ -1,6 +1,7 @@
 // What is secret in lines that are sent to the real server is in none of its files and answers.
 #include "rules/knowledge/secrets.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -82,14 +83,16 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerAndInNoAnswer) {
                  "--data-binary @" + (workshop.folder() / "whole").string())
                 .status,
             200);
-  // In bodies that end anywhere, most of them in the midst of a line.
+  // In bodies that end anywhere, most of them in the midst of a line: as files of their own, and as
+  // pieces of one.
   constexpr std::size_t kPiece = 977;
   for (std::size_t at = 0; at < body.size(); at += kPiece) {
     workshop.write("piece", body.substr(at, kPiece));
-    EXPECT_EQ(curl(server, "/api/v1/ingest?job=j&source=pieces",
-                   "--data-binary @" + (workshop.folder() / "piece").string())
-                  .status,
-              200);
+    for (const std::string& source : {std::string("files"), fmt::format("pieces&offset={}", at)})
+      EXPECT_EQ(curl(server, "/api/v1/ingest?job=j&source=" + source,
+                     "--data-binary @" + (workshop.folder() / "piece").string())
+                    .status,
+                200);
   }
 
   std::string told;
@@ -102,6 +105,19 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerAndInNoAnswer) {
     told += reply.body;
   }
   EXPECT_NE(told.find("***"), std::string::npos);
+  // The lines that are kept are compressed, so they are asked for.
+  std::size_t shown = 0;
+  for (const std::string source : {"whole", "pieces"})
+    for (std::size_t line = 150; line < 12 * all.lines.size(); line += 300) {
+      const Reply reply = curl(server, "/api/v1/jobs/j/lines?around=150&source=" + source +
+                                           "&line=" + std::to_string(line));
+      EXPECT_EQ(reply.status, 200);
+      const boost::json::object around = reply.json();
+      for (const boost::json::value& one : around.at("lines").as_array())
+        shown += one.at("text").is_string() ? 1 : 0;
+      told += reply.body;
+    }
+  EXPECT_GT(shown, 8 * all.lines.size());
 
   std::string kept;
   for (const auto& entry : fs::recursive_directory_iterator(workshop.folder() / "data"))

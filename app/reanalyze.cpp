@@ -1,0 +1,101 @@
+// faultline reanalyze: the kept lines of a server's jobs are read again, while it does not run.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/asked_by_catalog.h"
+#include "app/commands.h"
+#include "rules/answer/diagnosis.h"
+#include "rules/answer/shown_text.h"
+#include "service/clock.h"
+#include "service/reanalysis.h"
+
+namespace faultline {
+namespace {
+
+struct ReanalyzeOptions {
+  std::string data = "./faultline-data";
+  std::string job;
+  std::string rules;
+};
+
+// As the server will say, but for what only a server that runs can know.
+std::string summary_of(Store& store, const std::string& name, const Catalog& catalog) {
+  JobState job(name);
+  store.replay(
+      name, [&](std::string_view packed) { job.take_packed_calls(packed).value(); },
+      [&](const StoredBatch& each) {
+        job.apply(each.source, each.batch, each.received,
+                  each.calls_are_kept ? CallsAre::counted : CallsAre::new_ones);
+      });
+  return diagnose(job, catalog, {.now = utc_now()}).summary;
+}
+
+void reanalyze_job(Store& store, const std::string& job, const Catalog& catalog,
+                   const std::shared_ptr<const Noteworthy>& asked) {
+  const ReanalysisTold told = reanalyze(store, job, asked);
+  if (told.lines == 0) {
+    fmt::print("{}: none of its lines are kept\n", job);
+    return;
+  }
+  fmt::print("{}: {} lines of {} sources were read again; {} events are new, {} are gone\n", job,
+             told.lines, told.sources, told.events_new, told.events_gone);
+  if (told.damaged > 0)
+    fmt::print("{}: {} stretches are damaged and stay as they were\n", job, told.damaged);
+  if (told.events_new + told.events_gone > 0)
+    fmt::print("  {}\n", shown(summary_of(store, job, catalog), 1000));
+}
+
+void reanalyze_jobs(const ReanalyzeOptions& options) {
+  const std::filesystem::path file = std::filesystem::path(options.data) / kDatabase;
+  if (!std::filesystem::exists(file))
+    throw std::runtime_error(
+        fmt::format("{}: there is no such file; --data is a server's folder", file.string()));
+  const Catalog catalog = load_catalog(
+      options.rules.empty() ? std::nullopt : std::optional<std::filesystem::path>(options.rules));
+  const auto asked = std::make_shared<const AskedByCatalog>(catalog);
+  Store store(file);
+  std::vector<std::string> jobs;
+  for (const StoredJob& job : store.jobs())
+    if (options.job.empty() || job.name == options.job) jobs.push_back(job.name);
+  if (jobs.empty() && !options.job.empty())
+    throw std::runtime_error(fmt::format("{}: there is no job \"{}\"", file.string(), options.job));
+  for (const std::string& job : jobs) reanalyze_job(store, job, catalog, asked);
+}
+
+}  // namespace
+
+void add_reanalyze_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand(
+      "reanalyze", "Read the kept lines of jobs again, with the rules of this version");
+  auto options = std::make_shared<ReanalyzeOptions>();
+  command->add_option("--data", options->data, "The folder that the server has as --data")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command->add_option("--job", options->job, "Only this job")->type_name("NAME");
+  command
+      ->add_option("--rules", options->rules,
+                   "A folder of your own signatures, as `serve` has it; the server needs it, too")
+      ->type_name("DIR");
+  command->footer(
+      "The server must not run. One that runs reads a job again when it is asked to:\n"
+      "  curl -X POST http://localhost:8686/api/v1/jobs/NAME/reanalyze");
+  command->callback([options, &exit_code] {
+    try {
+      reanalyze_jobs(*options);
+      exit_code = kExitGood;
+    } catch (const std::exception& failure) {
+      fmt::print(stderr, "faultline: {}\n", failure.what());
+      exit_code = kExitError;
+    }
+  });
+}
+
+}  // namespace faultline

@@ -1,0 +1,56 @@
+// Reads kept lines again, stretch by stretch of one source: with the parsers and signatures of now.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ingest/kept_lines.h"
+#include "ingest/noteworthy.h"
+#include "ingest/reader.h"
+#include "model/batch.h"
+#include "model/result.h"
+
+namespace faultline {
+
+class Rereader {
+ public:
+  explicit Rereader(std::shared_ptr<const Noteworthy> noteworthy)
+      : noteworthy_(std::move(noteworthy)) {}
+
+  // What lies between this stretch and the one before.
+  enum class Before { calls, unknown };
+
+  struct Stretch {
+    std::uint64_t from_offset = 0;
+    std::uint64_t to_offset = 0;
+    std::uint64_t lines_before = 0;  // in the source
+    Before before = Before::calls;
+    Timestamp received;
+  };
+
+  struct Read {
+    Batch batch;         // its calls are those that were kept among lines, if any
+    bool is_all = true;  // nothing of the stretch was passed over but calls
+  };
+  Result<Read> read(const Stretch& stretch, std::string_view kept);
+
+  // Whether the line at this offset was read again, or is known to be a call.
+  bool covers(std::uint64_t offset) const;
+
+ private:
+  class Player;
+
+  void open(const Stretch& stretch);
+
+  std::shared_ptr<const Noteworthy> noteworthy_;
+  std::optional<Reader> reader_;
+  std::uint64_t at_ = 0;                                          // where the reader stands
+  std::uint64_t lines_ = 0;                                       // lines before it
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> covered_;  // from, to; growing, apart
+};
+
+}  // namespace faultline

@@ -1,0 +1,191 @@
+#include "service/reanalysis.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ingest/reread.h"
+
+namespace faultline {
+namespace {
+
+// What was changed is stored when it takes so much.
+constexpr std::size_t kMostAtOnce = std::size_t{32} << 20;
+
+// An event by itself: its speaker by name, wherever it stands in its batch.
+bool is_same(const Event& event, const Batch& batch, const Event& other, const Batch& others) {
+  const auto speaker = [](const Event& of, const Batch& in) {
+    return of.speaker < in.speakers.size() ? in.speakers[of.speaker] : Speaker{};
+  };
+  return event.line == other.line && event.offset == other.offset && event.time == other.time &&
+         event.text == other.text && event.fact == other.fact &&
+         speaker(event, batch) == speaker(other, others);
+}
+
+// Batches keep what others point at by its index.
+std::uint32_t index_of(std::vector<Speaker>& speakers, const Speaker& wanted) {
+  const auto found = std::ranges::find(speakers, wanted);
+  const auto index = static_cast<std::uint32_t>(found - speakers.begin());
+  if (found == speakers.end()) speakers.push_back(wanted);
+  return index;
+}
+
+void move_events(Batch& from, Batch& to) {
+  for (Event& event : from.events) {
+    event.speaker = index_of(to.speakers, from.speakers[event.speaker]);
+    to.events.push_back(std::move(event));
+  }
+  from.events.clear();
+}
+
+void add_counts(Batch& to, const Batch& more) {
+  to.recognized += more.recognized;
+  to.skipped += more.skipped;
+  for (const auto& [name, count] : more.dialects) to.dialects[name] += count;
+  for (const auto& [name, count] : more.subsystems) to.subsystems[name] += count;
+}
+
+// Runs and events stand in the order in which their lines do.
+void put_in_order(Batch& batch) {
+  std::uint32_t order = 0;
+  auto run = batch.runs.begin();
+  const auto begins_before = [&](const CallRun& one, std::uint64_t offset) {
+    return one.calls.empty() || offset_of(batch, one.calls.front()) <= offset;
+  };
+  for (Event& event : batch.events) {
+    for (; run != batch.runs.end() && begins_before(*run, event.offset); ++run)
+      run->order = order++;
+    event.order = order++;
+  }
+  for (; run != batch.runs.end(); ++run) run->order = order++;
+}
+
+class SourceReanalysis {
+ public:
+  SourceReanalysis(const std::shared_ptr<const Noteworthy>& noteworthy, ReanalysisTold& told)
+      : rereader_(noteworthy), told_(told) {}
+
+  void read(const KeptLines& kept) {
+    const Rereader::Stretch stretch{
+        .from_offset = kept.from_offset,
+        .to_offset = kept.to_offset,
+        .lines_before = kept.lines_before,
+        .before = kept.follows ? Rereader::Before::calls : Rereader::Before::unknown,
+        .received = kept.received};
+    auto read = rereader_.read(stretch, kept.content);
+    if (!read) {
+      ++told_.damaged;
+      has_counts_ = false;
+      return;
+    }
+    told_.lines += read->batch.lines;
+    told_.bytes += kept.to_offset - kept.from_offset;
+    has_counts_ = has_counts_ && read->is_all;
+    covered_bytes_ += kept.to_offset - kept.from_offset;
+    add_counts(fresh_, read->batch);
+    move_events(read->batch, fresh_);
+  }
+
+  // What the batch is to tell, if that is something else.
+  std::optional<ChangedBatch> changed(const StoredBatch& stored) {
+    const Batch& old = stored.batch;
+    ChangedBatch changed{.number = stored.number, .batch = old};
+    Batch& batch = changed.batch;
+    Batch fresh = std::exchange(fresh_, {});
+    const std::uint64_t covered = std::exchange(covered_bytes_, 0);
+    if (std::exchange(has_counts_, true) && covered == old.to_offset - old.from_offset) {
+      batch.recognized = batch.skipped = 0;
+      batch.dialects.clear();
+      batch.subsystems.clear();
+      add_counts(batch, fresh);
+    }
+    batch.events.clear();
+    std::vector<Event> fresh_events = std::exchange(fresh.events, {});
+    auto next = fresh_events.begin();
+    const auto add_fresh = [&] {
+      Event event = std::move(*next++);
+      event.speaker = index_of(batch.speakers, fresh.speakers[event.speaker]);
+      batch.events.push_back(std::move(event));
+    };
+    for (const Event& event : old.events) {
+      if (rereader_.covers(event.offset)) continue;
+      while (next != fresh_events.end() && next->offset < event.offset) add_fresh();
+      batch.events.push_back(event);
+    }
+    while (next != fresh_events.end()) add_fresh();
+    if (!count_changes(old, batch) && batch.recognized == old.recognized &&
+        batch.dialects == old.dialects && batch.subsystems == old.subsystems)
+      return std::nullopt;
+    put_in_order(batch);
+    changed.more_recognized =
+        static_cast<std::int64_t>(batch.recognized) - static_cast<std::int64_t>(old.recognized);
+    changed.more_facts = static_cast<std::int64_t>(batch.events.size()) -
+                         static_cast<std::int64_t>(old.events.size());
+    return changed;
+  }
+
+ private:
+  // Whether there are any.
+  bool count_changes(const Batch& old, const Batch& batch) {
+    std::unordered_multimap<std::uint64_t, const Event*> left;
+    for (const Event& event : old.events) left.emplace(event.offset, &event);
+    std::uint64_t fresh = 0;
+    for (const Event& event : batch.events) {
+      auto [at, end] = left.equal_range(event.offset);
+      while (at != end && !is_same(event, batch, *at->second, old)) ++at;
+      if (at == end)
+        ++fresh;
+      else
+        left.erase(at);
+    }
+    told_.events_new += fresh;
+    told_.events_gone += left.size();
+    return fresh > 0 || !left.empty();
+  }
+
+  Rereader rereader_;
+  ReanalysisTold& told_;
+  Batch fresh_;  // of the lines since the last batch: events and counts
+  bool has_counts_ = true;
+  std::uint64_t covered_bytes_ = 0;
+};
+
+std::size_t size_of(const Batch& batch) {
+  std::size_t bytes = sizeof(Batch);
+  for (const Event& event : batch.events) bytes += sizeof(Event) + event.text.size();
+  for (const CallRun& run : batch.runs) bytes += sizeof(CallRun) + run.calls.size() * sizeof(Call);
+  return bytes;
+}
+
+}  // namespace
+
+ReanalysisTold reanalyze(Store& store, const std::string& job,
+                         const std::shared_ptr<const Noteworthy>& noteworthy,
+                         const std::function<bool()>& wanted) {
+  ReanalysisTold told;
+  std::vector<ChangedBatch> changed;
+  std::size_t bytes = 0;
+  const auto put = [&] {
+    store.replace_batches(std::exchange(changed, {}), wanted);
+    bytes = 0;
+  };
+  for (const StoredSource& source : store.sources(job)) {
+    SourceReanalysis reanalysis(noteworthy, told);
+    const std::uint64_t lines_before = told.lines;
+    told.damaged += store.walk_kept_lines(
+        job, source.source.name, [&](const KeptLines& kept) { reanalysis.read(kept); },
+        [&](const StoredBatch& stored) {
+          std::optional<ChangedBatch> one = reanalysis.changed(stored);
+          if (!one) return;
+          bytes += size_of(one->batch);
+          changed.push_back(*std::move(one));
+          if (bytes >= kMostAtOnce) put();
+        });
+    if (told.lines > lines_before) ++told.sources;
+  }
+  if (!changed.empty()) put();
+  return told;
+}
+
+}  // namespace faultline

@@ -1,0 +1,167 @@
+#include "store/kept_lines.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "store/batches.h"
+#include "store/compressed.h"
+
+namespace faultline {
+namespace {
+
+constexpr std::size_t kMostContent = std::size_t{256} << 20;
+
+constexpr std::string_view kColumns =
+    "SELECT batch, from_offset, to_offset, lines_before, follows, received, content "
+    "FROM kept_lines ";
+
+// Nothing: it is damaged.
+std::optional<KeptLines> kept_of(const Query& row) {
+  Result<std::string> content = decompressed(row.text(6), kMostContent);
+  if (!content) return std::nullopt;
+  return KeptLines{.batch = row.integer(0),
+                   .from_offset = row.bits(1),
+                   .to_offset = row.bits(2),
+                   .lines_before = row.bits(3),
+                   .follows = row.integer(4) != 0,
+                   .received = row.time(5),
+                   .content = *std::move(content)};
+}
+
+std::optional<std::int64_t> id_of(Database& database, std::string_view job,
+                                  std::string_view source) {
+  Query row = database.query("SELECT id FROM sources WHERE job = ? AND name = ?", job, source);
+  if (!row.next()) return std::nullopt;
+  return row.integer(0);
+}
+
+template <class... Values>
+std::vector<std::int64_t> numbers(Database& database, std::string_view sql,
+                                  const Values&... values) {
+  std::vector<std::int64_t> numbers;
+  Query row = database.query(sql, values...);
+  while (row.next()) numbers.push_back(row.integer(0));
+  return numbers;
+}
+
+// Nothing: it is damaged. No answer depends on it.
+std::optional<KeptLines> select_one(Database& database, std::int64_t batch) try {
+  Query row = database.query(std::string(kColumns) + "WHERE batch = ?", batch);
+  if (!row.next()) return std::nullopt;
+  return kept_of(row);
+} catch (const StoreError&) {
+  return std::nullopt;
+}
+
+}  // namespace
+
+void keep_lines(Database& database, const AdvancedSource& source, const Commit& commit,
+                std::string_view content) {
+  const Batch& batch = commit.batch;
+  const bool follows = source.kept_to == batch.from_offset;
+  if (content.empty() && !follows) return;
+  database.run("UPDATE sources SET kept_to = ?, kept_bytes = kept_bytes + ? WHERE id = ?",
+               batch.to_offset, content.size(), source.id);
+  if (content.empty()) return;
+  database.run(
+      "INSERT INTO kept_lines (batch, source, from_offset, to_offset, lines_before, follows, "
+      "received, content) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      commit.number, source.id, batch.from_offset, batch.to_offset,
+      commit.position.lines - batch.lines, follows, commit.received, Blob{content});
+}
+
+// Batches that became one have the number of the last of them.
+std::size_t walk_kept_lines(Database& database, std::string_view job, std::string_view source,
+                            const std::function<void(const KeptLines&)>& on_lines,
+                            const std::function<void(const StoredBatch&)>& on_batch) {
+  std::size_t damaged = 0;
+  const std::optional<std::int64_t> id = id_of(database, job, source);
+  if (!id) return damaged;
+  const std::vector<std::int64_t> kept =
+      numbers(database, "SELECT batch FROM kept_lines WHERE source = ? ORDER BY batch", *id);
+  const std::vector<std::int64_t> batches =
+      numbers(database, "SELECT id FROM batches WHERE source = ? ORDER BY id", *id);
+  bool has_gap = false;
+  auto next = kept.begin();
+  for (const std::int64_t batch : batches) {
+    bool is_kept = false;
+    for (; next != kept.end() && *next <= batch; ++next) {
+      std::optional<KeptLines> lines = select_one(database, *next);
+      if (!lines) {
+        ++damaged;
+        has_gap = true;
+        continue;
+      }
+      lines->follows = lines->follows && !std::exchange(has_gap, false);
+      on_lines(*lines);
+      is_kept = true;
+    }
+    if (!is_kept) continue;
+    if (const auto stored = select_stored_batch(database, batch)) on_batch(*stored);
+  }
+  return damaged;
+}
+
+// A line may have begun in the row before that in which it is complete.
+std::vector<KeptLines> select_kept_lines(Database& database, std::string_view job,
+                                         std::string_view source, std::uint64_t first_line,
+                                         std::uint64_t last_line) {
+  constexpr int kMost = 64;
+  std::vector<KeptLines> found;
+  const std::optional<std::int64_t> id = id_of(database, job, source);
+  if (!id) return found;
+  const std::vector<std::int64_t> rows =
+      numbers(database,
+              "SELECT batch FROM kept_lines WHERE source = ? AND lines_before < ? "
+              "ORDER BY lines_before DESC, batch DESC LIMIT ?",
+              *id, last_line, kMost);
+  for (const std::int64_t batch : rows) {
+    std::optional<KeptLines> kept = select_one(database, batch);
+    if (!kept) break;
+    const bool is_before = kept->lines_before + 1 < first_line;
+    found.push_back(*std::move(kept));
+    if (is_before) break;
+  }
+  std::ranges::reverse(found);
+  return found;
+}
+
+std::vector<KeptOfJob> select_kept_of_jobs(Database& database, std::uint64_t more_than) {
+  std::vector<KeptOfJob> jobs;
+  Query row = database.query(
+      "SELECT job, sum(kept_bytes) FROM sources WHERE kept_bytes > 0 AND job > char(1) "
+      "GROUP BY job HAVING sum(kept_bytes) > ?",
+      more_than);
+  while (row.next()) jobs.push_back({std::string(row.text(0)), row.bits(1)});
+  return jobs;
+}
+
+std::uint64_t delete_some_kept_lines(Database& database, std::string_view job,
+                                     std::uint64_t bytes) {
+  constexpr int kAtOnce = 64;
+  struct Gone {
+    std::int64_t batch = 0;
+    std::int64_t source = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::vector<Gone> gone;
+  std::uint64_t deleted = 0;
+  {
+    Query row = database.query(
+        "SELECT batch, source, length(content) FROM kept_lines WHERE source IN "
+        "(SELECT id FROM sources WHERE job = ? AND kept_bytes > 0) ORDER BY batch LIMIT ?",
+        job, kAtOnce);
+    while (deleted < bytes && row.next()) {
+      gone.push_back({row.integer(0), row.integer(1), row.bits(2)});
+      deleted += gone.back().bytes;
+    }
+  }
+  for (const Gone& one : gone) {
+    database.run("DELETE FROM kept_lines WHERE batch = ?", one.batch);
+    database.run("UPDATE sources SET kept_bytes = kept_bytes - ? WHERE id = ?", one.bytes,
+                 one.source);
+  }
+  return deleted;
+}
+
+}  // namespace faultline
