@@ -36,6 +36,8 @@
 #include "parsers/scheduler/scontrol.h"
 #include "parsers/scheduler/slurm_table.h"
 #include "parsers/system/df.h"
+#include "parsers/system/smartctl.h"
+#include "parsers/system/systemctl.h"
 #include "parsers/tool/tool_transcript.h"
 #include "parsers/torch/fr_report.h"
 #include "parsers/torch/fr_table.h"
@@ -74,6 +76,8 @@ constexpr DocumentFormat kFormats[] = {
     {"ip-link", begins_ip_link, make_ip_link, "0123456789"},
     {"nc", begins_nc, make_nc, "nC"},
     {"df", begins_df, make_df, "F"},
+    {"smartctl", begins_smartctl, make_smartctl, "s="},
+    {"systemctl", begins_systemctl, make_systemctl, "\xe2\xc3*x"},
     {"nhc", begins_nhc, make_nhc, "EN"},
     {"nsys", begins_nsys, make_nsys, "T"},
     {"ps", begins_ps, make_ps, "%ABCDEFGILNPRSTUVW"},

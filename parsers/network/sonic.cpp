@@ -1,5 +1,5 @@
 // What a SONiC switch prints: "show pfcwd stats", the storms of pauses that its watchdog saw, queue
-// by queue, and "show interfaces counters".
+// by queue, "show interfaces counters" and "show interface status".
 #include <algorithm>
 
 #include "parsers/tool/tool_formats.h"
@@ -54,6 +54,23 @@ std::optional<Storms> storms_in(const Words& words) {
     return std::nullopt;
   return Storms{words[0].substr(0, colon), words[0].substr(colon + 1), words[1],
                 pair_in(words[2])->first};
+}
+
+struct PortState {
+  std::string_view port;
+  std::string_view reason;
+};
+
+// Ethernet1   PC1 server-1…   down   err-disabled   off   10000   9036   Eth1/2
+std::optional<PortState> state_in(const Words& words) {
+  constexpr std::size_t kBehindReason = 3;  // whether it negotiates, its speed and its MTU
+  if (words.empty() || !is_switch_port(words[0])) return std::nullopt;
+  for (std::size_t i = 1; i + 1 + kBehindReason < words.size(); ++i)
+    if ((words[i] == "up" || words[i] == "down") &&
+        (words[i + 2] == "on" || words[i + 2] == "off") && is_decimal(words[i + 3]) &&
+        is_decimal(words[i + 4]))
+      return PortState{words[0], words[i + 1]};
+  return std::nullopt;
 }
 
 void begin_port(PartReport& report, std::string_view port, const PartWriter& parts) {
@@ -128,6 +145,29 @@ bool feed_portstat(std::string_view text, PartWriter& parts) {
       if (const std::string count = count_in(cells[i]); !count.empty())
         set_value(report.values, columns[i], count);
   if (!report.values.empty() && !parts.context.host.empty()) parts.give(std::move(report));
+  return true;
+}
+
+bool begins_intfstat(std::string_view text) {
+  if (text.starts_with("Ethernet")) return state_in(words_of(text)).has_value();
+  return text.starts_with("Name ") && text.find(" Oper ") != text.npos &&
+         text.find(" Reason ") != text.npos;
+}
+
+// Whether anybody uses a port is not told, so that only what the switch itself took down is a
+// fault.
+bool feed_intfstat(std::string_view text, PartWriter& parts) {
+  if (text.starts_with("Name ") && begins_intfstat(text)) {
+    parts.begin_block();
+    return true;
+  }
+  if (is_ruler(text)) return true;
+  const auto state = state_in(words_of(text));
+  if (!state) return false;
+  PartReport report{.tool = "intfstat"};
+  begin_port(report, state->port, parts);
+  set_value(report.values, "reason", state->reason);
+  parts.give(std::move(report));
   return true;
 }
 

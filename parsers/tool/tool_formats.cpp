@@ -32,6 +32,7 @@ constexpr ToolFormat kFormats[] = {
     {"ibdiagnet", "-\\", begins_ibdiagnet, feed_ibdiagnet},
     {"pfcwd", "QE", begins_pfcwd, feed_pfcwd},
     {"portstat", "I", begins_portstat, feed_portstat},
+    {"intfstat", "NE", begins_intfstat, feed_intfstat},
 };
 
 // For each character, the formats that a line with it in front may begin.

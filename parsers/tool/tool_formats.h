@@ -65,7 +65,9 @@ bool feed_ibdiagnet(std::string_view text, PartWriter& parts);
 bool begins_perftest(std::string_view text);
 bool feed_perftest(std::string_view text, PartWriter& parts);
 
-// SONiC switches: "show pfcwd stats", "show interfaces counters"
+// SONiC switches: "show pfcwd stats", "show interfaces counters", "show interface status"
+bool begins_intfstat(std::string_view text);
+bool feed_intfstat(std::string_view text, PartWriter& parts);
 bool begins_pfcwd(std::string_view text);
 bool feed_pfcwd(std::string_view text, PartWriter& parts);
 

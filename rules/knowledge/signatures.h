@@ -51,9 +51,10 @@ enum class Marks {
   past_boot,   // a boot tells of the one before it
   ended_well,  // the job's program says that it did all it was to do
   last_words,  // it means something only near the end of its source
+  gave_up,     // a program ended itself for an error that others of its lines tell
 };
 BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well,
-                    last_words)
+                    last_words, gave_up)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

@@ -147,17 +147,22 @@ bool may_be_a_peers(const View& view, const PythonException& exception) {
   });
 }
 
-// A library of collectives prints its reason below the exception that PyTorch makes of its error.
-bool gives_the_reason(const View& view, const Told& exception, const Told& below) {
+bool gave_up(const Told& told) {
+  return told.match && told.match->signature->marks == Marks::gave_up;
+}
+
+// A library of collectives prints its reason below the exception that PyTorch makes of its error;
+// and what a program prints of its error may come behind the line that it ends itself for it.
+bool gives_the_reason(const View& view, const Told& before, const Told& below) {
   constexpr std::uint64_t kMostLines = 16;
-  if (exception.match || !exception.saying->exception || !below.match ||
-      below.match->signature->weight != Weight::cause)
+  if (!below.match || below.match->signature->weight != Weight::cause || gave_up(below))
     return false;
-  const LineRef& raised = exception.saying->line;
+  const LineRef& first = before.saying->line;
   const LineRef& told = below.saying->line;
-  return told.source == raised.source && told.line > raised.line &&
-         told.line - raised.line <= kMostLines &&
-         may_be_a_peers(view, *exception.saying->exception);
+  if (told.source != first.source || told.line < first.line || told.line - first.line > kMostLines)
+    return false;
+  return gave_up(before) || (!before.match && before.saying->exception &&
+                             may_be_a_peers(view, *before.saying->exception));
 }
 
 // Without a reason of Slurm's: after a task that failed, too, srun has its step ended.

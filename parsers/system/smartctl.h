@@ -1,0 +1,14 @@
+// smartctl -H, -A, -a: how well a disk is by its own word.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "parsers/document.h"
+
+namespace faultline {
+
+bool begins_smartctl(std::string_view text);
+std::unique_ptr<Document> make_smartctl();
+
+}  // namespace faultline
