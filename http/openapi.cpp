@@ -128,10 +128,14 @@ json::value openapi_of(std::span<const Route> routes, std::string_view version) 
   return json::object{
       {"openapi", "3.1.0"},
       {"info", json::object{{"title", "Faultline"}, {"version", version}}},
-      {"security", json::array{json::object{{"bearer", json::array{}}},
-                               json::object{{"basic", json::array{}}}, json::object{}}},
-      {"components", json::object{{"securitySchemes", json::object{{"bearer", scheme("bearer")},
-                                                                   {"basic", scheme("basic")}}}}},
+      {"security",
+       json::array{json::object{{"bearer", json::array{}}}, json::object{{"basic", json::array{}}},
+                   json::object{{"certificate", json::array{}}}, json::object{}}},
+      {"components",
+       json::object{{"securitySchemes",
+                     json::object{{"bearer", scheme("bearer")},
+                                  {"basic", scheme("basic")},
+                                  {"certificate", json::object{{"type", "mutualTLS"}}}}}}},
       {"paths", std::move(paths)}};
 }
 
