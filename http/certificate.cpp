@@ -79,7 +79,7 @@ void add_alternative_names(std::vector<std::string>& names, const X509& certific
 }  // namespace
 
 ClientCertificate read_client_certificate(const X509& certificate) {
-  ClientCertificate read{.names = {}, .until = timestamp_of(X509_get0_notAfter(&certificate))};
+  ClientCertificate read{.names = {}, .until = end_of_certificate(certificate)};
   add_common_name(read.names, certificate);
   add_alternative_names(read.names, certificate);
   return read;
@@ -107,9 +107,9 @@ std::string certificate_word(std::string_view name) {
   return word;
 }
 
-Timestamp timestamp_of(const ASN1_TIME* time) {
+Timestamp end_of_certificate(const X509& certificate) {
   std::tm utc{};
-  if (time == nullptr || ASN1_TIME_to_tm(time, &utc) != 1) return {};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(&certificate), &utc) != 1) return {};
   return Timestamp(std::chrono::seconds(timegm(&utc)));
 }
 

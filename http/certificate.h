@@ -9,7 +9,6 @@
 #include "model/time.h"
 
 typedef struct x509_st X509;
-typedef struct asn1_string_st ASN1_TIME;
 
 namespace faultline {
 
@@ -29,6 +28,6 @@ ClientCertificate read_client_certificate(const X509& certificate);
 Result<std::string> certificate_name_in(std::string_view word);
 std::string certificate_word(std::string_view name);
 
-Timestamp timestamp_of(const ASN1_TIME* time);  // nothing, or none: 1970
+Timestamp end_of_certificate(const X509& certificate);  // 1970, where it cannot be read
 
 }  // namespace faultline

@@ -1,5 +1,5 @@
-// What /openapi.json says besides the table of routes: the files of http/openapi/, as they were when
-// the program was built.
+// What /openapi.json says besides the table of routes: the files of http/openapi/, as they were
+// when the program was built.
 #pragma once
 
 #include <string_view>

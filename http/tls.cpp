@@ -38,7 +38,8 @@ std::string last_error() {
 
 std::chrono::system_clock::time_point expiry_of(const SSL_CTX& context) {
   const X509* certificate = SSL_CTX_get0_certificate(&context);
-  return timestamp_of(certificate == nullptr ? nullptr : X509_get0_notAfter(certificate));
+  if (certificate == nullptr) return {};
+  return end_of_certificate(*certificate);
 }
 
 }  // namespace
