@@ -184,7 +184,8 @@ void add_access_options(CLI::App& command, ServeOptions& options) {
       "it again");
   add("--tls-key", options.tls.key, "The PEM file of the certificate's private key");
   add("--tls-client-ca", options.tls.client_ca,
-      "Ask clients for a certificate that an authority of this PEM file issued");
+      "Ask clients for a certificate that an authority of this PEM file issued; who shows no token "
+      "has the one of --tokens that names it");
   command
       .add_option("--allow-host", options.allowed_hosts,
                   "Answer requests for this name, too, besides localhost and addresses; with "
@@ -366,7 +367,7 @@ void keep_large_blocks_off_the_heaps() {
 // All that a start would refuse, but for the data, which a server that runs may hold.
 void check_config(const ServeOptions& options) {
   refuse_open_address(options, *listen_address(options.listen));
-  if (!options.tokens.empty()) Access{options.tokens};
+  if (!options.tokens.empty()) Access{options.tokens, !options.tls.client_ca.empty()};
   keys_of(options);
   const std::size_t receivers = receivers_of(options.alerts, options.receivers).size();
   const std::size_t signatures = catalog_of(options).signatures->all().size();
@@ -387,7 +388,8 @@ void serve(const ServeOptions& options) {
     throw std::runtime_error(
         fmt::format("data {}: cannot be made: {}", options.data, error.message()));
   std::unique_ptr<Access> access;
-  if (!options.tokens.empty()) access = std::make_unique<Access>(options.tokens);
+  if (!options.tokens.empty())
+    access = std::make_unique<Access>(options.tokens, !options.tls.client_ca.empty());
   const std::unique_ptr<TlsKeys> tls = keys_of(options);
   AuditLog audit;
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/commands.h"
+#include "http/certificate.h"
 #include "http/query.h"
 #include "http/tokens.h"
 
@@ -17,6 +18,7 @@ struct TokenOptions {
   std::string name;
   std::string scope;
   std::string jobs;
+  std::string certificate;
   std::string until;
   int rate = 0;
 };
@@ -36,13 +38,22 @@ std::string check_time(const std::string& text) {
   return parse_rfc3339(text) ? "" : "must be a time such as 2026-12-31T00:00:00Z";
 }
 
+std::string check_certificate(const std::string& text) {
+  const auto name = certificate_name_in(text);
+  return name ? "" : name.error().message;
+}
+
 void write_token(const TokenOptions& options) {
   NewToken made = new_token(options.name, *parse_scopes(options.scope));
+  if (!options.certificate.empty()) {
+    made.token.hash.reset();
+    made.token.certificate = *certificate_name_in(options.certificate);
+  }
   made.token.jobs = options.jobs;
   if (!options.until.empty()) made.token.until = parse_rfc3339(options.until);
   made.token.rate = options.rate;
   fmt::print("{}\n", line_of(made.token));
-  fmt::print(stderr, "token (it is not shown again): {}\n", made.secret);
+  if (made.token.hash) fmt::print(stderr, "token (it is not shown again): {}\n", made.secret);
 }
 
 }  // namespace
@@ -66,6 +77,14 @@ void add_token_command(CLI::App& app, int& exit_code) {
       ->required()
       ->type_name("SCOPE")
       ->check(CLI::Validator(check_scope, ""));
+  command
+      ->add_option(
+          "--certificate", options->certificate,
+          "Make no secret: whoever shows `serve --tls-client-ca` a certificate of this name "
+          "and no token has it; cn:NAME, or of its alternative names dns:NAME, uri:URI or "
+          "email:ADDRESS")
+      ->type_name("NAME")
+      ->check(CLI::Validator(check_certificate, ""));
   command->add_option("--jobs", options->jobs, "Allow it only for jobs whose names begin with this")
       ->type_name("PREFIX")
       ->check(CLI::Validator(check_word, ""));

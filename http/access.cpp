@@ -10,7 +10,9 @@
 #include <iterator>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 
+#include "http/certificate.h"
 #include "service/clock.h"
 
 namespace faultline {
@@ -18,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of a header that is decoded
 
-Tokens tokens_in(const std::filesystem::path& file) {
+Tokens tokens_in(const std::filesystem::path& file, bool certificates) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error(fmt::format("tokens {}: cannot be read", file.string()));
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
@@ -29,6 +31,12 @@ Tokens tokens_in(const std::filesystem::path& file) {
     throw std::runtime_error(
         fmt::format("tokens {}: it holds none; `faultline token NAME --scope ingest` writes one",
                     file.string()));
+  for (const Token& token : tokens->all())
+    if (!token.certificate.empty() && !certificates)
+      throw std::runtime_error(
+          fmt::format("tokens {}: {} stands for a certificate, and clients are asked for none; "
+                      "use --tls-client-ca",
+                      file.string(), printable_name(token.name)));
   return std::move(*tokens);
 }
 
@@ -76,6 +84,39 @@ std::string job_of(const Request& request, const Route& route, std::string_view 
   return std::string(route.needs.any_of({Scope::ingest}) ? default_job : std::string_view());
 }
 
+// Its line in the file, or why it has none. A certificate counts only where no token is shown: it
+// lends nothing to one, not even to one that is refused.
+std::variant<const Token*, Problem> who_asks(const Request& request, const Tokens& known) {
+  if (request.header("Authorization").empty() && request.certificate) {
+    const ClientCertificate& certificate = *request.certificate;
+    const std::string name = certificate.names.empty() ? "it" : certificate.names.front();
+    // The connection may have begun before.
+    if (certificate.until <= utc_now())
+      return unknown(
+          fmt::format("the certificate of this connection was good until {}; connect "
+                      "anew with the next one",
+                      to_rfc3339(certificate.until)));
+    const std::vector<const Token*> tokens = known.with_certificate(certificate.names);
+    if (tokens.empty())
+      return unknown(
+          fmt::format("this needs a token, or a certificate that has a line in the file "
+                      "of tokens; {} has none",
+                      name));
+    // Both, or the one that allows more, would be for the order of lines to say.
+    if (tokens.size() > 1)
+      return forbidden(
+          fmt::format("this certificate has two lines in the file of tokens, {} and "
+                      "{}; it is good for nothing until there is one",
+                      tokens[0]->name, tokens[1]->name));
+    return tokens.front();
+  }
+  const std::string secret = secret_of(request);
+  if (secret.empty()) return unknown("this needs a token: -H \"Authorization: Bearer $TOKEN\"");
+  const Token* token = known.with_secret(secret);
+  if (token == nullptr) return unknown("this token is not known here");
+  return token;
+}
+
 }  // namespace
 
 std::string secret_of(const Request& request) {
@@ -87,11 +128,13 @@ std::string secret_of(const Request& request) {
   return colon == std::string::npos ? std::string() : pair.substr(colon + 1);
 }
 
-Access::Access(std::filesystem::path file)
-    : file_(std::move(file)), tokens_(std::make_shared<const Tokens>(tokens_in(file_))) {}
+Access::Access(std::filesystem::path file, bool certificates)
+    : file_(std::move(file)),
+      certificates_(certificates),
+      tokens_(std::make_shared<const Tokens>(tokens_in(file_, certificates_))) {}
 
 std::size_t Access::reload() {
-  auto read = std::make_shared<const Tokens>(tokens_in(file_));
+  auto read = std::make_shared<const Tokens>(tokens_in(file_, certificates_));
   const std::size_t count = read->size();
   const std::lock_guard lock(mutex_);
   tokens_ = std::move(read);
@@ -123,12 +166,10 @@ std::shared_ptr<const Tokens> Access::tokens() const {
 Admission Access::admit(const Request& request, const Route& route,
                         std::string_view default_job) const {
   if (route.needs.empty()) return {};
-  const std::string secret = secret_of(request);
-  if (secret.empty())
-    return {{}, {}, unknown("this needs a token: -H \"Authorization: Bearer $TOKEN\"")};
   const std::shared_ptr<const Tokens> known = tokens();
-  const Token* token = known->with_secret(secret);
-  if (token == nullptr) return {{}, {}, unknown("this token is not known here")};
+  auto who = who_asks(request, *known);
+  if (Problem* problem = std::get_if<Problem>(&who)) return {{}, {}, std::move(*problem)};
+  const Token* token = std::get<const Token*>(who);
   Admission admission{token->name, token->jobs, std::nullopt};
   if (token->until && *token->until <= utc_now())
     admission.refusal =

@@ -1,4 +1,5 @@
-// Access: whether a request may be answered, by the token it shows. May be asked from any thread.
+// Access: whether a request may be answered, by the token it shows, or else by the certificate of
+// its connection. May be asked from any thread.
 #pragma once
 
 #include <chrono>
@@ -26,8 +27,9 @@ struct Admission {
 
 class Access {
  public:
-  // Throws std::runtime_error with one line that names the file and the mend.
-  explicit Access(std::filesystem::path file);
+  // Throws std::runtime_error with one line that names the file and the mend. certificates: clients
+  // are asked for theirs; else no token may stand for one.
+  Access(std::filesystem::path file, bool certificates);
 
   // Throws likewise; then those that were stay in force. Returns how many there are.
   std::size_t reload();
@@ -47,6 +49,7 @@ class Access {
   int wait_of(const Token& token) const;
 
   std::filesystem::path file_;
+  bool certificates_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Tokens> tokens_;
   mutable std::map<std::string, Allowance, std::less<>> allowances_;  // of tokens with a rate

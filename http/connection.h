@@ -64,6 +64,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   boost::beast::flat_buffer& input() { return input_; }
   const std::string& peer() const { return peer_; }
+  // By which TLS knows the client; nothing: by none.
+  std::shared_ptr<const ClientCertificate> client_certificate() const {
+    return tls_ ? tls_->client_certificate() : nullptr;
+  }
   // Why TLS ended the connection; empty: it did not.
   std::string tls_failure() const { return tls_ ? tls_->failure() : ""; }
 

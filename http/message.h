@@ -3,6 +3,7 @@
 
 #include <boost/json/fwd.hpp>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,6 +13,8 @@
 
 namespace faultline {
 
+struct ClientCertificate;
+
 using Headers = std::vector<std::pair<std::string, std::string>>;
 
 struct Request {
@@ -19,7 +22,8 @@ struct Request {
   std::string target;  // as sent
   std::string path;    // as sent, without the query
   Headers headers;
-  std::string peer;  // the address it came from
+  std::string peer;                                      // the address it came from
+  std::shared_ptr<const ClientCertificate> certificate;  // that TLS has verified; nothing: none
   bool has_body = false;
   std::string body;  // only of a route that takes a small one
 

@@ -4,19 +4,56 @@
 #include <boost/json.hpp>
 
 #include <algorithm>
+#include <map>
 #include <string>
+
+#include "http/openapi_files.h"
 
 namespace faultline {
 namespace json = boost::json;
 namespace {
 
-json::object parameter_of(std::string_view name, std::string_view place, std::string_view type,
-                          std::string_view description) {
-  return {{"name", name},
-          {"in", place},
-          {"required", place == "path"},
-          {"description", description},
-          {"schema", json::object{{"type", type}}}};
+// A file of http/openapi/.
+const json::object& file_named(std::string_view name) {
+  static const auto all = [] {
+    std::map<std::string_view, json::object> files;
+    for (const OpenApiFile& file : openapi_files())
+      files[file.name] = json::parse(file.text).as_object();
+    return files;
+  }();
+  return all.at(name);
+}
+
+json::array words_of(std::string_view list) {
+  json::array words;
+  while (!list.empty()) {
+    const std::string_view word = list.substr(0, list.find(','));
+    words.emplace_back(word);
+    list.remove_prefix(std::min(word.size() + 1, list.size()));
+  }
+  return words;
+}
+
+json::object schema_of(const Parameter& parameter) {
+  json::object one{{"type", parameter.type == "array" ? "string" : parameter.type}};
+  if (!parameter.words.empty()) one["enum"] = words_of(parameter.words);
+  if (parameter.least) one["minimum"] = *parameter.least;
+  if (parameter.most) one["maximum"] = *parameter.most;
+  if (parameter.type != "array") return one;
+  return {{"type", "array"}, {"items", std::move(one)}};
+}
+
+json::object parameter_of(const Parameter& parameter, std::string_view place) {
+  json::object object{{"name", parameter.name},
+                      {"in", place},
+                      {"required", place == "path"},
+                      {"description", parameter.description},
+                      {"schema", schema_of(parameter)}};
+  if (parameter.type == "array") {  // verdict=hang,failed
+    object["style"] = "form";
+    object["explode"] = false;
+  }
+  return object;
 }
 
 json::array path_parameters(std::string_view pattern) {
@@ -24,7 +61,8 @@ json::array path_parameters(std::string_view pattern) {
   for (std::size_t open = pattern.find('{'); open != std::string_view::npos;
        open = pattern.find('{', open + 1)) {
     const std::string_view name = pattern.substr(open + 1, pattern.find('}', open) - open - 1);
-    parameters.push_back(parameter_of(name, "path", "string", fmt::format("The {}'s name.", name)));
+    const std::string description = fmt::format("The {}'s name.", name);
+    parameters.push_back(parameter_of({name, "string", description}, "path"));
   }
   return parameters;
 }
@@ -37,50 +75,46 @@ json::string operation_id(const Route& route) {
   return json::string(id);
 }
 
-// What is said of a body that was sent.
-json::object receipt_schema() {
-  const auto counter = [](std::string_view means) {
-    return json::object{{"type", "integer"}, {"description", means}};
-  };
-  const auto texts = [](std::string_view means) {
-    return json::object{
-        {"type", "array"}, {"items", json::object{{"type", "string"}}}, {"description", means}};
-  };
-  const json::object properties{
-      {"job", json::object{{"type", "string"}}},
-      {"source", json::object{{"type", "string"}}},
-      {"bytes", counter("Received, unpacked.")},
-      {"lines", counter("Read, whole ones.")},
-      {"recognized", counter("Of them, those of a known form; never more than lines.")},
-      {"skipped_lines", counter("Longer than 1 MiB, or binary.")},
-      {"events", counter("What the lines told.")},
-      {"duplicate_bytes", counter("Held already.")},
-      {"next_offset", counter("Where the source goes on; absent for several files.")},
-      {"dialects", json::object{{"type", "object"}}},
-      {"refused", texts("Why dumps in it were not read.")},
-      {"hints", texts("What is wrong with a body that could not be read, and what to do.")},
-      {"findings_opened", counter("By what was sent.")},
-      {"files", json::object{{"type", "array"},
-                             {"items", json::object{{"type", "object"}}},
-                             {"description", "A receipt of each, if there are several."}}}};
-  return {{"type", "object"}, {"properties", properties}};
+json::object content_of(const json::object& schemas_by_type) {
+  json::object content;
+  for (const auto& [type, name] : schemas_by_type) {
+    json::object& form = content[type].emplace_object();
+    form["schema"] =
+        name.as_string().empty()
+            ? json::object{{"type", "string"}}
+            : json::object{{"$ref", fmt::format("#/components/schemas/{}", name.as_string())}};
+  }
+  return content;
+}
+
+std::string_view meaning_of(std::string_view status) {
+  if (status == "204") return "It is done.";
+  if (status == "304") return "It is what the asker has (If-None-Match).";
+  return "As asked.";
+}
+
+json::object responses_of(const Route& route) {
+  json::object responses;
+  const std::string key = fmt::format("{} {}", route.method, route.pattern);
+  for (const auto& [status, content] : file_named("answers.json").at(key).as_object()) {
+    json::object& response = responses[status].emplace_object();
+    response["description"] = meaning_of(status);
+    if (!content.as_object().empty()) response["content"] = content_of(content.as_object());
+  }
+  responses["default"] =
+      json::object{{"description", "Anything else."},
+                   {"content", content_of({{"application/problem+json", "Problem"}})}};
+  return responses;
 }
 
 json::object operation_of(const Route& route) {
   json::array parameters = path_parameters(route.pattern);
   for (const Parameter& parameter : route.query)
-    parameters.push_back(
-        parameter_of(parameter.name, "query", parameter.type, parameter.description));
-  const json::object problem{
-      {"description", "What is wrong and what to do about it (RFC 9457)."},
-      {"content", json::object{{"application/problem+json",
-                                json::object{{"schema", json::object{{"type", "object"}}}}}}}};
-  json::object operation{
-      {"operationId", operation_id(route)},
-      {"summary", route.summary},
-      {"parameters", parameters},
-      {"responses",
-       json::object{{"200", json::object{{"description", "As asked."}}}, {"default", problem}}}};
+    parameters.push_back(parameter_of(parameter, "query"));
+  json::object operation{{"operationId", operation_id(route)},
+                         {"summary", route.summary},
+                         {"parameters", parameters},
+                         {"responses", responses_of(route)}};
   if (route.needs.empty()) {
     operation["security"] = json::array{};
   } else {
@@ -89,9 +123,11 @@ json::object operation_of(const Route& route) {
   }
   if (route.takes_body) {
     json::object properties;
-    for (const Parameter& parameter : route.query)
-      properties[parameter.name] =
-          json::object{{"type", parameter.type}, {"description", parameter.description}};
+    for (const Parameter& parameter : route.query) {
+      json::object schema = schema_of(parameter);
+      schema["description"] = parameter.description;
+      properties[parameter.name] = std::move(schema);
+    }
     const json::object schema{{"type", "object"}, {"properties", std::move(properties)}};
     operation["requestBody"] = json::object{
         {"required", false},
@@ -102,10 +138,6 @@ json::object operation_of(const Route& route) {
         json::object{{"required", true},
                      {"content", json::object{{"application/octet-stream", json::object{}},
                                               {"multipart/form-data", json::object{}}}}};
-    const json::object receipt{{"schema", receipt_schema()}};
-    operation["responses"].as_object()["200"] =
-        json::object{{"description", "Its receipt: all of it is on the disk."},
-                     {"content", json::object{{"application/json", receipt}}}};
   }
   return operation;
 }
@@ -128,10 +160,15 @@ json::value openapi_of(std::span<const Route> routes, std::string_view version) 
   return json::object{
       {"openapi", "3.1.0"},
       {"info", json::object{{"title", "Faultline"}, {"version", version}}},
-      {"security", json::array{json::object{{"bearer", json::array{}}},
-                               json::object{{"basic", json::array{}}}, json::object{}}},
-      {"components", json::object{{"securitySchemes", json::object{{"bearer", scheme("bearer")},
-                                                                   {"basic", scheme("basic")}}}}},
+      {"security",
+       json::array{json::object{{"bearer", json::array{}}}, json::object{{"basic", json::array{}}},
+                   json::object{{"certificate", json::array{}}}, json::object{}}},
+      {"components",
+       json::object{{"schemas", file_named("schemas.json")},
+                    {"securitySchemes",
+                     json::object{{"bearer", scheme("bearer")},
+                                  {"basic", scheme("basic")},
+                                  {"certificate", json::object{{"type", "mutualTLS"}}}}}}},
       {"paths", std::move(paths)}};
 }
 

@@ -133,6 +133,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   request.target = origin_form(view(message.target()));
   request.path = request.target.substr(0, request.target.find('?'));
   request.peer = connection_.peer();
+  request.certificate = connection_.client_certificate();
   request.has_body = !parser_->is_done();
   for (const auto& field : message)
     request.headers.emplace_back(view(field.name_string()), view(field.value()));

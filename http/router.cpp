@@ -3,23 +3,34 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 
 namespace faultline {
 namespace {
 
 constexpr Parameter kJob{"job", "string", "Name of the job."};
-constexpr Parameter kAttempt{"attempt", "integer",
-                             "An attempt of a restarted job; by default the latest."};
-constexpr Parameter kLimit{"limit", "integer", "At most this many, 1 to 1000."};
+constexpr Parameter kAttempt{
+    "attempt", "integer", "An attempt of a restarted job; by default the latest.", {}, 1};
+constexpr Parameter kClass{"class", "string", "Only of this class, as gpu.off_bus."};
+constexpr Parameter kSeverity{"severity", "string", "Only of this severity.",
+                              "info,warning,error,critical"};
+constexpr Parameter kState{"state", "string", "Only those open or resolved.", "open,resolved"};
+constexpr Parameter kAboutHost{"host", "string", "Only those about this host."};
+constexpr Parameter kAboutRank{"rank", "integer", "Only those about this rank.", {}, 0, INT32_MAX};
+constexpr Parameter kLimit{"limit", "integer", "At most this many, 1 to 1000.", {}, 1, 1000};
 constexpr Parameter kCursor{"cursor", "string", "next_cursor of the page before."};
 
 const std::vector<Parameter> kIngestQuery{
     {"job", "string", "Name of the job; required unless the server has a default."},
     {"host", "string", "Host the lines come from, for those that name none."},
-    {"rank", "integer", "Rank the lines come from, for those that name none."},
+    {"rank", "integer", "Rank the lines come from, for those that name none.", {}, 0, 10'000'000},
     {"source", "string", "Name of the stream; by default the host and the sender's address."},
-    {"offset", "integer", "Where in the source the body begins; what is held already is skipped."},
+    {"offset",
+     "integer",
+     "Where in the source the body begins; what is held already is skipped.",
+     {},
+     0},
     {"final", "boolean", "true: the source is complete with this body."},
     {"boot_time", "string",
      "When the host of a kernel log started, for lines that are stamped with its uptime: RFC 3339, "
@@ -44,9 +55,14 @@ const std::vector<Route> kRoutes{
     page_at("/", "The page for people: what is wrong with which job.",
             {{"verdict", "string", "Only jobs with this verdict, or one of several: hang,failed."},
              {"q", "string", "Only jobs whose name or cause holds this."}}),
-    page_at("/jobs/{job}", "The page of one job.", {kAttempt}),
+    page_at("/jobs/{job}", "The page of one job.",
+            {{"attempt", "string", "An attempt of a restarted job; by default the latest."}}),
     page_at("/findings", "The page of what was found.",
-            {{"state", "string", "open, or all."}, {"q", "string", "Only those that hold this."}}),
+            {{"state", "string", "open, or all."},
+             {"job", "string", "Only of this job."},
+             kClass,
+             kAboutHost,
+             {"q", "string", "Only those that hold this."}}),
     page_at("/findings/{id}", "The page of one finding."),
     page_at("/hosts", "The page of all hosts.", {{"q", "string", "Only those that hold this."}}),
     page_at("/hosts/{host}", "The page of one host across its jobs."),
@@ -71,12 +87,14 @@ const std::vector<Route> kRoutes{
      kReaders,
      list_jobs,
      "Every job in one line each, with its verdict and its cause.",
-     {{"verdict", "string", "Only with this verdict, or one of several: hang,failed."},
+     {{"verdict", "array", "Only with one of these verdicts: hang,failed.",
+       "healthy,slow,hang,failed,corrupt,unknown,running,undecided"},
       {"since", "string",
        "Only those of which something came since: a time (RFC 3339), or as long ago as 90m or 2h."},
       {"sort", "string",
-       "activity: the latest first; severity: the worst first; by default by name."},
-      {"format", "string", "json or text: a table, a line each."},
+       "activity: the latest first; severity: the worst first; by default by name.",
+       "activity,severity"},
+      {"format", "string", "json or text: a table, a line each.", "json,text"},
       kLimit,
       kCursor},
      false,
@@ -100,7 +118,7 @@ const std::vector<Route> kRoutes{
      kReaders,
      show_diagnosis,
      "Why the job hangs, fails or crawls.",
-     {{"format", "string", "json, text, markdown or html; by default what Accept asks for."},
+     {{"format", "string", "By default what Accept asks for.", "json,text,markdown,html"},
       {"explain", "boolean", "true: also how the answer came about (JSON and text)."},
       {"verbose", "boolean",
        "true: text with all lines and steps, what passed, what is not known."},
@@ -111,7 +129,7 @@ const std::vector<Route> kRoutes{
      list_ranks,
      "Where every rank stands.",
      {{"brief", "boolean", "true: without its standing in each communicator."},
-      {"rank", "integer", "Only this one."},
+      {"rank", "integer", "Only this one.", {}, 0, INT32_MAX},
       kAttempt,
       kLimit,
       kCursor}},
@@ -134,11 +152,11 @@ const std::vector<Route> kRoutes{
      kReaders,
      list_findings,
      "Causes and symptoms found in the job, also past ones.",
-     {{"class", "string", "Only of this class, as gpu.off_bus."},
-      {"severity", "string", "Only of this severity: info, warning, error, critical."},
-      {"state", "string", "Only those open or resolved."},
-      {"host", "string", "Only those about this host."},
-      {"rank", "integer", "Only those about this rank."},
+     {kClass,
+      kSeverity,
+      kState,
+      kAboutHost,
+      kAboutRank,
       {"since", "string", "Only those changed at or after this time (RFC 3339)."},
       kLimit,
       kCursor}},
@@ -152,11 +170,11 @@ const std::vector<Route> kRoutes{
        "this "
        "as its resume."},
       {"job", "string", "Only of this job."},
-      {"class", "string", "Only of this class, as gpu.off_bus."},
-      {"severity", "string", "Only of this severity: info, warning, error, critical."},
-      {"state", "string", "Only those open or resolved."},
-      {"host", "string", "Only those about this host."},
-      {"rank", "integer", "Only those about this rank."},
+      kClass,
+      kSeverity,
+      kState,
+      kAboutHost,
+      kAboutRank,
       kLimit,
       kCursor}},
     {"GET",
@@ -174,7 +192,8 @@ const std::vector<Route> kRoutes{
      "What an operator says of a finding: it is known, wrong, over, or not after all. In the "
      "query, "
      "or as JSON.",
-     {{"verdict", "string", "acknowledged, wrong, closed or reopened."},
+     {{"verdict", "string", "acknowledged, wrong, closed or reopened.",
+       "acknowledged,wrong,closed,reopened"},
       {"by", "string", "Who says so."},
       {"note", "string", "Why."}},
      false,

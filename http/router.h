@@ -1,7 +1,10 @@
 // The table of everything that is served. To add an endpoint: its handler in a file of its own, its
-// line in handlers.h, its row in router.cpp. /openapi.json is written from the same rows.
+// line in handlers.h, its row in router.cpp, what it answers in openapi/answers.json. /openapi.json
+// is written from the same rows.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,8 +19,11 @@ namespace faultline {
 
 struct Parameter {
   std::string_view name;
-  std::string_view type;  // as JSON Schema calls it
+  std::string_view type;  // as JSON Schema calls it; array: several with commas between
   std::string_view description;
+  std::string_view words = {};  // it is one of these, with commas between; empty: any
+  std::optional<std::int64_t> least = {};
+  std::optional<std::int64_t> most = {};
 };
 
 using Answer = Response (*)(const Request&, Services&);

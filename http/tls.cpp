@@ -8,7 +8,6 @@
 #include <openssl/x509_vfy.h>
 
 #include <algorithm>
-#include <ctime>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -39,10 +38,8 @@ std::string last_error() {
 
 std::chrono::system_clock::time_point expiry_of(const SSL_CTX& context) {
   const X509* certificate = SSL_CTX_get0_certificate(&context);
-  std::tm utc{};
-  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &utc) != 1)
-    return {};
-  return std::chrono::system_clock::from_time_t(timegm(&utc));
+  if (certificate == nullptr) return {};
+  return end_of_certificate(*certificate);
 }
 
 }  // namespace
@@ -130,6 +127,18 @@ std::string TlsChannel::take_output() {
   const int taken = BIO_read(out_, output.data(), as_int(output.size()));
   output.resize(taken > 0 ? static_cast<std::size_t>(taken) : 0);
   return output;
+}
+
+std::shared_ptr<const ClientCertificate> TlsChannel::client_certificate() {
+  if (client_certificate_ || SSL_is_init_finished(ssl_.get()) != 1) return client_certificate_;
+  const X509* shown = SSL_get0_peer_certificate(ssl_.get());
+  const bool verified = (SSL_get_verify_mode(ssl_.get()) & SSL_VERIFY_PEER) != 0 &&
+                        SSL_get_verify_result(ssl_.get()) == X509_V_OK;
+  if (shown != nullptr && verified)
+    client_certificate_ =
+        std::make_shared<const ClientCertificate>(read_client_certificate(*shown));
+  ERR_clear_error();  // an extension that cannot be read leaves one
+  return client_certificate_;
 }
 
 TlsKeys::TlsKeys(TlsFiles files) : files_(std::move(files)), loaded_(load(files_)) {}

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "http/certificate.h"
+
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct ssl_st SSL;
 typedef struct bio_st BIO;
@@ -48,6 +50,9 @@ class TlsChannel {
 
   // Why the state is failed; empty where the client just went away.
   const std::string& failure() const { return failure_; }
+  // The one that the client showed and an authority of ours issued; nothing: none was asked for, or
+  // the handshake is not done.
+  std::shared_ptr<const ClientCertificate> client_certificate();
   // Its first bytes were a request without TLS.
   bool spoke_plainly() const { return spoke_plainly_; }
 
@@ -59,6 +64,7 @@ class TlsChannel {
   BIO* out_;  // of ssl_
   std::string failure_;
   bool spoke_plainly_ = false;
+  std::shared_ptr<const ClientCertificate> client_certificate_;
 };
 
 // May be asked from any thread.

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "http/certificate.h"
 #include "http/query.h"
 #include "parsers/tool/tool_text.h"
 
@@ -64,16 +65,23 @@ std::optional<Sha256> hash_in(std::string_view hex) {
 Error wrong(std::string what) { return {Error::Kind::invalid_input, std::move(what)}; }
 
 Result<Token> token_in(const std::vector<std::string_view>& words) {
-  if (words.size() < 3) return wrong("is not NAME SCOPES sha256:HASH");
+  if (words.size() < 3) return wrong("is not NAME SCOPES sha256:HASH, nor NAME SCOPES cn:NAME");
   if (const auto good = check_name("its name", words[0]); !good) return good.error();
-  Token token{.name = std::string(words[0]), .scopes = {}, .jobs = {}, .until = {}, .rate = 0};
+  Token token;
+  token.name = words[0];
   const auto scopes = parse_scopes(words[1]);
   if (!scopes) return scopes.error();
   token.scopes = *scopes;
-  const auto hash =
-      words[2].starts_with(kHash) ? hash_in(words[2].substr(kHash.size())) : std::nullopt;
-  if (!hash) return wrong("its third word is not sha256: and 64 digits 0-9a-f");
-  token.hash = *hash;
+  if (words[2].starts_with(kHash)) {
+    token.hash = hash_in(words[2].substr(kHash.size()));
+    if (!token.hash) return wrong("its third word is not sha256: and 64 digits 0-9a-f");
+  } else {
+    Result<std::string> name = certificate_name_in(words[2]);
+    if (!name)
+      return wrong(fmt::format("its third word is not sha256:HASH, and as a certificate's name: {}",
+                               name.error().message));
+    token.certificate = std::move(*name);
+  }
   for (std::size_t i = 3; i < words.size(); ++i) {
     const std::string_view word = words[i];
     if (word.starts_with(kJobs) && word.size() > kJobs.size()) {
@@ -140,6 +148,12 @@ Result<Tokens> Tokens::parse(std::string_view text) {
     if (is_known)
       return wrong(fmt::format("line {}: there is a token {} before; give each a name of its own",
                                number, printable_name(token->name)));
+    const auto same = std::ranges::find_if(tokens.all_, [&](const Token& known) {
+      return !known.certificate.empty() && known.certificate == token->certificate;
+    });
+    if (same != tokens.all_.end())
+      return wrong(fmt::format("line {}: {} stands for {} before; a certificate has one line",
+                               number, printable_name(same->name), token->certificate));
     tokens.all_.push_back(std::move(*token));
   }
   return tokens;
@@ -149,13 +163,23 @@ const Token* Tokens::with_secret(std::string_view secret) const {
   const Sha256 hash = hash_of(secret);
   const Token* found = nullptr;
   for (const Token& token : all_)
-    if (CRYPTO_memcmp(token.hash.data(), hash.data(), hash.size()) == 0) found = &token;
+    if (token.hash && CRYPTO_memcmp(token.hash->data(), hash.data(), hash.size()) == 0)
+      found = &token;
+  return found;
+}
+
+std::vector<const Token*> Tokens::with_certificate(const std::vector<std::string>& names) const {
+  std::vector<const Token*> found;
+  for (const Token& token : all_)
+    if (!token.certificate.empty() && std::ranges::find(names, token.certificate) != names.end())
+      found.push_back(&token);
   return found;
 }
 
 std::string line_of(const Token& token) {
-  std::string line =
-      fmt::format("{} {} {}{}", token.name, token.scopes.text(), kHash, hex_of(token.hash));
+  std::string line = fmt::format(
+      "{} {} {}", token.name, token.scopes.text(),
+      token.hash ? std::string(kHash) + hex_of(*token.hash) : certificate_word(token.certificate));
   if (!token.jobs.empty()) line += fmt::format(" {}{}", kJobs, token.jobs);
   if (token.until) line += fmt::format(" {}{}", kUntil, to_rfc3339(*token.until));
   if (token.rate > 0) line += fmt::format(" {}{}", kRate, token.rate);
@@ -166,9 +190,10 @@ NewToken new_token(std::string name, Scopes scopes) {
   std::array<unsigned char, 32> random{};
   if (RAND_bytes(random.data(), static_cast<int>(random.size())) != 1)
     throw std::runtime_error("OpenSSL has no random numbers");
-  NewToken made{
-      .secret = std::string(kSecret) + hex_of(random),
-      .token = {.name = std::move(name), .scopes = scopes, .jobs = {}, .until = {}, .rate = 0}};
+  NewToken made;
+  made.secret = std::string(kSecret) + hex_of(random);
+  made.token.name = std::move(name);
+  made.token.scopes = scopes;
   made.token.hash = hash_of(made.secret);
   return made;
 }

@@ -1,5 +1,5 @@
 // Who may do what: the tokens of a file. The file holds a hash of each secret, so that whoever
-// reads it can use none.
+// reads it can use none, or names the certificate that stands for it.
 #pragma once
 
 #include <array>
@@ -51,19 +51,24 @@ struct Token {
   std::string name;
   Scopes scopes;
   std::string jobs;  // the beginning of the names of its jobs; empty: all
-  Sha256 hash{};
+  // Exactly one of the two is there.
+  std::optional<Sha256> hash;
+  std::string certificate;  // a name of it (http/certificate.h)
   std::optional<Timestamp> until;
   int rate = 0;  // requests a second; 0: any number
 };
 
 class Tokens {
  public:
-  // NAME SCOPES sha256:HASH [jobs=PREFIX] [until=TIME] [rate=N], a line each; # begins a remark. An
-  // error names the line.
+  // NAME SCOPES WHO [jobs=PREFIX] [until=TIME] [rate=N], a line each; WHO is sha256:HASH or the
+  // name of a certificate, as cn:trainer; # begins a remark. An error names the line.
   static Result<Tokens> parse(std::string_view text);
 
   // Nothing: there is none with that secret. It takes as long for any secret.
   const Token* with_secret(std::string_view secret) const;
+
+  // Those that stand for a certificate of these names.
+  std::vector<const Token*> with_certificate(const std::vector<std::string>& names) const;
 
   std::size_t size() const { return all_.size(); }
   const std::vector<Token>& all() const { return all_; }

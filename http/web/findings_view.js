@@ -1,12 +1,22 @@
 // What was found in all jobs; what is open first, of that the worst, of that the latest.
 import {askAll} from './api.js';
 import {h} from './dom.js';
-import {MOST_SHOWN, asked, leftOut, matches, remember, searchBox} from './filter.js';
+import {MOST_SHOWN, asked, leftOut, matches, narrowedTo, narrowing, remember, searchBox} from './filter.js';
 import {ageOf, classInWords, count, severity, sureness} from './words.js';
 
 const WEIGHTS = ['critical', 'error', 'warning', 'info'];
 const ROLES = ['cause', 'symptom', 'observation'];
 const MOST_READ = 2000;
+const HOSTS_AT_ONCE = 3;
+
+// The names are parameters of the page's address as of the API's.
+const NARROWED_BY = [
+  {name: 'job', of: (finding) => [finding.job]},
+  {name: 'class', of: (finding) => [finding.class], words: classInWords},
+  {name: 'host', of: (finding) => finding.subject.hosts},
+];
+
+const narrowed = () => NARROWED_BY.map(({name}) => [name, asked(name)]).filter(([, value]) => value);
 
 const rank = (finding) =>
   [finding.state === 'open' ? 0 : 1, ROLES.indexOf(finding.role), WEIGHTS.indexOf(finding.severity)];
@@ -17,11 +27,14 @@ function inOrder(a, b) {
   return at < 0 ? b.opened.localeCompare(a.opened) : left[at] - right[at];
 }
 
+// The server narrows it: others, however many, take no place from what is asked for.
+const query = () => new URLSearchParams([...(asked('state') === 'all' ? [] : [['state', 'open']]), ...narrowed()]);
+
 export const findingsView = {
-  title: () => 'Findings',
+  title: () => ['Findings', ...narrowed().map(([, value]) => value)].join(', '),
   every: 30_000,
-  concerns: () => true,
-  load: (signal) => askAll(`/api/v1/findings${asked('state') === 'all' ? '' : '?state=open'}`, 'findings', signal, MOST_READ),
+  concerns: (finding) => NARROWED_BY.every(({name, of}) => !asked(name) || of(finding).includes(asked(name))),
+  load: async (signal) => ({...await askAll(`/api/v1/findings?${query()}`, 'findings', signal, MOST_READ), state: asked('state')}),
   draw: ({rows, more}, changed, reload) => {
     const all = asked('state') === 'all';
     const shown = rows.filter((finding) =>
@@ -36,19 +49,26 @@ export const findingsView = {
         h('button', {type: 'button', id: 'open-ones', class: 'choice', 'aria-pressed': String(!all), click: () => choose('')}, 'open'),
         h('button', {type: 'button', id: 'all-ones', class: 'choice', 'aria-pressed': String(all),
           click: () => choose('all')}, 'resolved ones, too')),
-      shown.length === 0 && h('p', {}, rows.length === 0 ? 'Nothing is open.' : 'No finding is like that.'),
+      narrowedTo(NARROWED_BY),
+      shown.length === 0 && h('p', {}, rows.length > 0 || narrowed().length > 0 ? 'No finding is like that.' : all ? 'Nothing was found.' : 'Nothing is open.'),
       h('ul', {class: 'rows', 'aria-label': 'Findings, the worst first'}, shown.slice(0, MOST_SHOWN).map(row)),
       leftOut(shown, more && `There are others: only the ${count(rows.length, 'finding')} that changed longest ago are looked through. `
-        + 'Later ones are on the pages of their jobs and hosts, and in /api/v1/findings, which takes job=, host= and class=.'),
+        + 'Narrow the list to a job, a class or a host to see the later ones of it, or ask /api/v1/findings, which has them all.'),
     ];
   },
 };
 
-const row = (finding) =>
-  h('li', {class: finding.role === 'cause' && finding.state === 'open' ? 'failed' : 'unknown'},
+function row(finding) {
+  const {hosts} = finding.subject;
+  const link = (name, value, words) => narrowing(name, value, `${name}-${value}-of-${finding.finding}`, words);
+  return h('li', {class: finding.role === 'cause' && finding.state === 'open' ? 'failed' : 'unknown'},
     h('a', {class: 'row', id: `finding-${finding.finding}`, href: `/findings/${encodeURIComponent(finding.finding)}`},
       h('span', {class: 'row-head'}, severity(finding.severity), h('b', {class: 'name'}, finding.title),
-        h('span', {class: 'dim since'}, finding.role, ', ', ageOf(finding.first_seen ?? finding.opened))),
-      h('span', {class: 'dim row-foot'}, `${finding.job}, ${classInWords(finding.class)}, ${sureness(finding.confidence)}`,
-        finding.state !== 'open' && `, resolved${finding.reason ? ` (${finding.reason.replaceAll('_', ' ')})` : ''}`,
-        finding.review === 'acknowledged' && h('b', {}, ', taken care of'))));
+        h('span', {class: 'dim since'}, finding.role, ', ', ageOf(finding.first_seen ?? finding.opened)))),
+    h('p', {class: 'dim row-foot'}, link('job', finding.job), ', ', link('class', finding.class, classInWords(finding.class)),
+      hosts.slice(0, HOSTS_AT_ONCE).map((host) => [', ', link('host', host)]),
+      hosts.length > HOSTS_AT_ONCE && ` and ${count(hosts.length - HOSTS_AT_ONCE, 'more host')}`,
+      `, ${sureness(finding.confidence)}`,
+      finding.state !== 'open' && `, resolved${finding.reason ? ` (${finding.reason.replaceAll('_', ' ')})` : ''}`,
+      finding.review === 'acknowledged' && h('b', {}, ', taken care of')));
+}

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "curl.h"
+#include "failing_host.h"
 #include "server_process.h"
 
 namespace faultline {
@@ -19,44 +20,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr const char* kHost = "gpu-node-3";
-constexpr int kGpus = 4;
-
-// Four ranks of one host; the one on 3b:00.0 makes fewer calls.
-std::string nccl_log(const std::string& host = kHost) {
-  std::string log;
-  for (int rank = 0; rank < kGpus; ++rank) {
-    const std::string who =
-        fmt::format("{}:{}:{} [{}] NCCL INFO ", host, 100 + rank, 200 + rank, rank);
-    const std::string comm = fmt::format("0x55d06325{:04x}", 0x1000 + rank);
-    for (const char* stage : {"START", "COMPLETE"})
-      log += fmt::format(
-          "{}ncclCommInitRank comm {} rank {} nranks {} cudaDev {} nvmlDev {} busId {}b000 commId "
-          "0x9f3c51a07e22d001 - Init {}\n",
-          who, comm, rank, kGpus, rank, rank, rank + 1, stage);
-    for (int call = 0; call < (rank == 2 ? 3 : 5); ++call)
-      log += fmt::format(
-          "{}AllReduce: opCount {:x} sendbuff 0x7f0e4fb06000 recvbuff 0x7f0e4fb06000 count 64 "
-          "datatype 7 op 0 root 0 comm {} [nranks={}] stream 0x55e0b2f43d90\n",
-          who, call, comm, kGpus);
-  }
-  return log;
-}
-
-std::string xid_line(const std::string& day, int code, const std::string& text) {
-  return fmt::format(
-      "{}T02:46:59,120000+00:00 NVRM: Xid (PCI:0000:3b:00): {}, pid=4021, name=python3, {}\n", day,
-      code, text);
-}
-
-std::string off_bus(const std::string& day) {
-  return xid_line(day, 79, "GPU has fallen off the bus.");
-}
-
 class HostsTest : public testing::Test {
  protected:
   void send(const std::string& job, const std::string& source, const std::string& text,
-            const std::string& host = kHost) {
+            const std::string& host = kFailingHost) {
     files.write("body", text);
     const Reply reply = curl(
         *server, "/api/v1/ingest?final=true&job=" + job + "&host=" + host + "&source=" + source,
@@ -69,7 +36,7 @@ class HostsTest : public testing::Test {
     send(job, "dmesg", kernel_log);
   }
 
-  json::object host(const std::string& query = "", const std::string& name = kHost) {
+  json::object host(const std::string& query = "", const std::string& name = kFailingHost) {
     return curl(*server, "/api/v1/hosts/" + name + query).json();
   }
 
@@ -125,7 +92,7 @@ TEST_F(HostsTest, AGpuThatFailedThreeJobsIsToldOfAndTheFourthJobHearsOfIt) {
   const json::object list = curl(*server, "/api/v1/hosts").json();
   ASSERT_EQ(list.at("hosts").as_array().size(), 1U);
   const json::value& row = list.at("hosts").at(0);
-  EXPECT_EQ(row.at("host"), kHost);
+  EXPECT_EQ(row.at("host"), kFailingHost);
   EXPECT_EQ(row.at("job_count").to_number<int>(), 3);
   EXPECT_EQ(row.at("finding_counts").at("open").at("critical").to_number<int>(), 3);
   EXPECT_EQ(row.at("gpus").at(0).at("failed_jobs").to_number<int>(), 3);
@@ -146,16 +113,6 @@ TEST_F(HostsTest, AGpuThatFailedThreeJobsIsToldOfAndTheFourthJobHearsOfIt) {
   EXPECT_EQ(json::serialize(cause_of("llama-4")), cause_before);
 }
 
-// Two readings of the counters of /sys, an hour apart, of a link that goes bad in between.
-std::string readings(const std::string& day) {
-  std::string text;
-  for (const auto& [hour, errors] : {std::pair{"02", 100}, {"03", 250'000}})
-    text += fmt::format(
-        "{}T{}:10:00+00:00 /sys/class/infiniband/mlx5_3/ports/1/counters/symbol_error:{}\n", day,
-        hour, errors);
-  return text;
-}
-
 TEST_F(HostsTest, APortThatFailedTwoJobsIsToldOf) {
   fail("a", readings("2026-03-01"));
   fail("b", readings("2026-03-05"));
@@ -172,12 +129,6 @@ TEST_F(HostsTest, APortThatFailedTwoJobsIsToldOf) {
 }
 
 TEST_F(HostsTest, WhatTheHostItselfFailedOfIsItsOwn) {
-  const auto switch_fault = [](const std::string& day) {
-    return day +
-           "T02:46:59,120000+00:00 nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 24007, Fatal, Link "
-           "12 "
-           "sourcetrack timeout error\n";
-  };
   fail("a", switch_fault("2026-03-01"));
   fail("b", switch_fault("2026-03-03"));
   const json::object told = host();

@@ -18,8 +18,9 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const std::vector<std::string> kAddresses{"/",      "/jobs/llama", "/findings", "/findings/f1",
-                                          "/hosts", "/hosts/n1",   "/?q=llama"};
+const std::vector<std::string> kAddresses{
+    "/",      "/jobs/llama", "/findings", "/findings/f1",
+    "/hosts", "/hosts/n1",   "/?q=llama", "/findings?job=a&class=gpu.off_bus&host=n1&state=all"};
 
 // The files that the page names, as paths.
 std::vector<std::string> files_of(const std::string& page) {

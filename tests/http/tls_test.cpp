@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "certificates.h"
 #include "curl.h"
 #include "held_blocks.h"
 #include "raw_client.h"
@@ -21,8 +22,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kKey = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-
 class Tls : public testing::Test {
  protected:
   Tls() {
@@ -30,37 +29,17 @@ class Tls : public testing::Test {
     issue("server", "ca", 30);
   }
 
-  void authority(const std::string& name) {
-    make(fmt::format("openssl req -x509 {} -days 30 -keyout {}.key -out {}.pem -subj /CN={}", kKey,
-                     name, name, name));
-  }
-
-  // Days below zero: one that has expired.
+  void authority(const std::string& name) { certificates_.authority(name); }
   void issue(const std::string& name, const std::string& by, int days) {
-    workshop_.write("names", "subjectAltName=IP:127.0.0.1,DNS:localhost\n");
-    make(fmt::format("openssl req {} -keyout {}.key -out csr -subj /CN={}", kKey, name, name));
-    make(
-        fmt::format("openssl x509 -req -in csr -CA {}.pem -CAkey {}.key -CAcreateserial -days {} "
-                    "-extfile names -out {}.pem",
-                    by, by, days, name));
+    certificates_.issue(name, by, {.days = days});
   }
-
-  void make(const std::string& command) { workshop_.make(command + " >/dev/null && touch out"); }
-
-  std::string path(const std::string& file) const { return (workshop_.folder() / file).string(); }
-
+  void make(const std::string& command) { certificates_.make(command); }
+  std::string path(const std::string& file) const { return certificates_.path(file); }
   std::vector<std::string> flags(const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> all{"--tls-cert", path("server.pem"), "--tls-key", path("server.key")};
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
+    return certificates_.server_flags(more);
   }
-
-  // As the client of this name; none: one without a certificate.
   std::string as(const std::string& client = "", const std::string& trusted = "ca") const {
-    std::string flags = "--cacert " + path(trusted + ".pem");
-    if (!client.empty())
-      flags += fmt::format(" --cert {} --key {}", path(client + ".pem"), path(client + ".key"));
-    return flags;
+    return certificates_.as(client, trusted);
   }
 
   // Until the server has said it.
@@ -70,7 +49,8 @@ class Tls : public testing::Test {
     EXPECT_THAT(server.messages(), HasSubstr(text));
   }
 
-  Workshop workshop_;
+  Certificates certificates_;
+  Workshop& workshop_ = certificates_.workshop();
 };
 
 TEST_F(Tls, LogsAndAnswersTravelEncryptedAndAreTheSame) {

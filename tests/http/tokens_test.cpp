@@ -46,12 +46,37 @@ TEST(Tokens, WhatIsWrongWithALineIsSaidWithItsNumber) {
            {"a read" + hash + " rate=2x", "line 1: \"rate=2x\" is not rate="},
            {"a read" + hash + " job=x", "line 1: \"job=x\" is neither"},
            {"a read" + hash + "\na read" + hash, "line 2: there is a token a before"},
+           {"a read trainer", "line 1: its third word is not sha256:HASH, and as a certificate's"},
+           {"a read cn:", "line 1: its third word"},
+           {"a read cn:a%0", "line 1: its third word"},
+           {"a read cn:a%00b", "line 1: its third word"},
+           {"a read dns:N7\nb read dns:n7", "line 2: a stands for dns:n7 before"},
        }) {
     SCOPED_TRACE(text);
     const auto tokens = Tokens::parse(text);
     ASSERT_FALSE(tokens);
     EXPECT_THAT(tokens.error().message, HasSubstr(complaint));
   }
+}
+
+TEST(Tokens, OneThatStandsForACertificateHasNoSecretAndIsFoundByThatNameOfIt) {
+  const auto tokens = Tokens::parse(
+      "trainer ingest cn:trainer jobs=llama-\nann read cn:Ann%20Example\n"
+      "n7 read dns:N7.Example\n");
+  ASSERT_TRUE(tokens) << tokens.error().message;
+  const auto found = [&](const std::vector<std::string>& names) {
+    std::string all;
+    for (const Token* token : tokens->with_certificate(names)) all += token->name + ' ';
+    return all;
+  };
+  EXPECT_EQ(found({"dns:localhost", "cn:trainer"}), "trainer ");
+  EXPECT_EQ(found({"dns:trainer", "cn:Trainer", "cn:trainer2", "uri:cn:trainer"}), "");
+  EXPECT_EQ(found({"cn:Ann Example", "dns:n7.example"}), "ann n7 ");
+  EXPECT_EQ(found({""}), "");
+  EXPECT_EQ(tokens->with_secret("cn:trainer"), nullptr);
+  EXPECT_EQ(tokens->with_secret(""), nullptr);
+  EXPECT_EQ(line_of(tokens->all()[0]), "trainer ingest cn:trainer jobs=llama-");
+  EXPECT_EQ(line_of(tokens->all()[1]), "ann read cn:Ann%20Example");
 }
 
 TEST(Tokens, ThoseOfAnAdminAreGoodForAll) {

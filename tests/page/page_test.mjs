@@ -64,7 +64,7 @@ for (const size of SIZES)
       const cause = await firstCauseOf(jobs.small.job);
       const paints = [];
       for (const where of ['/', `/jobs/${jobs.small.job}`, `/jobs/${jobs.large.job}`, '/jobs/gpt-ok', `/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`,
-        '/findings', `/findings/${cause.finding}`, '/hosts', `/hosts/${jobs.small.host}`, '/?q=llama&verdict=hang']) {
+        '/findings', `/findings?state=all&job=${jobs.small.job}&class=gpu.off_bus&host=${jobs.small.host}`, `/findings/${cause.finding}`, '/hosts', `/hosts/${jobs.small.host}`, '/?q=llama&verdict=hang']) {
         await tab.go(where);
         paints.push(await tab.firstPaint());
         await tab.unfoldAll();
@@ -80,7 +80,7 @@ for (const size of SIZES)
 
 test('the smallest phone needs no scrolling sideways', async () => {
   const tab = await Tab.open(browser, server, {width: 320, height: 568, isMobile: true, hasTouch: true});
-  for (const where of ['/', '/jobs/llama-64', '/jobs/llama-1024', '/findings', '/hosts', `/hosts/${jobs.small.host}`]) {
+  for (const where of ['/', '/jobs/llama-64', '/jobs/llama-1024', '/findings', `/findings?job=${jobs.small.job}&host=${jobs.small.host}`, '/hosts', `/hosts/${jobs.small.host}`]) {
     await tab.go(where);
     await tab.unfoldAll();
     assert.equal(await tab.scrollsSideways(), false, where);
@@ -149,6 +149,68 @@ test('single keys lead to jobs, through lists and to help, unless they are switc
   await tab.page.keyboard.press('Escape');
   await tab.page.keyboard.press('h');
   assert.equal(await tab.page.evaluate(() => location.pathname), '/findings');
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('the list of findings is narrowed by what a row is about, and widened again', async () => {
+  await server.send('elsewhere', OFF_BUS, '&host=gpu-10');
+  const tab = await Tab.open(browser, server);
+  await tab.go('/findings?q=bus');
+  const classes = await tab.page.$$eval('[id^="class-gpu.off_bus"]', (links) => links.length);
+  assert.ok(classes > 3, `${classes} of the class`);
+  await tab.page.click('[id^=job-elsewhere]');
+  await tab.page.waitForSelector('#only-job');
+  assert.equal(await tab.page.evaluate(() => location.search), '?q=bus&job=elsewhere');
+  assert.equal(await tab.page.title(), 'Findings, elsewhere - Faultline');
+  assert.ok((await tab.page.$$eval('.row-foot', (feet) => feet.map((foot) => foot.textContent))).every((foot) => foot.startsWith('elsewhere, ')));
+  assert.equal(await tab.page.$('[id^=job-elsewhere]'), null, 'what it is narrowed to is no link');
+  await tab.page.click('[id^=host-gpu-10]');
+  await tab.page.waitForSelector('#only-host');
+  await tab.page.click('#only-job');
+  await tab.waitFor(() => !document.querySelector('#only-job') && document.querySelector('.row'));
+  assert.equal(await tab.page.evaluate(() => location.search), '?q=bus&host=gpu-10');
+  await tab.page.goBack();
+  await tab.page.waitForSelector('#only-job');
+  await tab.page.goBack();
+  await tab.waitFor(() => !document.querySelector('#only-host') && document.querySelector('#only-job'));
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('the keyboard alone narrows the list of findings, and an address does', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/findings');
+  await tab.page.waitForSelector('.row');
+  await tab.page.keyboard.press('j');
+  await tab.tabTo('[id^=class-]');
+  await tab.page.keyboard.press('Enter');
+  await tab.page.waitForSelector('#only-class');
+  assert.equal(await tab.page.evaluate(() => document.activeElement.tagName), 'H1');
+  await tab.tabTo('#only-class');
+  assert.deepEqual(await tab.violations(), []);
+  await tab.page.keyboard.press('Enter');
+  await tab.waitFor(() => !document.querySelector('#only-class') && document.querySelector('.row'));
+  assert.equal(await tab.page.evaluate(() => location.href), server.url('/findings'));
+
+  await tab.go(`/findings?class=gpu.off_bus&host=${jobs.small.host}&job=${jobs.small.job}`);
+  await tab.page.waitForSelector('.row');
+  assert.equal(await tab.page.$$eval('.rows > li', (rows) => rows.length), 1);
+  assert.match(await tab.text('.chips'), new RegExp(`only job ${jobs.small.job} .*only class GPU hardware, off bus .*only host ${jobs.small.host} `));
+  await tab.go('/findings?class=gpu.of_bus');
+  assert.match(await tab.text('main'), /No finding is like that/);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('the button of what is shown is the pressed one, also where nothing is resolved', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/findings?job=llama-1024');
+  await tab.page.waitForSelector('.row');
+  await tab.page.click('#all-ones');
+  await tab.page.waitForSelector('#all-ones[aria-pressed=true]');
+  await tab.page.waitForSelector('#open-ones[aria-pressed=false]');
+  assert.equal(await tab.page.evaluate(() => location.search), '?job=llama-1024&state=all');
   assert.deepEqual(tab.wrong, []);
   await tab.close();
 });
@@ -317,6 +379,8 @@ test('whoever gives no token is told so once, and one for some jobs shows these'
     await tab.page.keyboard.press('h');
     await tab.waitFor(() => /jobs whose names begin with "llama-"/.test(document.querySelector('main').textContent));
     assert.deepEqual(await tab.violations(), []);
+    await tab.go('/findings?job=llama-1');
+    await tab.page.waitForSelector('.row');
     assert.ok(tab.wrong.every((what) => /40[13]/.test(what)), tab.wrong.join('\n'));
     await tab.close();
   } finally {
