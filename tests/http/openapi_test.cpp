@@ -188,6 +188,14 @@ class OpenApiServer : public testing::Test {
     return heard;
   }
 
+  // The first of a job; of none, any.
+  static std::string source_of(const std::string& job) {
+    const Heard heard = ask("GET", "/api/v1/sources?limit=1&job=" + percent(job));
+    return heard.status == 200
+               ? std::string(json::parse(heard.body).at("sources").at(0).at("source").as_string())
+               : "none";
+  }
+
   static std::vector<Operation> operations() {
     std::vector<Operation> all;
     for (const auto& [path, methods] : document->at("paths").as_object())
@@ -209,7 +217,7 @@ class OpenApiServer : public testing::Test {
         {"file", "app.js"},
         {"class", "gpu.off_bus"},
         {"gpu", gpu},
-        {"source", "a source"},
+        {"source", operation.path.ends_with("/lines") ? source_of("llama") : "a source"},
         {"since", "2026-01-01T00:00:00Z"},
         {"boot_time", "1772000000"},
         {"after", "0"},
@@ -242,6 +250,7 @@ class OpenApiServer : public testing::Test {
   static Query needed(const Operation& operation) {
     if (operation.path == "/api/v1/ingest") return {{"job", "sent"}, {"source", operation.method}};
     if (operation.path == "/api/v1/sources") return {{"job", "llama"}};
+    if (operation.path.ends_with("/lines")) return {{"source", source_of("llama")}, {"line", "1"}};
     if (operation.path.ends_with("/review")) return {{"verdict", "acknowledged"}};
     if (operation.path.ends_with("/stream")) return {{"after", "0"}};
     return {};
@@ -348,7 +357,10 @@ class OpenApiServer : public testing::Test {
       const auto target = [&](const std::string& value) {
         std::string with_value = operation.path;
         with_value.replace(with_value.find('{'), name.size() + 2, percent(value));
-        return with_value + (operation.path.ends_with("/diagnosis") ? "?explain=true" : "");
+        if (operation.path.ends_with("/diagnosis")) with_value += "?explain=true";
+        if (operation.path.ends_with("/lines"))
+          with_value += "?line=1&around=200&source=" + percent(source_of(value));
+        return with_value;
       };
       EXPECT_GE(names[name].size(), 3U);
       for (const std::string& value : names[name]) {
