@@ -1,4 +1,5 @@
 // What is told of one finding: whom it is about, how sure, what to do, on which lines.
+import {around} from './around.js';
 import {command, fold, h} from './dom.js';
 import {LEAST_SHOWN, LEAST_TO_BLAME, classInWords, clock, count, findingLink, hostLink, ranges, sureness, when} from './words.js';
 
@@ -53,15 +54,16 @@ export function nextCard(next, finding, ...more) {
       h('ol', {class: 'steps'}, others.map((action, i) => h('li', {}, step(action, `copy-then-${i}-${finding.finding}`))))));
 }
 
-const line = (evidence) =>
+const line = (job, finding) => (evidence, i) =>
   h('li', {}, h('p', {class: 'dim'}, `${evidence.source}, line ${evidence.line.toLocaleString('en')}`,
-    evidence.time && `, ${clock(evidence.time)}`), h('pre', {}, evidence.text));
+    evidence.time && `, ${clock(evidence.time)}`), h('pre', {}, evidence.text),
+    around(job, evidence, `around-${finding.finding}-${evidence.line}-${i}`));
 
-export function evidence(finding) {
+export function evidence(job, finding) {
   if (finding.evidence.length === 0) return h('p', {}, 'No line says it by itself; it follows from where the ranks stand.');
   const rest = finding.evidence.slice(SHOWN_AT_ONCE);
-  return [h('ul', {class: 'lines'}, finding.evidence.slice(0, SHOWN_AT_ONCE).map(line)),
-    rest.length > 0 && fold(`lines-${finding.finding}`, count(rest.length, 'more line'), h('ul', {class: 'lines'}, rest.map(line)))];
+  return [h('ul', {class: 'lines'}, finding.evidence.slice(0, SHOWN_AT_ONCE).map(line(job, finding))),
+    rest.length > 0 && fold(`lines-${finding.finding}`, count(rest.length, 'more line'), h('ul', {class: 'lines'}, rest.map(line(job, finding))))];
 }
 
 export const against = (finding) =>

@@ -32,7 +32,7 @@ export function findingView(id) {
         h('section', {class: colour(finding), 'aria-label': 'About'}, h('p', {class: 'kicker'}, kind(finding)), subject(finding), facts(finding)),
         next && nextCard(next, finding),
         review(finding, reload),
-        h('section', {'aria-labelledby': 'why-title'}, h('h2', {id: 'why-title'}, 'The lines that show it'), evidence(finding), against(finding)),
+        h('section', {'aria-labelledby': 'why-title'}, h('h2', {id: 'why-title'}, 'The lines that show it'), evidence(finding.job, finding), against(finding)),
       ];
     },
   };

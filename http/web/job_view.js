@@ -46,7 +46,7 @@ function draw(name, diagnosis, ranks, stored, reload) {
         next && nextCard(next, first, restart(diagnosis)),
         stored && review(stored, reload)),
       h('div', {}, picture(diagnosis, ranks, first), chain(diagnosis, first))),
-    first && h('section', {'aria-labelledby': 'why-title'}, h('h2', {id: 'why-title'}, 'The lines that show it'), evidence(first), against(first)),
+    first && h('section', {'aria-labelledby': 'why-title'}, h('h2', {id: 'why-title'}, 'The lines that show it'), evidence(name, first), against(first)),
     timeline(diagnosis, first),
     others(diagnosis, first),
     missing(diagnosis),

@@ -90,6 +90,22 @@ test('the smallest phone needs no scrolling sideways', async () => {
   await tab.close();
 });
 
+test('the lines around a line of evidence are shown when somebody asks, and stay when the page is drawn anew', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go('/jobs/llama-64');
+  await tab.page.click('.around-fold summary');
+  await tab.waitFor(() => document.querySelector('.around .it') !== null);
+  const shown = await tab.text('.around');
+  const line = await tab.text('.lines pre');
+  assert.ok(shown.includes(line.slice(0, 60)), shown);
+  assert.ok(shown.split('\n').length > 8, shown);
+  await server.send('llama-64', 'one more line\n', '&source=another');
+  await new Promise((done) => { setTimeout(done, 3000); });
+  assert.equal(await tab.text('.around'), shown);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
 test('markup in a log and in a name stays text', async () => {
   const tab = await Tab.open(browser, server);
   await tab.go(`/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`);
