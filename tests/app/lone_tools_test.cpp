@@ -153,6 +153,29 @@ std::string pfcwd(const std::string& status, const std::string& counts) {
       status, counts);
 }
 
+std::string unit(const std::string& state) {
+  return fmt::format(
+      "● slurmd.service - Slurm node daemon\n   Loaded: loaded (/lib/slurmd.service; enabled)\n"
+      "   Active: {} since Thu 2026-03-05 02:47:10 UTC; 4s ago\n Main PID: 1591\n",
+      state);
+}
+
+std::string smart(const std::string& health, const std::string& failed) {
+  return fmt::format(
+      "=== START OF READ SMART DATA SECTION ===\n"
+      "SMART overall-health self-assessment test result: {}\n\n"
+      "ID# ATTRIBUTE_NAME          FLAG     VALUE WORST THRESH TYPE      UPDATED  WHEN_FAILED RAW\n"
+      "  5 Reallocated_Sector_Ct   0x0033   001   001   005    Pre-fail  Always   {} 1736\n",
+      health, failed);
+}
+
+std::string switch_port(const std::string& reason) {
+  return fmt::format(
+      "Name       Description  Oper  Reason  AutoNeg  Speed   MTU   Alternate Name\n"
+      "Ethernet1  PC1 gpu-7    down  {}      off      100000  9036  Eth1/2\n",
+      reason);
+}
+
 TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
   const struct {
     const char* what;
@@ -172,6 +195,22 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"nvlink.txt", nvlinks(9120)}},
        "gpu.nvlink_error",
        {{"nvlink.txt", nvlinks(3)}}},
+      {"a service that does not run",
+       {{"status.txt", unit("failed (Result: exit-code)")}},
+       "host.service_failed",
+       {{"status.txt", unit("active (running)")}}},
+      {"a disk by its own word",
+       {{"smart.txt", smart("FAILED!", "-")}},
+       "host.storage_stall",
+       {{"smart.txt", smart("PASSED", "-")}}},
+      {"an attribute of a disk",
+       {{"smart.txt", smart("PASSED", "FAILING_NOW")}},
+       "host.storage_stall",
+       {{"smart.txt", smart("PASSED", "In_the_past")}}},
+      {"a port that its switch took down",
+       {{"switch.txt", switch_port("err-disabled")}},
+       "network.link_down",
+       {{"switch.txt", switch_port("admin-down")}}},
       {"two MTUs",
        {{"node-1.txt", ip_link(9000)}, {"node-2.txt", ip_link(1500)}},
        "network.mtu_mismatch",

@@ -64,8 +64,17 @@ const std::string kRay =
     "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker "
     "exit detail: Worker unexpectedly exits with a connection error code 2. End of file.\n";
 
+const std::string kGaveUp =
+    "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 2\n"
+    "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 4\n"
+    "ERROR: CUDA driver version is insufficient for CUDA runtime version in solver.cpp at line 12 "
+    "(error-code 35)\n"
+    "in: settings.h, line 67\n";
+
 const std::vector<Sample>& samples() {
   static const std::vector<Sample> all = {
+      {"an error that is printed behind the word that the program ends itself for it", kGaveUp,
+       "software.version_mismatch Driver and CUDA library do not fit each other"},
       {"a task of Slurm's that ended before its step was ended", kMpiAbort,
        "process.aborted Rank 200 on gpu-18 ended with exit code 16"},
       {"mpirun's table", kMpirun, "software.rank_crashed Rank 6 ended with exit code 3"},

@@ -71,6 +71,6 @@ void read_and_read_again(std::string_view bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   read_and_read_again(bytes);
-  Rereader(nullptr).read({.to_offset = size}, bytes);
+  (void)Rereader(nullptr).read({.to_offset = size}, bytes);
   return 0;
 }
