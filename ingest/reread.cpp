@@ -9,7 +9,7 @@ class Rereader::Player : public KeptLinesVisitor {
  public:
   Player(Rereader& self, std::uint64_t from) : self_(self), from_(from) {}
 
-  bool is_all() const { return is_all_; }
+  bool was_exact() const { return was_exact_; }
 
   void text(std::string_view bytes) override {
     reader().feed(bytes);
@@ -44,7 +44,7 @@ class Rereader::Player : public KeptLinesVisitor {
     reader().pass(span);
     at_ += span.bytes;
     from_ = at_;
-    is_all_ = false;
+    self_.is_exact_ = was_exact_ = false;
   }
 
   void begin_body(Timestamp received) override {
@@ -53,7 +53,12 @@ class Rereader::Player : public KeptLinesVisitor {
     reader().read_lines_only();
   }
 
-  void begin_file() override { reader().begin_file(); }
+  void begin_file() override {
+    reader().begin_file();
+    cover();
+    from_ = at_;
+    self_.is_exact_ = true;
+  }
   void set_boot_time(Timestamp boot_time) override { reader().set_boot_time(boot_time); }
   void settle() override { reader().settle(); }
   void finish() override { reader().finish(); }
@@ -62,11 +67,11 @@ class Rereader::Player : public KeptLinesVisitor {
   // What was played since the last that was passed over.
   void cover() {
     if (at_ == from_) return;
-    auto& covered = self_.covered_;
-    if (!covered.empty() && covered.back().second == from_)
-      covered.back().second = at_;
+    auto& covers = self_.covers_;
+    if (!covers.empty() && covers.back().to == from_ && covers.back().is_exact == self_.is_exact_)
+      covers.back().to = at_;
     else
-      covered.emplace_back(from_, at_);
+      covers.push_back({from_, at_, self_.is_exact_});
   }
 
  private:
@@ -75,13 +80,14 @@ class Rereader::Player : public KeptLinesVisitor {
   Rereader& self_;
   std::uint64_t from_;
   std::uint64_t at_ = from_;
-  bool is_all_ = true;
+  bool was_exact_ = self_.is_exact_;
 };
 
 void Rereader::open(const Stretch& stretch) {
   const bool goes_on = reader_ && stretch.before == Before::calls && at_ <= stretch.from_offset &&
                        lines_ <= stretch.lines_before;
   if (!goes_on) {
+    is_exact_ = stretch.from_offset == 0;
     reader_.emplace(Cursor{stretch.from_offset, stretch.lines_before, {}}, stretch.received,
                     noteworthy_);
     reader_->read_lines_only();
@@ -101,7 +107,7 @@ Result<Rereader::Read> Rereader::read(const Stretch& stretch, std::string_view k
     return played.error();
   }
   player.cover();
-  Read read{.batch = reader_->take(), .is_all = player.is_all()};
+  Read read{.batch = reader_->take(), .is_exact = player.was_exact()};
   const Cursor after = reader_->cursor();
   at_ = stretch.to_offset;
   lines_ = after.lines;
@@ -109,10 +115,10 @@ Result<Rereader::Read> Rereader::read(const Stretch& stretch, std::string_view k
   return read;
 }
 
-bool Rereader::covers(std::uint64_t offset) const {
-  const auto after = std::ranges::upper_bound(covered_, offset, {},
-                                              [](const auto& stretch) { return stretch.first; });
-  return after != covered_.begin() && offset < std::prev(after)->second;
+Rereader::Covered Rereader::covered(std::uint64_t offset) const {
+  const auto after = std::ranges::upper_bound(covers_, offset, {}, &Cover::from);
+  if (after == covers_.begin() || offset >= std::prev(after)->to) return Covered::not_at_all;
+  return std::prev(after)->is_exact ? Covered::exactly : Covered::loosely;
 }
 
 }  // namespace faultline

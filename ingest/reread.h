@@ -33,13 +33,16 @@ class Rereader {
   };
 
   struct Read {
-    Batch batch;         // its calls are those that were kept among lines, if any
-    bool is_all = true;  // nothing of the stretch was passed over but calls
+    Batch batch;  // its calls are those that were kept among lines, if any
+    // Nothing of its file was passed over so far but calls: what it tells is all that was told.
+    bool is_exact = true;
   };
   Result<Read> read(const Stretch& stretch, std::string_view kept);
 
-  // Whether the line at this offset was read again, or is known to be a call.
-  bool covers(std::uint64_t offset) const;
+  // How the line at this offset was read again. Loosely: something before it was passed over that
+  // it may go on with, so it may tell less than it did.
+  enum class Covered { not_at_all, loosely, exactly };
+  Covered covered(std::uint64_t offset) const;
 
  private:
   class Player;
@@ -48,9 +51,15 @@ class Rereader {
 
   std::shared_ptr<const Noteworthy> noteworthy_;
   std::optional<Reader> reader_;
-  std::uint64_t at_ = 0;                                          // where the reader stands
-  std::uint64_t lines_ = 0;                                       // lines before it
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> covered_;  // from, to; growing, apart
+  std::uint64_t at_ = 0;     // where the reader stands
+  std::uint64_t lines_ = 0;  // lines before it
+  bool is_exact_ = true;
+  struct Cover {
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    bool is_exact = true;
+  };
+  std::vector<Cover> covers_;  // growing, apart
 };
 
 }  // namespace faultline

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -81,7 +82,7 @@ class SourceReanalysis {
     }
     told_.lines += read->batch.lines;
     told_.bytes += kept.to_offset - kept.from_offset;
-    has_counts_ = has_counts_ && read->is_all;
+    has_counts_ = has_counts_ && read->is_exact;
     covered_bytes_ += kept.to_offset - kept.from_offset;
     add_counts(fresh_, read->batch);
     move_events(read->batch, fresh_);
@@ -108,8 +109,13 @@ class SourceReanalysis {
       event.speaker = index_of(batch.speakers, fresh.speakers[event.speaker]);
       batch.events.push_back(std::move(event));
     };
+    std::unordered_set<std::uint64_t> told_anew;
+    for (const Event& event : fresh_events) told_anew.insert(event.offset);
     for (const Event& event : old.events) {
-      if (rereader_.covers(event.offset)) continue;
+      const Rereader::Covered covered = rereader_.covered(event.offset);
+      if (covered == Rereader::Covered::exactly ||
+          (covered == Rereader::Covered::loosely && told_anew.contains(event.offset)))
+        continue;
       while (next != fresh_events.end() && next->offset < event.offset) add_fresh();
       batch.events.push_back(event);
     }

@@ -59,9 +59,9 @@ void read_and_read_again(std::string_view bytes) {
     for (const Event& event : read->batch.events) {
       bool found = false;
       for (const Event& before : batch.events) found = found || is_same(event, before);
-      expect(found || !read->is_all);
+      expect(found || !read->is_exact);
     }
-    if (read->is_all) expect(read->batch.events.size() == batch.events.size());
+    if (read->is_exact) expect(read->batch.events.size() == batch.events.size());
     if (what == 1) reader.reset();
   }
 }

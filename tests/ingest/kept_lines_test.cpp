@@ -195,8 +195,8 @@ TEST_F(KeptLines, ReadAgainTellWhatIsAskedForNow) {
   EXPECT_EQ(read->batch.events[1].line, 5U);
   EXPECT_EQ(read->batch.lines, before.lines);
   EXPECT_EQ(read->batch.recognized, before.recognized);
-  EXPECT_TRUE(again.covers(log.size() - 1));
-  EXPECT_FALSE(again.covers(log.size()));
+  EXPECT_EQ(again.covered(log.size() - 1), Rereader::Covered::exactly);
+  EXPECT_EQ(again.covered(log.size()), Rereader::Covered::not_at_all);
 }
 
 TEST_F(KeptLines, ReadAgainBehindAGapStandWhereTheyStood) {
@@ -218,8 +218,8 @@ TEST_F(KeptLines, ReadAgainBehindAGapStandWhereTheyStood) {
   ASSERT_EQ(read->batch.events.size(), 1U);
   EXPECT_EQ(read->batch.events[0].line, 3U);
   EXPECT_EQ(read->batch.events[0].offset, 8U);
-  EXPECT_FALSE(again.covers(3));
-  EXPECT_TRUE(again.covers(4));
+  EXPECT_EQ(again.covered(3), Rereader::Covered::not_at_all);
+  EXPECT_EQ(again.covered(4), Rereader::Covered::loosely);
 }
 
 }  // namespace
