@@ -83,6 +83,7 @@ class Check {
       if (diagnosis.status != 200)
         fail("the diagnosis of {} is answered {} {}", job, diagnosis.status, diagnosis.body);
     }
+    for (const auto& [source, held] : held_) check_lines(port, *source, held);
     if (seen != held_.size()) fail("the API knows {} sources, the database {}", seen, held_.size());
   }
 
@@ -192,6 +193,31 @@ class Check {
     says("next_offset", held.read_to);
     says("lines", held.lines);
     says("recognized", held.recognized);
+  }
+
+  // The lines that it shows are those that were sent, each at its number.
+  void check_lines(int port, const SentSource& source, const Held& held) {
+    constexpr std::uint64_t kAround = 20;
+    if (held.lines == 0) return;
+    const std::uint64_t middle = 1 + held.lines / 2;
+    const Answer answer = get(port, fmt::format("/api/v1/jobs/{}/lines?source={}&line={}&around={}",
+                                                source.job, source.name, middle, kAround));
+    if (answer.status != 200)
+      return fail("{}: its lines are answered {} {}", source.name, answer.status, answer.body);
+    std::uint64_t next = middle - std::min(middle - 1, kAround);
+    const std::uint64_t last = std::min(middle + kAround, held.lines);
+    std::size_t at = 0;
+    for (std::uint64_t line = 1; line < next; ++line) at = source.text.find('\n', at) + 1;
+    const json::value value = json::parse(answer.body);
+    for (const json::value& shown : value.at("lines").as_array()) {
+      const std::size_t end = source.text.find('\n', at);
+      if (shown.at("line").to_number<std::uint64_t>() != next ||
+          shown.at("text") != json::string(source.text.substr(at, end - at)))
+        return fail("{}: line {} is shown as {}", source.name, next, json::serialize(shown));
+      at = end + 1;
+      ++next;
+    }
+    if (next != last + 1) fail("{}: line {} is not shown", source.name, next);
   }
 
   const Ledger& ledger_;

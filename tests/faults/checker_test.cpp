@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+
 #include "faults/life.h"
 #include "workshop.h"
 
@@ -81,6 +83,22 @@ TEST(Checker, SeesWhateverIsNotAsItWasAcknowledged) {
     EXPECT_THAT(check_database(life.ledger(), copy, Stage::after_rest),
                 Contains(HasSubstr(c.said)));
   }
+}
+
+// What was sent is compared with what is shown, so another line sent stands for another one shown.
+TEST(Checker, SeesLinesThatAreNotShownAsTheyWereSent) {
+  Workshop workshop;
+  Life life(programs(), workshop.folder() / "life");
+  Random random(1);
+  Verdict verdict;
+  ASSERT_TRUE(life.start(verdict));
+  life.load_for(std::chrono::milliseconds(200), random, verdict);
+  life.go_on_and_check(verdict);
+  ASSERT_THAT(verdict.failures, IsEmpty());
+  Ledger other = life.ledger();
+  for (SentSource& source : other.sources) std::ranges::replace(source.text, '7', '8');
+  EXPECT_THAT(check(other, life.server().database(), life.server().port(), Stage::after_rest),
+              Contains(HasSubstr("is shown as")));
 }
 
 }  // namespace
