@@ -71,25 +71,17 @@ void add_not_understood(const View& view, const std::vector<Finding>& observed,
   }
 }
 
-// What the words tell of happened where the line was printed: to that rank, if to any.
-bool is_of_its_speaker(Cause cause) {
-  const std::string_view name = name_of(cause);
-  return name.starts_with("software.") || name.starts_with("gpu.");
-}
-
-Subject subject_of(const View& view, const Hinted& line, Cause cause) {
+Subject subject_of(const View& view, const Hinted& line) {
   Subject subject;
-  if (!line.host.empty()) subject.hosts = {line.host};
-  if (line.rank >= 0 && is_of_its_speaker(cause)) subject.ranks = {line.rank};
   const WordHints& hints = *view.catalog.hints;
+  const WordHint& hint = hints.all()[line.hint];
   const std::string& text = line.line.text;
-  if (name_of(cause).starts_with("gpu.")) {
-    if (const std::string gpu = hints.gpu_in(text); !gpu.empty())
-      subject.gpus = {gpu_name(line.host, normal_pci(gpu).value_or(gpu))};
-  } else if (name_of(cause).starts_with("network.")) {
-    if (const std::string nic = hints.nic_in(text); !nic.empty())
-      subject.nics = {gpu_name(line.host, nic)};
-  }
+  if (!line.host.empty()) subject.hosts = {line.host};
+  if (line.rank >= 0 && hint.names_rank) subject.ranks = {line.rank};
+  if (const std::string gpu = hint.names_gpu ? hints.gpu_in(text) : ""; !gpu.empty())
+    subject.gpus = {gpu_name(line.host, normal_pci(gpu).value_or(gpu))};
+  if (const std::string nic = hint.names_nic ? hints.nic_in(text) : ""; !nic.empty())
+    subject.nics = {gpu_name(line.host, nic)};
   return subject;
 }
 
@@ -112,7 +104,7 @@ Suspicion suspicion_of_words(const View& view, Cause cause, const std::vector<Hi
                "own makes it known from then on.",
        .where = first.host,
        .command = {}});
-  finding.subject = subject_of(view, first, cause);
+  finding.subject = subject_of(view, first);
   return suspicion;
 }
 

@@ -101,11 +101,21 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
   };
   const auto read_hint = [&](const YAML::Node& node) {
     WordHint& hint = hints.emplace_back();
+    std::vector<std::string> groups_of_it;
     std::vector<std::string> names;
-    file.read_fields(node, "a hint",
-                     {needed("class", hint.cause), needed("about", hint.about),
-                      needed("words", names), needed("samples", hint.samples)});
-    for (const std::string& group : names) {
+    file.read_fields(
+        node, "a hint",
+        {needed("class", hint.cause), needed("about", hint.about), maybe("names", names),
+         needed("words", groups_of_it), needed("samples", hint.samples)});
+    for (const std::string& name : names) {
+      const std::pair<std::string_view, bool*> known[] = {
+          {"rank", &hint.names_rank}, {"gpu", &hint.names_gpu}, {"nic", &hint.names_nic}};
+      const auto found = std::ranges::find(known, name, &std::pair<std::string_view, bool*>::first);
+      if (found == std::ranges::end(known))
+        file.place(node).refuse(fmt::format("names \"{}\" is unknown; use rank, gpu or nic", name));
+      *found->second = true;
+    }
+    for (const std::string& group : groups_of_it) {
       const auto known = groups.find(group);
       if (known == groups.end())
         file.place(node).refuse(

@@ -17,6 +17,10 @@ struct WordHint {
   std::string about;               // "a disk or its file system"
   std::vector<std::size_t> words;  // of each of these groups one must stand in the line
   std::vector<std::string> samples;
+  // What its line may name: the rank that printed it, or a part in its words.
+  bool names_rank = false;
+  bool names_gpu = false;
+  bool names_nic = false;
 };
 
 // Patterns of RE2, whatever the case.
