@@ -82,6 +82,7 @@ constexpr Parser kParsers[] = {
     {"pals", ": rank ", parse_pals_exit, true},
     {"deepspeed", " exits with return code = ", parse_deepspeed_exit, true},
     {"deepspeed", " exits successfully.", parse_deepspeed_exit, true},
+    {"paddle", " status failed cmd ", parse_paddle_exit, true},
     {"slurmctld", " responding", parse_slurmctld, true},
     {"slurmctld", " rebooted", parse_slurmctld, true},
     {"slurmctld", " set to", parse_slurmctld, true},

@@ -181,6 +181,23 @@ bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings)
   return true;
 }
 
+// Container rank 0 status failed cmd ['/usr/bin/python3', '-u', 'train.py'] code -15 log
+// log/worker.0
+bool parse_paddle_exit(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kLine(
+      R"(^Container rank (\d+) status failed cmd \[.*\] code (-?\d+) (?:log|env) )");
+  std::string_view rank;
+  std::string_view code;
+  if (!kLine.find(text, &rank, &code)) return false;
+  const auto of = number_in<int>(rank);
+  const auto number = number_in<int>(code);
+  if (!of || !number || *number == 0) return false;
+  ProcessExit exit{.teller = "paddle", .ranks = {*of}};
+  set_exit_code(exit, *number);
+  readings.push_back({.fact = std::move(exit)});
+  return true;
+}
+
 // job.sh: line 15: 259449 Killed                  ./train
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings) {
   static const Pattern kLine(

@@ -12,6 +12,7 @@ namespace faultline {
 bool parse_torchrun_agent(std::string_view text, std::vector<Reading>& readings);
 bool parse_srun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_paddle_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);

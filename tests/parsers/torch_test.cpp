@@ -202,6 +202,21 @@ TEST(TorchLines, BarriersAndParameters) {
         {UnusedParameters{.rank = 1, .names = {"aux_head.weight", "aux_head.bias"}}}}});
 }
 
+TEST(ProcessExit, OfPaddlesLauncherNamesTheRankAndTheSignal) {
+  std::vector<Reading> readings;
+  const char* line =
+      "Container rank 3 status failed cmd ['/usr/bin/python3', '-u', 'train.py'] code -9 log "
+      "log/workerlog.3 ";
+  ASSERT_TRUE(parse_paddle_exit(line, readings));
+  ASSERT_EQ(readings.size(), 1U);
+  EXPECT_EQ(std::get<ProcessExit>(readings[0].fact),
+            (ProcessExit{.teller = "paddle", .ranks = {3}, .exit_code = -9, .signal = 9}));
+  readings.clear();
+  EXPECT_FALSE(parse_paddle_exit(
+      "Container rank 3 status failed cmd ['python3'] code 0 log log/workerlog.3 ", readings));
+  EXPECT_FALSE(parse_paddle_exit("Container rank 3 status running cmd ['python3']", readings));
+}
+
 TEST(LauncherLines, WhoEndedAndHow) {
   expect_all<Fact>(
       parse_torchrun_agent,
