@@ -41,7 +41,7 @@ std::string summary_of(Store& store, const std::string& name, const Catalog& cat
 void reanalyze_job(Store& store, const std::string& job, const Catalog& catalog,
                    const std::shared_ptr<const Noteworthy>& asked) {
   const ReanalysisTold told = reanalyze(store, job, asked);
-  if (told.lines == 0) {
+  if (told.lines == 0 && told.damaged == 0) {
     fmt::print("{}: none of its lines are kept\n", job);
     return;
   }
@@ -53,7 +53,7 @@ void reanalyze_job(Store& store, const std::string& job, const Catalog& catalog,
     fmt::print("  {}\n", shown(summary_of(store, job, catalog), 1000));
 }
 
-void reanalyze_jobs(const ReanalyzeOptions& options) {
+bool reanalyze_jobs(const ReanalyzeOptions& options) {
   const std::filesystem::path file = std::filesystem::path(options.data) / kDatabase;
   if (!std::filesystem::exists(file))
     throw std::runtime_error(
@@ -67,7 +67,14 @@ void reanalyze_jobs(const ReanalyzeOptions& options) {
     if (options.job.empty() || job.name == options.job) jobs.push_back(job.name);
   if (jobs.empty() && !options.job.empty())
     throw std::runtime_error(fmt::format("{}: there is no job \"{}\"", file.string(), options.job));
-  for (const std::string& job : jobs) reanalyze_job(store, job, catalog, asked);
+  bool all_good = true;
+  for (const std::string& job : jobs) try {
+      reanalyze_job(store, job, catalog, asked);
+    } catch (const std::exception& failure) {  // of that job; others are as they should be
+      fmt::print(stderr, "faultline: {}: {}\n", job, failure.what());
+      all_good = false;
+    }
+  return all_good;
 }
 
 }  // namespace
@@ -89,8 +96,7 @@ void add_reanalyze_command(CLI::App& app, int& exit_code) {
       "  curl -X POST http://localhost:8686/api/v1/jobs/NAME/reanalyze");
   command->callback([options, &exit_code] {
     try {
-      reanalyze_jobs(*options);
-      exit_code = kExitGood;
+      exit_code = reanalyze_jobs(*options) ? kExitGood : kExitError;
     } catch (const std::exception& failure) {
       fmt::print(stderr, "faultline: {}\n", failure.what());
       exit_code = kExitError;

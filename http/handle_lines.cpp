@@ -55,7 +55,12 @@ Response show_lines(const Request& request, Services& services) {
 
 Response reanalyze_job(const Request& request, Services& services) {
   const std::string& job = request.path_value("job");
-  const std::optional<ReanalysisTold> told = services.jobs.reanalyze(job);
+  const auto [told, is_busy] = services.jobs.reanalyze(job);
+  if (is_busy)
+    return problem_response(
+        Problem{.status = 503,
+                .detail = "another job is being read again, or shortened; ask again soon",
+                .headers = {{"Retry-After", "5"}}});
   if (!told) {
     if (const auto why = services.jobs.set_aside(job))
       return problem_response(Error{Error::Kind::conflict, "the job is set aside: " + *why});

@@ -27,6 +27,9 @@ class Documents {
 
   bool is_open() const { return !open_.empty(); }
 
+  // Also one whose lines stand among all others.
+  bool is_underway() const { return is_open() || beside_ != nullptr; }
+
   // Whether a line would be read as part of a document, by what is known before it is read.
   bool wants(std::string_view text) const;
 

@@ -49,8 +49,10 @@ void visit_next(ByteReader& in, KeptLinesVisitor& visitor) {
   switch (static_cast<Mark>(in.byte())) {
     case Mark::text:
       return visitor.text(in.text());
-    case Mark::rest:
-      return visitor.rest(in.text());
+    case Mark::rest: {
+      const bool counted = in.byte() != 0;
+      return visitor.rest(in.text(), counted);
+    }
     case Mark::hidden_line: {
       const std::uint64_t bytes = in.number();
       return visitor.hidden_line(in.text(), bytes);
@@ -111,10 +113,11 @@ void LineKeeper::piece(std::string_view text) {
   text_ += text;
 }
 
-void LineKeeper::rest(std::string_view text, bool ends) {
+void LineKeeper::rest(std::string_view text, bool ends, bool counted) {
   only_calls_ = false;
   end_all();
   write(out_, Mark::rest);
+  out_.byte(counted ? 1 : 0);
   std::string more(text);
   if (ends) more += '\n';
   out_.text(more);

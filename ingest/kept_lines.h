@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -28,9 +27,9 @@ class LineKeeper {
   // A line with its newline, of which secrets are hidden; `bytes`: how long it was.
   void line(std::string_view text, std::uint64_t bytes);
   // The beginning of a line that is not complete; nothing is hidden in it. And more of such a line;
-  // `ends`: with its newline.
+  // `ends`: with its newline; `counted`: as a line already.
   void piece(std::string_view text);
-  void rest(std::string_view text, bool ends);
+  void rest(std::string_view text, bool ends, bool counted);
   void blank(std::uint64_t lines);
   void calls(LineSpan span);
   void passed(LineSpan span);
@@ -63,7 +62,7 @@ class KeptLinesVisitor {
   virtual ~KeptLinesVisitor() = default;
   virtual void text(std::string_view bytes) = 0;  // as it was read, newlines and all
   // Goes on with what came before, and makes no sense without.
-  virtual void rest(std::string_view bytes) = 0;
+  virtual void rest(std::string_view bytes, bool counted) = 0;
   virtual void hidden_line(std::string_view text, std::uint64_t bytes) = 0;  // without its newline
   virtual void blank(std::uint64_t lines) = 0;
   virtual void calls(LineSpan span) = 0;

@@ -161,12 +161,14 @@ Batch LineReader::take() {
 }
 
 LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool counted) {
-  searched_ = is_hidden_ = false;
+  searched_ = is_hidden_ = row_is_hidden_ = false;
   if (!rows_.is_watching()) return read_line(line, end, counted);
   LinePlace place = line;
-  hide_secrets(place);
+  searched_ = true;
+  row_is_hidden_ = wanted_.hides(line.text, false, in_key_, hidden_row_);
+  if (row_is_hidden_) place.text = hidden_row_;
   has_joined_ = has_joined_this_ = false;
-  has_hidden_ = is_hidden_;
+  has_hidden_ = row_is_hidden_;
   Read read = read_row(place, end, counted);
   read.waits = rows_.is_open();
   read.is_row = has_joined_this_ || read.waits;
@@ -253,9 +255,11 @@ LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counte
     return {
         .told = facts_ != facts_before, .counted = true, .is_call = calls_told_ != calls_before};
   }
-  const bool is_alone = !documents_.is_open();
+  const bool is_alone = !documents_.is_underway();
   hide_secrets(place);
-  for (const Message& message : unwrapper_.unwrap(place.text)) read_message(message, place);
+  const std::span<const Message> messages = unwrapper_.unwrap(place.text);
+  const bool is_one = messages.size() == 1;
+  for (const Message& message : messages) read_message(message, place);
   forget_warning_that_ended(place.number);
   if (!counted_ && place.text.find('\0') != std::string_view::npos) {
     counted_ = true;
@@ -263,7 +267,8 @@ LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counte
   }
   return {.told = facts_ != facts_before,
           .counted = counted_,
-          .is_call = is_alone && calls_told_ == calls_before + 1 && facts_ == facts_before + 1};
+          .is_call =
+              is_alone && is_one && calls_told_ == calls_before + 1 && facts_ == facts_before + 1};
 }
 
 // A line may hold several messages, and yet is one line: the first that is recognized counts.

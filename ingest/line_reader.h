@@ -54,6 +54,7 @@ class LineReader {
 
   // Of the line that was read last: as it may be kept.
   std::string_view without_secrets_as_read(std::string_view line) const {
+    if (row_is_hidden_) return hidden_row_;
     return is_hidden_ ? std::string_view(hidden_) : line;
   }
 
@@ -148,10 +149,12 @@ class LineReader {
   void keep_trouble(const Message& message, const LinePlace& place);
 
   WantedRemarks wanted_;
-  std::string hidden_;      // the line in hand without its secrets
-  bool searched_ = false;   // the line in hand is searched for secrets
-  bool is_hidden_ = false;  // and some were found
-  bool in_key_ = false;     // the line before is of a private key that goes on
+  std::string hidden_;          // the line in hand without its secrets
+  bool searched_ = false;       // the line in hand is searched for secrets
+  bool is_hidden_ = false;      // and some were found
+  std::string hidden_row_;      // a row by itself; joining others has hidden_ for itself
+  bool row_is_hidden_ = false;  // secrets were found in it
+  bool in_key_ = false;         // the line before is of a private key that goes on
   WrappedRows rows_;
   bool has_joined_ = false;  // rows, in this read; so the next two
   bool has_joined_this_ = false;

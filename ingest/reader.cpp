@@ -296,7 +296,7 @@ class Reader::Impl {
     if (kept_a_piece_ && begun <= line.size()) {
       const std::string_view rest = line.substr(begun);
       if (line_reader_.without_secrets(line) == line) {
-        keeper_->rest(rest, true);
+        keeper_->rest(rest, true, tail_counted_);
         return;
       }
     }
@@ -325,7 +325,7 @@ class Reader::Impl {
     kept_a_piece_ = !tail.empty() && goes_on && !line_reader_.is_joining() &&
                     line_start_ + tail.size() == end && line_reader_.without_secrets(tail) == tail;
     if (kept_a_piece_ && begun > 0)
-      keeper_->rest(tail.substr(begun), false);
+      keeper_->rest(tail.substr(begun), false, tail_counted_);
     else if (kept_a_piece_)
       keeper_->piece(tail);
     else

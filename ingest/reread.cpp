@@ -7,7 +7,8 @@ namespace faultline {
 
 class Rereader::Player : public KeptLinesVisitor {
  public:
-  Player(Rereader& self, std::uint64_t from) : self_(self), from_(from) {}
+  Player(Rereader& self, const Stretch& stretch)
+      : self_(self), from_(stretch.from_offset), to_(stretch.to_offset) {}
 
   bool was_exact() const { return was_exact_; }
 
@@ -16,9 +17,9 @@ class Rereader::Player : public KeptLinesVisitor {
     at_ += bytes.size();
   }
 
-  void rest(std::string_view bytes) override {
+  void rest(std::string_view bytes, bool counted) override {
     if (reader().is_within_a_line()) return text(bytes);
-    passed({.lines = bytes.ends_with('\n') ? 1U : 0U, .bytes = bytes.size()});
+    passed({.lines = bytes.ends_with('\n') && !counted ? 1U : 0U, .bytes = bytes.size()});
   }
 
   void hidden_line(std::string_view text, std::uint64_t bytes) override {
@@ -28,6 +29,7 @@ class Rereader::Player : public KeptLinesVisitor {
 
   void blank(std::uint64_t lines) override {
     constexpr std::uint64_t kAtOnce = 65536;
+    if (lines > to_ - std::min(at_, to_)) throw BadBytes("has more lines than bytes");
     at_ += lines;
     const std::string some(static_cast<std::size_t>(std::min(lines, kAtOnce)), '\n');
     for (; lines >= some.size() && !some.empty(); lines -= some.size()) reader().feed(some);
@@ -44,7 +46,8 @@ class Rereader::Player : public KeptLinesVisitor {
     reader().pass(span);
     at_ += span.bytes;
     from_ = at_;
-    self_.is_exact_ = was_exact_ = false;
+    self_.loosen();
+    was_exact_ = false;
   }
 
   void begin_body(Timestamp received) override {
@@ -57,7 +60,7 @@ class Rereader::Player : public KeptLinesVisitor {
     reader().begin_file();
     cover();
     from_ = at_;
-    self_.is_exact_ = true;
+    self_.begin_file();
   }
   void set_boot_time(Timestamp boot_time) override { reader().set_boot_time(boot_time); }
   void settle() override { reader().settle(); }
@@ -68,7 +71,7 @@ class Rereader::Player : public KeptLinesVisitor {
   void cover() {
     if (at_ == from_) return;
     auto& covers = self_.covers_;
-    if (!covers.empty() && covers.back().to == from_ && covers.back().is_exact == self_.is_exact_)
+    if (covers.size() > self_.first_of_file_ && covers.back().to == from_)
       covers.back().to = at_;
     else
       covers.push_back({from_, at_, self_.is_exact_});
@@ -79,15 +82,28 @@ class Rereader::Player : public KeptLinesVisitor {
 
   Rereader& self_;
   std::uint64_t from_;
+  std::uint64_t to_;
   std::uint64_t at_ = from_;
   bool was_exact_ = self_.is_exact_;
 };
+
+// What is told of a line may be told late, and with it a line that was passed over: of the whole
+// file it is not known any more that all was told again.
+void Rereader::loosen() {
+  is_exact_ = false;
+  for (std::size_t i = first_of_file_; i < covers_.size(); ++i) covers_[i].is_exact = false;
+}
+
+void Rereader::begin_file() {
+  is_exact_ = true;
+  first_of_file_ = covers_.size();
+}
 
 void Rereader::open(const Stretch& stretch) {
   const bool goes_on = reader_ && stretch.before == Before::calls && at_ <= stretch.from_offset &&
                        lines_ <= stretch.lines_before;
   if (!goes_on) {
-    is_exact_ = stretch.from_offset == 0;
+    if (stretch.from_offset > 0) loosen();
     reader_.emplace(Cursor{stretch.from_offset, stretch.lines_before, {}}, stretch.received,
                     noteworthy_);
     reader_->read_lines_only();
@@ -100,19 +116,27 @@ void Rereader::open(const Stretch& stretch) {
 
 Result<Rereader::Read> Rereader::read(const Stretch& stretch, std::string_view kept) {
   open(stretch);
-  Player player(*this, stretch.from_offset);
-  const Result<void> played = read_kept_lines(kept, player);
-  if (!played) {
-    reader_.reset();
-    return played.error();
+  const std::size_t covers = covers_.size();
+  const Cover last = covers_.empty() ? Cover{} : covers_.back();
+  Player player(*this, stretch);
+  Result<void> played = read_kept_lines(kept, player);
+  Read read;
+  if (played) {
+    player.cover();
+    read = {.batch = reader_->take(), .is_exact = player.was_exact()};
+    const Cursor after = reader_->cursor();
+    at_ = stretch.to_offset;
+    lines_ = after.lines;
+    if (after.offset != stretch.to_offset)
+      played = Error{Error::Kind::invalid_input, "is of other lines than it says"};
   }
-  player.cover();
-  Read read{.batch = reader_->take(), .is_exact = player.was_exact()};
-  const Cursor after = reader_->cursor();
-  at_ = stretch.to_offset;
-  lines_ = after.lines;
-  if (after.offset != stretch.to_offset) reader_.reset();  // it is not what was said of it
-  return read;
+  if (played) return read;
+  covers_.resize(covers);
+  if (covers > 0) covers_.back() = last;
+  first_of_file_ = std::min(first_of_file_, covers);
+  loosen();
+  reader_.reset();
+  return played.error();
 }
 
 Rereader::Covered Rereader::covered(std::uint64_t offset) const {

@@ -48,6 +48,8 @@ class Rereader {
   class Player;
 
   void open(const Stretch& stretch);
+  void loosen();
+  void begin_file();
 
   std::shared_ptr<const Noteworthy> noteworthy_;
   std::optional<Reader> reader_;
@@ -59,7 +61,8 @@ class Rereader {
     std::uint64_t to = 0;
     bool is_exact = true;
   };
-  std::vector<Cover> covers_;  // growing, apart
+  std::vector<Cover> covers_;      // growing, apart
+  std::size_t first_of_file_ = 0;  // index into covers_
 };
 
 }  // namespace faultline

@@ -18,15 +18,20 @@ class Shower : public KeptLinesVisitor {
 
   // What comes next stands behind so many lines.
   void begin(const KeptLines& kept) {
-    if (began_ && kept.lines_before > lines_)
-      show(kept.follows ? ShownLines::What::calls : ShownLines::What::not_kept,
+    if (kept.lines_before > lines_)
+      show(kept.follows && began_ ? ShownLines::What::calls : ShownLines::What::not_kept,
            kept.lines_before - lines_);
     if (!began_ || kept.lines_before != lines_) open_.reset();
     lines_ = kept.lines_before;
     began_ = true;
   }
 
-  std::vector<ShownLines> take() { return std::move(shown_); }
+  // Behind what is kept there are so many lines in all.
+  std::vector<ShownLines> take(std::uint64_t lines, ShownLines::What behind) {
+    end_open_line();
+    if (lines > lines_) show(behind, lines - lines_);
+    return std::move(shown_);
+  }
 
   void text(std::string_view bytes) override {
     while (!bytes.empty()) {
@@ -41,10 +46,10 @@ class Shower : public KeptLinesVisitor {
     }
   }
 
-  void rest(std::string_view bytes) override {
+  void rest(std::string_view bytes, bool counted) override {
     if (open_) return text(bytes);
-    if (std::exchange(is_counted_, false)) return;  // it was shown as far as it had come
-    if (bytes.ends_with('\n')) show(ShownLines::What::not_kept, 1);
+    // One that is counted was shown as far as it had come.
+    if (bytes.ends_with('\n') && !counted) show(ShownLines::What::not_kept, 1);
   }
 
   void hidden_line(std::string_view line, std::uint64_t /*bytes*/) override {
@@ -53,7 +58,14 @@ class Shower : public KeptLinesVisitor {
   }
 
   void blank(std::uint64_t lines) override {
-    for (; lines > 0; --lines) text("\n");
+    if (lines > 0 && open_) {
+      end_line();
+      --lines;
+    }
+    for (std::uint64_t line = std::max(lines_ + 1, first_); line <= std::min(lines_ + lines, last_);
+         ++line)
+      shown_.push_back({ShownLines::What::line, line, line, {}});
+    lines_ += lines;
   }
 
   void calls(LineSpan span) override { show(ShownLines::What::calls, span.lines); }
@@ -64,10 +76,7 @@ class Shower : public KeptLinesVisitor {
   }
 
   void begin_body(Timestamp /*received*/) override {}
-  void begin_file() override {
-    end_open_line();
-    is_counted_ = false;
-  }
+  void begin_file() override { end_open_line(); }
   void set_boot_time(Timestamp /*boot_time*/) override {}
   void settle() override {}
   void finish() override {}
@@ -76,9 +85,7 @@ class Shower : public KeptLinesVisitor {
  private:
   bool is_wanted(std::uint64_t line) const { return line >= first_ && line <= last_; }
 
-  // Nothing was to follow, but something may.
   void end_open_line() {
-    is_counted_ = open_.has_value();
     if (open_) end_line();
   }
 
@@ -107,7 +114,6 @@ class Shower : public KeptLinesVisitor {
   bool began_ = false;
   std::uint64_t lines_ = 0;          // before what comes next
   std::optional<std::string> open_;  // the line that it goes on with
-  bool is_counted_ = false;          // the line that may go on
   std::vector<ShownLines> shown_;
 };
 
@@ -116,13 +122,20 @@ class Shower : public KeptLinesVisitor {
 std::vector<ShownLines> lines_around(Store& store, const std::string& job,
                                      const std::string& source, std::uint64_t line,
                                      std::uint64_t around) {
-  const std::uint64_t first = line - std::min(line - 1, around);
-  Shower shower(first, line + around);
-  for (const KeptLines& kept : store.kept_lines(job, source, first, line + around)) {
+  const std::optional<StoredSource> stored = store.source(job, source);
+  if (!stored) return {};
+  const LineRange wanted{
+      .first = line - std::min(line - 1, around), .line = line, .last = line + around};
+  Shower shower(wanted.first, wanted.last);
+  bool is_whole = true;
+  store.visit_kept_lines(job, source, wanted, [&](const KeptLines& kept) {
+    if (!is_whole) return;
     shower.begin(kept);
-    if (!read_kept_lines(kept.content, shower)) break;  // it is damaged
-  }
-  return shower.take();
+    is_whole = static_cast<bool>(read_kept_lines(kept.content, shower));
+  });
+  const bool are_calls = is_whole && stored->kept_to == stored->position.offset;
+  return shower.take(stored->position.lines,
+                     are_calls ? ShownLines::What::calls : ShownLines::What::not_kept);
 }
 
 }  // namespace faultline

@@ -68,9 +68,13 @@ class LiveJobs {
 
   bool keeps_lines() const { return settings_.keeps_lines; }
 
+  struct Reanalyzed {
+    std::optional<ReanalysisTold> told;  // nothing: there is no such job, or it is set aside
+    bool is_busy = false;                // stored batches are being rewritten; another time
+  };
   // Reads the kept lines of the job again, with the catalog that is in force. Its answers follow
-  // soon. Nothing: there is no such job, or it is set aside.
-  std::optional<ReanalysisTold> reanalyze(const std::string& job);
+  // soon.
+  Reanalyzed reanalyze(const std::string& job);
 
   OpenSources& open_sources() { return open_sources_; }
   const LiveCatalog& catalog() const { return catalog_; }

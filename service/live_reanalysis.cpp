@@ -1,4 +1,6 @@
 // LiveJobs: a job's lines are read again.
+#include <memory>
+#include <mutex>
 #include <thread>
 
 #include "service/asked_lines.h"
@@ -8,22 +10,28 @@
 namespace faultline {
 
 // What is in memory goes on without it until the job is read anew from the store.
-std::optional<ReanalysisTold> LiveJobs::reanalyze(const std::string& name) {
-  ReanalysisTold told;
+LiveJobs::Reanalyzed LiveJobs::reanalyze(const std::string& name) {
+  Reanalyzed done;
   {
-    const std::lock_guard lock(rewriting_mutex_);
+    // One at a time: each keeps a thread for as long as it takes.
+    const std::unique_lock lock(rewriting_mutex_, std::try_to_lock);
+    if (!lock) return {.is_busy = true};
     const std::shared_ptr<Job> job = find(name);
-    if (!job || !why_set_aside(*job).empty()) return std::nullopt;
-    told = faultline::reanalyze(store_, name, std::make_shared<const AskedLines>(catalog_),
-                                [&job] { return !job->is_forgotten; });
-    const std::lock_guard aside(job->set_aside_mutex);
-    job->read_anew_at = steady_now();
+    if (!job || !why_set_aside(*job).empty()) return done;
+    // Also if it fails in the midst: some of it may be stored.
+    const auto read_anew = [](Job* changed) {
+      const std::lock_guard aside(changed->set_aside_mutex);
+      changed->read_anew_at = steady_now();
+    };
+    const std::unique_ptr<Job, decltype(read_anew)> at_end(job.get(), read_anew);
+    done.told = faultline::reanalyze(store_, name, std::make_shared<const AskedLines>(catalog_),
+                                     [this, &job] { return !job->is_forgotten && !is_stopping(); });
   }
   // Others may have it for a moment; who has it for longer leaves it to the housekeeping.
   constexpr int kTries = 50;
   for (int i = 0; i < kTries && !rest(name); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  return told;
+  return done;
 }
 
 }  // namespace faultline

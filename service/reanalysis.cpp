@@ -1,6 +1,9 @@
 #include "service/reanalysis.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -14,27 +17,48 @@ namespace {
 // What was changed is stored when it takes so much.
 constexpr std::size_t kMostAtOnce = std::size_t{32} << 20;
 
+const Speaker& speaker_of(const Event& event, const Batch& batch) {
+  static const Speaker kNobody;
+  return event.speaker < batch.speakers.size() ? batch.speakers[event.speaker] : kNobody;
+}
+
 // An event by itself: its speaker by name, wherever it stands in its batch.
 bool is_same(const Event& event, const Batch& batch, const Event& other, const Batch& others) {
-  const auto speaker = [](const Event& of, const Batch& in) {
-    return of.speaker < in.speakers.size() ? in.speakers[of.speaker] : Speaker{};
-  };
   return event.line == other.line && event.offset == other.offset && event.time == other.time &&
          event.text == other.text && event.fact == other.fact &&
-         speaker(event, batch) == speaker(other, others);
+         speaker_of(event, batch) == speaker_of(other, others);
 }
 
-// Batches keep what others point at by its index.
-std::uint32_t index_of(std::vector<Speaker>& speakers, const Speaker& wanted) {
-  const auto found = std::ranges::find(speakers, wanted);
-  const auto index = static_cast<std::uint32_t>(found - speakers.begin());
-  if (found == speakers.end()) speakers.push_back(wanted);
-  return index;
-}
+// Batches keep what others point at by its index: those of one batch in another, to which they are
+// added as they are asked for.
+class SpeakersIn {
+ public:
+  explicit SpeakersIn(Batch& to) : to_(to) {
+    for (std::size_t i = 0; i < to.speakers.size(); ++i)
+      known_.emplace(key(to.speakers[i]), static_cast<std::uint32_t>(i));
+  }
+
+  std::uint32_t index_of(const Speaker& speaker) {
+    const auto [at, is_new] =
+        known_.emplace(key(speaker), static_cast<std::uint32_t>(to_.speakers.size()));
+    if (is_new) to_.speakers.push_back(speaker);
+    return at->second;
+  }
+
+ private:
+  using Key = std::tuple<std::string, std::int64_t, int, int>;
+  static Key key(const Speaker& speaker) {
+    return {speaker.host, speaker.pid, speaker.device, speaker.rank};
+  }
+
+  Batch& to_;
+  std::map<Key, std::uint32_t> known_;
+};
 
 void move_events(Batch& from, Batch& to) {
+  SpeakersIn speakers(to);
   for (Event& event : from.events) {
-    event.speaker = index_of(to.speakers, from.speakers[event.speaker]);
+    event.speaker = speakers.index_of(speaker_of(event, from));
     to.events.push_back(std::move(event));
   }
   from.events.clear();
@@ -104,9 +128,10 @@ class SourceReanalysis {
     batch.events.clear();
     std::vector<Event> fresh_events = std::exchange(fresh.events, {});
     auto next = fresh_events.begin();
+    SpeakersIn speakers(batch);
     const auto add_fresh = [&] {
       Event event = std::move(*next++);
-      event.speaker = index_of(batch.speakers, fresh.speakers[event.speaker]);
+      event.speaker = speakers.index_of(speaker_of(event, fresh));
       batch.events.push_back(std::move(event));
     };
     std::unordered_set<std::uint64_t> told_anew;
@@ -177,6 +202,7 @@ ReanalysisTold reanalyze(Store& store, const std::string& job,
     bytes = 0;
   };
   for (const StoredSource& source : store.sources(job)) {
+    if (!wanted()) break;
     SourceReanalysis reanalysis(noteworthy, told);
     const std::uint64_t lines_before = told.lines;
     told.damaged += store.walk_kept_lines(

@@ -25,7 +25,7 @@ void Retention::apply(SteadyTime now) {
   next_ = now + between;
   const Timestamp today = utc_now();
   if (settings_.jobs.count() > 0) forget_old_jobs(today);
-  if (settings_.lines > 0) store_.drop_old_lines(settings_.lines);
+  store_.drop_old_lines(settings_.lines);
   if (settings_.bytes > 0) forget_jobs_for_room(today);
   if (settings_.findings.count() > 0)
     metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings_.findings));

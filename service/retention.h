@@ -19,7 +19,7 @@ struct RetentionSettings {
   std::chrono::seconds jobs{};      // since something came of them
   std::chrono::seconds findings{};  // since they ended
   std::uint64_t bytes = 0;          // of all that is stored
-  std::uint64_t lines = 0;          // bytes of the lines that are kept of a job
+  std::uint64_t lines = 0;          // of the lines that are kept of a job; 0: none are
 };
 
 class Retention {

@@ -261,8 +261,7 @@ std::optional<StoredBatch> select_stored_batch(Database& database, std::int64_t 
   return std::move(stored->told);
 }
 
-void replace_batch(Database& database, const ChangedBatch& changed) {
-  const std::string content = encode_batch(changed.batch);
+void replace_batch(Database& database, const ChangedBatch& changed, std::string_view content) {
   database.run("UPDATE batches SET content = ? WHERE id = ?", Blob{content}, changed.number);
   if (database.number("SELECT changes()") == 0) return;
   database.run("DELETE FROM events WHERE batch = ?", changed.number);

@@ -32,7 +32,8 @@ std::vector<DamagedSource> replay_batches(
 std::optional<StoredBatch> select_stored_batch(Database& database, std::int64_t number);
 
 // In place of what it told before; nothing, if it is there no more.
-void replace_batch(Database& database, const ChangedBatch& changed);
+// `content` is the encoded batch.
+void replace_batch(Database& database, const ChangedBatch& changed, std::string_view content);
 
 bool was_received_after(Database& database, std::string_view job, Timestamp time);
 

@@ -1,6 +1,7 @@
 #include "store/kept_lines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "store/batches.h"
@@ -10,6 +11,8 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kMostContent = std::size_t{256} << 20;
+// Of a row beside its content, about.
+constexpr std::uint64_t kBytesOfRow = 64;
 
 constexpr std::string_view kColumns =
     "SELECT batch, from_offset, to_offset, lines_before, follows, received, content "
@@ -44,13 +47,20 @@ std::vector<std::int64_t> numbers(Database& database, std::string_view sql,
   return numbers;
 }
 
-// Nothing: it is damaged. No answer depends on it.
-std::optional<KeptLines> select_one(Database& database, std::int64_t batch) try {
+struct Selected {
+  std::optional<KeptLines> kept;
+  bool is_damaged = false;  // no answer depends on it
+};
+
+// Neither: it went meanwhile.
+Selected select_one(Database& database, std::int64_t batch) try {
   Query row = database.query(std::string(kColumns) + "WHERE batch = ?", batch);
-  if (!row.next()) return std::nullopt;
-  return kept_of(row);
+  if (!row.next()) return {};
+  Selected selected{.kept = kept_of(row)};
+  selected.is_damaged = !selected.kept;
+  return selected;
 } catch (const StoreError&) {
-  return std::nullopt;
+  return {.is_damaged = true};
 }
 
 }  // namespace
@@ -61,7 +71,7 @@ void keep_lines(Database& database, const AdvancedSource& source, const Commit& 
   const bool follows = source.kept_to == batch.from_offset;
   if (content.empty() && !follows) return;
   database.run("UPDATE sources SET kept_to = ?, kept_bytes = kept_bytes + ? WHERE id = ?",
-               batch.to_offset, content.size(), source.id);
+               batch.to_offset, content.empty() ? 0 : content.size() + kBytesOfRow, source.id);
   if (content.empty()) return;
   database.run(
       "INSERT INTO kept_lines (batch, source, from_offset, to_offset, lines_before, follows, "
@@ -86,14 +96,14 @@ std::size_t walk_kept_lines(Database& database, std::string_view job, std::strin
   for (const std::int64_t batch : batches) {
     bool is_kept = false;
     for (; next != kept.end() && *next <= batch; ++next) {
-      std::optional<KeptLines> lines = select_one(database, *next);
-      if (!lines) {
-        ++damaged;
+      Selected lines = select_one(database, *next);
+      if (!lines.kept) {
+        damaged += lines.is_damaged ? 1 : 0;
         has_gap = true;
         continue;
       }
-      lines->follows = lines->follows && !std::exchange(has_gap, false);
-      on_lines(*lines);
+      lines.kept->follows = lines.kept->follows && !std::exchange(has_gap, false);
+      on_lines(*lines.kept);
       is_kept = true;
     }
     if (!is_kept) continue;
@@ -103,27 +113,30 @@ std::size_t walk_kept_lines(Database& database, std::string_view job, std::strin
 }
 
 // A line may have begun in the row before that in which it is complete.
-std::vector<KeptLines> select_kept_lines(Database& database, std::string_view job,
-                                         std::string_view source, std::uint64_t first_line,
-                                         std::uint64_t last_line) {
-  constexpr int kMost = 64;
-  std::vector<KeptLines> found;
+void visit_kept_lines(Database& database, std::string_view job, std::string_view source,
+                      const LineRange& wanted, const std::function<void(const KeptLines&)>& visit) {
+  constexpr int kMost = 512;  // each way
   const std::optional<std::int64_t> id = id_of(database, job, source);
-  if (!id) return found;
-  const std::vector<std::int64_t> rows =
-      numbers(database,
-              "SELECT batch FROM kept_lines WHERE source = ? AND lines_before < ? "
-              "ORDER BY lines_before DESC, batch DESC LIMIT ?",
-              *id, last_line, kMost);
-  for (const std::int64_t batch : rows) {
-    std::optional<KeptLines> kept = select_one(database, batch);
-    if (!kept) break;
-    const bool is_before = kept->lines_before + 1 < first_line;
-    found.push_back(*std::move(kept));
-    if (is_before) break;
+  if (!id) return;
+  std::vector<std::int64_t> rows;
+  {
+    Query row = database.query(
+        "SELECT batch, lines_before FROM kept_lines WHERE source = ? AND lines_before < ? "
+        "ORDER BY lines_before DESC, batch DESC LIMIT ?",
+        *id, wanted.line, kMost);
+    while (row.next()) {
+      rows.push_back(row.integer(0));
+      if (row.bits(1) + 1 < wanted.first) break;
+    }
   }
-  std::ranges::reverse(found);
-  return found;
+  std::ranges::reverse(rows);
+  std::ranges::copy(numbers(database,
+                            "SELECT batch FROM kept_lines WHERE source = ? AND lines_before >= ? "
+                            "AND lines_before < ? ORDER BY lines_before, batch LIMIT ?",
+                            *id, wanted.line, wanted.last, kMost),
+                    std::back_inserter(rows));
+  for (const std::int64_t batch : rows)
+    if (const Selected selected = select_one(database, batch); selected.kept) visit(*selected.kept);
 }
 
 std::vector<KeptOfJob> select_kept_of_jobs(Database& database, std::uint64_t more_than) {
@@ -136,32 +149,44 @@ std::vector<KeptOfJob> select_kept_of_jobs(Database& database, std::uint64_t mor
   return jobs;
 }
 
-std::uint64_t delete_some_kept_lines(Database& database, std::string_view job,
-                                     std::uint64_t bytes) {
-  constexpr int kAtOnce = 64;
+std::int64_t last_of_oldest_kept_lines(Database& database, std::string_view job,
+                                       std::uint64_t bytes) {
+  std::int64_t last = 0;
+  std::uint64_t found = 0;
+  Query row = database.query(
+      "SELECT batch, length(content) FROM kept_lines WHERE source IN "
+      "(SELECT id FROM sources WHERE job = ? AND kept_bytes > 0) ORDER BY batch",
+      job);
+  while (found < bytes && row.next()) {
+    last = row.integer(0);
+    found += row.bits(1) + kBytesOfRow;
+  }
+  return last;
+}
+
+std::optional<std::int64_t> delete_some_kept_lines(Database& database, std::string_view job,
+                                                   std::int64_t from, std::int64_t last) {
+  constexpr int kAtOnce = 256;
   struct Gone {
     std::int64_t batch = 0;
     std::int64_t source = 0;
     std::uint64_t bytes = 0;
   };
   std::vector<Gone> gone;
-  std::uint64_t deleted = 0;
   {
     Query row = database.query(
-        "SELECT batch, source, length(content) FROM kept_lines WHERE source IN "
-        "(SELECT id FROM sources WHERE job = ? AND kept_bytes > 0) ORDER BY batch LIMIT ?",
-        job, kAtOnce);
-    while (deleted < bytes && row.next()) {
-      gone.push_back({row.integer(0), row.integer(1), row.bits(2)});
-      deleted += gone.back().bytes;
-    }
+        "SELECT batch, source, length(content) FROM kept_lines WHERE batch BETWEEN ? AND ? AND "
+        "source IN (SELECT id FROM sources WHERE job = ?) ORDER BY batch LIMIT ?",
+        from, last, job, kAtOnce);
+    while (row.next()) gone.push_back({row.integer(0), row.integer(1), row.bits(2) + kBytesOfRow});
   }
   for (const Gone& one : gone) {
     database.run("DELETE FROM kept_lines WHERE batch = ?", one.batch);
     database.run("UPDATE sources SET kept_bytes = kept_bytes - ? WHERE id = ?", one.bytes,
                  one.source);
   }
-  return deleted;
+  if (gone.empty()) return std::nullopt;
+  return gone.back().batch + 1;
 }
 
 }  // namespace faultline

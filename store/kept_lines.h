@@ -26,10 +26,10 @@ std::size_t walk_kept_lines(Database& database, std::string_view job, std::strin
                             const std::function<void(const KeptLines&)>& on_lines,
                             const std::function<void(const StoredBatch&)>& on_batch);
 
-// Those in which these lines may stand, in the order of commits.
-std::vector<KeptLines> select_kept_lines(Database& database, std::string_view job,
-                                         std::string_view source, std::uint64_t first_line,
-                                         std::uint64_t last_line);
+// Those in which these lines may stand, in the order of commits, one in memory at a time; of very
+// many those that are nearest to the line. What is damaged is left out.
+void visit_kept_lines(Database& database, std::string_view job, std::string_view source,
+                      const LineRange& wanted, const std::function<void(const KeptLines&)>& visit);
 
 struct KeptOfJob {
   std::string job;
@@ -37,7 +37,12 @@ struct KeptOfJob {
 };
 std::vector<KeptOfJob> select_kept_of_jobs(Database& database, std::uint64_t more_than);
 
-// The oldest of the job. Returns how many bytes went; 0: there are none.
-std::uint64_t delete_some_kept_lines(Database& database, std::string_view job, std::uint64_t bytes);
+// Number of the last of the job's oldest rows that take so much together; 0: there are none.
+std::int64_t last_of_oldest_kept_lines(Database& database, std::string_view job,
+                                       std::uint64_t bytes);
+
+// Some of the job's, from one number on up to another. Returns from where to go on.
+std::optional<std::int64_t> delete_some_kept_lines(Database& database, std::string_view job,
+                                                   std::int64_t from, std::int64_t last);
 
 }  // namespace faultline

@@ -15,7 +15,8 @@ StoredSource source_of(const Query& row) {
       .recognized = row.bits(7),
       .facts = row.bits(8),
       .complete = row.integer(9) != 0,
-      .last_received = row.time(10)};
+      .last_received = row.time(10),
+      .kept_to = row.bits(11)};
 }
 
 void expect_offset(const Commit& commit, std::uint64_t stored) {
@@ -65,7 +66,7 @@ std::vector<StoredSource> select_sources(Database& database, std::string_view jo
   std::vector<StoredSource> sources;
   Query row = database.query(
       "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
-      "last_received FROM sources WHERE job = ? ORDER BY name",
+      "last_received, kept_to FROM sources WHERE job = ? ORDER BY name",
       job);
   while (row.next()) sources.push_back(source_of(row));
   return sources;
@@ -75,7 +76,7 @@ std::optional<StoredSource> select_source(Database& database, std::string_view j
                                           std::string_view name) {
   Query row = database.query(
       "SELECT job, name, host, rank, read_to, lines, carry, recognized, facts, complete, "
-      "last_received FROM sources WHERE job = ? AND name = ?",
+      "last_received, kept_to FROM sources WHERE job = ? AND name = ?",
       job, name);
   if (!row.next()) return std::nullopt;
   return source_of(row);

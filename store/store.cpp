@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 #include <mutex>
+#include <utility>
 
 #include "store/batch_codec.h"
 #include "store/batches.h"
@@ -120,8 +121,8 @@ void Store::submit(Commit commit, Done done) {
   // On the caller's thread: the one that writes is everybody's.
   std::string content = encode_batch(commit.batch);
   std::string lines;
-  if (!commit.kept_lines.empty()) lines = compressed(commit.kept_lines);
-  commit.kept_lines = {};
+  if (!commit.kept_lines.empty())
+    lines = compressed(std::exchange(commit.kept_lines, std::string()));
   std::size_t bytes = content.size() + lines.size();
   for (const Event& event : commit.batch.events) bytes += sizeof(Event) + event.text.size();
   const auto shared = std::make_shared<Commit>(std::move(commit));
@@ -213,19 +214,23 @@ std::size_t Store::walk_kept_lines(std::string_view job, std::string_view source
   return damaged;
 }
 
-std::vector<KeptLines> Store::kept_lines(std::string_view job, std::string_view source,
-                                         std::uint64_t first_line, std::uint64_t last_line) {
-  return impl_->read([&](Database& database) {
-    return select_kept_lines(database, job, source, first_line, last_line);
-  });
+void Store::visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
+                             const std::function<void(const KeptLines&)>& visit) {
+  std::unique_ptr<Database> database = impl_->lend_connection();
+  faultline::visit_kept_lines(*database, job, source, wanted, visit);
+  impl_->give_back(std::move(database));
 }
 
 void Store::replace_batches(const std::vector<ChangedBatch>& changed,
                             const std::function<bool()>& wanted) {
+  // On the caller's thread: the one that writes is everybody's.
+  std::vector<std::string> contents;
+  for (const ChangedBatch& batch : changed) contents.push_back(encode_batch(batch.batch));
   impl_->write([&](Database& database) {
     impl_->expect_room();
     if (wanted())
-      for (const ChangedBatch& batch : changed) replace_batch(database, batch);
+      for (std::size_t i = 0; i < changed.size(); ++i)
+        replace_batch(database, changed[i], contents[i]);
     return true;
   });
 }
@@ -236,13 +241,13 @@ void Store::drop_old_lines(std::uint64_t most_of_job) {
       impl_->read([&](Database& database) { return select_kept_of_jobs(database, most_of_job); });
   for (const KeptOfJob& job : over) {
     // More than that, so that it is not soon to be done again.
-    std::uint64_t left = job.bytes - most_of_job + most_of_job / 4;
-    while (left > 0) {
-      const std::uint64_t dropped = impl_->write(
-          [&](Database& database) { return delete_some_kept_lines(database, job.job, left); });
-      if (dropped == 0) break;
-      left -= std::min(left, dropped);
-    }
+    const std::uint64_t surplus = job.bytes - most_of_job + most_of_job / 4;
+    const std::int64_t last = impl_->read(
+        [&](Database& database) { return last_of_oldest_kept_lines(database, job.job, surplus); });
+    for (std::optional<std::int64_t> from = 0; from;)
+      from = impl_->write([&](Database& database) {
+        return delete_some_kept_lines(database, job.job, *from, last);
+      });
   }
 }
 

@@ -39,6 +39,7 @@ struct StoredSource {
   std::uint64_t facts = 0;
   bool complete = false;  // final=true was said
   Timestamp last_received;
+  std::uint64_t kept_to = 0;  // up to there its lines are kept, but for calls
   bool operator==(const StoredSource&) const = default;
 };
 
@@ -93,6 +94,13 @@ struct KeptLines {
   bool follows = false;            // since the kept lines before there were only calls
   Timestamp received;
   std::string content;
+};
+
+// Lines of a source by their numbers, around the one that is asked for.
+struct LineRange {
+  std::uint64_t first = 1;
+  std::uint64_t line = 1;
+  std::uint64_t last = 1;
 };
 
 // A batch that tells something else than before, for its lines were read again.
@@ -251,8 +259,9 @@ class Store {
   std::size_t walk_kept_lines(std::string_view job, std::string_view source,
                               const std::function<void(const KeptLines&)>& on_lines,
                               const std::function<void(const StoredBatch&)>& on_batch);
-  std::vector<KeptLines> kept_lines(std::string_view job, std::string_view source,
-                                    std::uint64_t first_line, std::uint64_t last_line);
+  // Those in which lines of this range may stand.
+  void visit_kept_lines(std::string_view job, std::string_view source, const LineRange& wanted,
+                        const std::function<void(const KeptLines&)>& visit);
   // All of them or none; nothing of a job that is not `wanted` any more when its turn comes.
   void replace_batches(
       const std::vector<ChangedBatch>& changed,

@@ -5,7 +5,7 @@ import {count} from './words.js';
 
 const AROUND = 12;
 
-const LEFT_OUT = {calls: 'NCCL calls', 'not kept': 'not kept'};
+const LEFT_OUT = {calls: 'NCCL calls', 'not kept': 'not kept (--keep-lines)'};
 
 function row(shown, line) {
   const lines = shown.last - shown.line + 1;
@@ -18,17 +18,17 @@ async function load(job, evidence, place) {
   try {
     const {lines} = await ask(`/api/v1/jobs/${encodeURIComponent(job)}/lines?${query}`);
     const label = `Lines around line ${evidence.line} of ${evidence.source}`;
-    place.replaceChildren(lines.some((shown) => shown.text !== null)
-      ? h('pre', {class: 'around', tabindex: 0, role: 'region', 'aria-label': label}, lines.map((shown) => row(shown, evidence.line)))
-      : h('p', {class: 'dim'}, 'The lines around it are not kept (--keep-lines).'));
+    place.replaceChildren(h('pre', {class: 'around', tabindex: 0, role: 'region', 'aria-label': label},
+      lines.map((shown) => row(shown, evidence.line))));
   } catch (error) {
-    place.replaceChildren(h('p', {class: 'dim'}, error.message));
+    place.replaceChildren(h('p', {class: 'dim failed'}, error.message));
   }
 }
 
 export function around(job, evidence, id) {
   const place = h('div', {id: `${id}-lines`, 'data-kept': true});
   return h('details', {id, class: 'around-fold', toggle: (event) => {
-    if (event.target.open && place.childNodes.length === 0) load(job, evidence, place);
+    const isShown = place.childNodes.length > 0 && !place.querySelector('.failed');
+    if (event.target.open && !isShown) load(job, evidence, place);
   }}, h('summary', {}, 'lines around it'), place);
 }

@@ -54,16 +54,16 @@ export function nextCard(next, finding, ...more) {
       h('ol', {class: 'steps'}, others.map((action, i) => h('li', {}, step(action, `copy-then-${i}-${finding.finding}`))))));
 }
 
-const line = (job, finding) => (evidence, i) =>
+const line = (job, finding, before = 0) => (evidence, i) =>
   h('li', {}, h('p', {class: 'dim'}, `${evidence.source}, line ${evidence.line.toLocaleString('en')}`,
     evidence.time && `, ${clock(evidence.time)}`), h('pre', {}, evidence.text),
-    around(job, evidence, `around-${finding.finding}-${evidence.line}-${i}`));
+    around(job, evidence, `around-${finding.finding}-${before + i}`));
 
 export function evidence(job, finding) {
   if (finding.evidence.length === 0) return h('p', {}, 'No line says it by itself; it follows from where the ranks stand.');
   const rest = finding.evidence.slice(SHOWN_AT_ONCE);
   return [h('ul', {class: 'lines'}, finding.evidence.slice(0, SHOWN_AT_ONCE).map(line(job, finding))),
-    rest.length > 0 && fold(`lines-${finding.finding}`, count(rest.length, 'more line'), h('ul', {class: 'lines'}, rest.map(line(job, finding))))];
+    rest.length > 0 && fold(`lines-${finding.finding}`, count(rest.length, 'more line'), h('ul', {class: 'lines'}, rest.map(line(job, finding, SHOWN_AT_ONCE))))];
 }
 
 export const against = (finding) =>

@@ -1,6 +1,7 @@
 #include "parsers/system/smartctl.h"
 
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <string>
 
 #include "parsers/tool/part_document.h"
@@ -15,8 +16,15 @@ bool is_section(std::string_view text) {
   return text.starts_with("=== START OF ") && text.ends_with(" ===");
 }
 
-// What a program says of a disk ends where another form begins: no line of it is indented by a
-// letter's width, and most have a colon.
+// A line such as the report is made of: "Power mode is:    ACTIVE", or the rest of one.
+bool is_of_report(std::string_view text) {
+  if (indentation(text) > 0 || text.starts_with('(') || text.starts_with("Copyright ")) return true;
+  const std::string_view key = text.substr(0, text.find(':'));
+  return key.size() < text.size() && key.find_first_of("0123456789[]") == key.npos;
+}
+
+// Each thing that a disk says of itself is a part of its own, for one host has many disks. The
+// words are the disk's name, how many disks came, and whether this one has told of its health.
 class DiskHealth : public PartDocument {
  public:
   DiskHealth() : PartDocument("smartctl") {}
@@ -24,53 +32,58 @@ class DiskHealth : public PartDocument {
  private:
   Line read(std::string_view text) override {
     if (begins_smartctl(text)) {
-      if (text.starts_with("smartctl ")) give_all();
-      disk();
+      const bool is_another = words_.size() > 2 && text.find(" SMART ") != text.npos;
+      if (text.starts_with("smartctl ") || words_.empty() || is_another) begin_disk();
       return Line::part;
     }
-    const std::size_t colon = text.find(':');
-    if (colon != text.npos && read_named(text.substr(0, colon), trimmed(text.substr(colon + 1))))
-      return Line::part;
-    if (read_attribute(text)) return Line::part;
+    if (!cut()) read_value(text);
+    constexpr int kMostLines = 400;
+    if (read_attribute(text) || (is_of_report(text) && ++stage_ < kMostLines)) return Line::part;
     return Line::foreign;
   }
 
-  OpenPart& disk() { return last() != nullptr ? *last() : open("host"); }
-
-  bool read_named(std::string_view name, std::string_view value) {
-    if (name == "SMART overall-health self-assessment test result" ||
-        name == "SMART Health Status") {
-      disk().value("smart health", value);
-      rest_on_line(disk());
-      return true;
-    }
-    if (name == "Critical Warning") {  // of NVMe, in bits
-      disk().value("nvme critical warning", value);
-      if (value != "0x00") rest_on_line(disk());
-      return true;
-    }
-    if (name == "Device Model" || name == "Model Number" || name == "Product") {
-      disk().name("model", value);
-      return true;
-    }
-    if (name == "Serial Number" || name == "Serial number") {
-      disk().name("serial", value);
-      return true;
-    }
-    return false;
+  void begin_disk() {
+    const std::size_t disks = words_.size() < 2 ? 0 : words_[1].size();
+    words_.clear();
+    stage_ = 0;
+    word(fmt::format("disk {}", disks + 1));
+    word(std::string(disks + 1, 'I'));
   }
 
+  void tell(std::string_view what, std::string_view value) {
+    OpenPart& part = open("host");
+    part.name("disk", words_[0]);
+    part.value(fmt::format("{} of {}", what, words_[0]), value);
+    give_all();
+  }
+
+  void read_value(std::string_view text) {
+    if (words_.empty()) return;
+    const std::size_t colon = text.find(':');
+    if (colon == text.npos) return;
+    const std::string_view name = text.substr(0, colon);
+    const std::string_view value = trimmed(text.substr(colon + 1));
+    if (name == "Serial Number" || name == "Serial number") words_[0] = value;
+    if (name == "SMART overall-health self-assessment test result" ||
+        name == "SMART Health Status") {
+      tell("smart health", value);
+      if (words_.size() == 2) word("told");
+    }
+    if (name == "Critical Warning") tell("nvme critical warning", value);  // bits
+  }
+
+  // What has a threshold below which the disk is expected to fail:
   //   5 Reallocated_Sector_Ct   0x0033   001   001   005    Pre-fail  Always   FAILING_NOW 1736
   bool read_attribute(std::string_view text) {
     constexpr std::size_t kFirstOfRaw = 9;
     const auto cells = words_of(text, 16);
-    if (cells.size() <= kFirstOfRaw || !is_count(cells[0]) || !cells[2].starts_with("0x") ||
-        !is_count(cells[3]) || (cells[6] != "Pre-fail" && cells[6] != "Old_age"))
+    if (words_.empty() || cells.size() <= kFirstOfRaw || !is_count(cells[0]) ||
+        !cells[2].starts_with("0x") || !is_count(cells[3]) ||
+        (cells[6] != "Pre-fail" && cells[6] != "Old_age"))
       return false;
-    if (cells[8] == "-") return true;
-    disk().value("smart attribute " + std::string(cells[1]),
-                 std::string(cells[8]) + " (" + std::string(cells[kFirstOfRaw]) + ")");
-    rest_on_line(disk());
+    if (cells[6] == "Pre-fail" && cells[8] == "FAILING_NOW")
+      tell(fmt::format("smart attribute {}", cells[1]),
+           fmt::format("{} ({})", cells[8], cells[kFirstOfRaw]));
     return true;
   }
 };

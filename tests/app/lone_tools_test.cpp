@@ -169,6 +169,20 @@ std::string smart(const std::string& health, const std::string& failed) {
       health, failed);
 }
 
+TEST(LoneTools, AWarmDiskIsNoDiskThatFails) {
+  std::string warm = smart("PASSED", "FAILING_NOW");
+  for (const auto& [from, to] :
+       {std::pair{"Reallocated_Sector_Ct", "Airflow_Temperature_C"}, {"Pre-fail", "Old_age "}})
+    warm.replace(warm.find(from), std::string(from).size(), to);
+  EXPECT_EQ(answer_to({{"smart.txt", warm}}).first, "");
+}
+
+TEST(LoneTools, AServiceThatNoJobNeedsIsNotAccused) {
+  std::string status = unit("failed (Result: exit-code)");
+  status.replace(status.find("slurmd"), 6, "fwupd-refresh");
+  EXPECT_EQ(answer_to({{"status.txt", status}}).first, "");
+}
+
 std::string switch_port(const std::string& reason) {
   return fmt::format(
       "Name       Description  Oper  Reason  AutoNeg  Speed   MTU   Alternate Name\n"
@@ -199,6 +213,10 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"status.txt", unit("failed (Result: exit-code)")}},
        "host.service_failed",
        {{"status.txt", unit("active (running)")}}},
+      {"a service that fails again and again",
+       {{"status.txt", unit("activating (auto-restart) (Result: exit-code)")}},
+       "host.service_failed",
+       {{"status.txt", unit("activating (auto-restart)")}}},
       {"a disk by its own word",
        {{"smart.txt", smart("FAILED!", "-")}},
        "host.storage_stall",
@@ -207,6 +225,10 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"smart.txt", smart("PASSED", "FAILING_NOW")}},
        "host.storage_stall",
        {{"smart.txt", smart("PASSED", "In_the_past")}}},
+      {"one disk of two",
+       {{"smart.txt", smart("FAILED!", "-") + smart("PASSED", "-")}},
+       "host.storage_stall",
+       {{"smart.txt", smart("PASSED", "-") + smart("PASSED", "-")}}},
       {"a port that its switch took down",
        {{"switch.txt", switch_port("err-disabled")}},
        "network.link_down",

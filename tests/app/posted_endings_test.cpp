@@ -99,6 +99,14 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
+TEST(PostedEndings, WhatPeersSayOfOneThatGaveUpIsNotItsReason) {
+  const Diagnosis diagnosis = posted(
+      "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 2\n"
+      "[1772677630.440695] [gpu-7:11838:0] ib_mlx5_log.c:179 UCX ERROR Transport retry count "
+      "exceeded on mlx5_0:1/IB (synd 0x15 vend 0x81 hw_synd 0/0)\n");
+  EXPECT_THAT(first_cause(diagnosis), StartsWith("software.rank_crashed Rank 2 called MPI_Abort"));
+}
+
 TEST(PostedEndings, SayWhoEndedFirstAndAreNeverHealth) {
   for (const Sample& it : samples()) {
     SCOPED_TRACE(it.why);

@@ -25,7 +25,9 @@ class Scribe : public KeptLinesVisitor {
   std::vector<std::string> said;
 
   void text(std::string_view bytes) override { said.push_back(fmt::format("text {}", bytes)); }
-  void rest(std::string_view bytes) override { said.push_back(fmt::format("rest {}", bytes)); }
+  void rest(std::string_view bytes, bool counted) override {
+    said.push_back(fmt::format("rest{} {}", counted ? " of one counted" : "", bytes));
+  }
   void hidden_line(std::string_view text, std::uint64_t bytes) override {
     said.push_back(fmt::format("hidden {} {}", bytes, text));
   }
@@ -71,7 +73,7 @@ class Careful : public Noteworthy {
   }
 };
 
-class KeptLines : public testing::Test {
+class LinesKept : public testing::Test {
  protected:
   Reader keeping(const Cursor& cursor = {}) const {
     Reader reader(cursor, kNoon, careful);
@@ -82,7 +84,7 @@ class KeptLines : public testing::Test {
   std::shared_ptr<const Careful> careful = std::make_shared<Careful>();
 };
 
-TEST_F(KeptLines, AreAllThatWasReadButCalls) {
+TEST_F(LinesKept, AreAllThatWasReadButCalls) {
   Reader reader = keeping();
   for (int i = 0; i < 100; ++i) reader.feed(kCall);  // it may be a terminal's rows, at first
   reader.take();
@@ -98,7 +100,7 @@ TEST_F(KeptLines, AreAllThatWasReadButCalls) {
   EXPECT_THAT(told, ElementsAre("text one\n", calls, "text two\n\nthree\n", "finish"));
 }
 
-TEST_F(KeptLines, OfABodyOfCallsAreNone) {
+TEST_F(LinesKept, OfABodyOfCallsAreNone) {
   Reader reader = keeping();
   for (int i = 0; i < 100; ++i) reader.feed(kCall);  // it may be a terminal's rows, at first
   reader.take();
@@ -109,7 +111,7 @@ TEST_F(KeptLines, OfABodyOfCallsAreNone) {
   EXPECT_TRUE(reader.has_kept_only_calls());
 }
 
-TEST_F(KeptLines, HideSecretsAndKnowHowLongTheirLinesWere) {
+TEST_F(LinesKept, HideSecretsAndKnowHowLongTheirLinesWere) {
   Reader reader = keeping();
   reader.feed("before\nmy key=12345 x\nafter\n");
   reader.finish();
@@ -118,7 +120,7 @@ TEST_F(KeptLines, HideSecretsAndKnowHowLongTheirLinesWere) {
               ElementsAre("body", "text before\n", "hidden 15 my key=*", "text after\n", "finish"));
 }
 
-TEST_F(KeptLines, OfALineInTwoBodiesAreItsPieces) {
+TEST_F(LinesKept, OfALineInTwoBodiesAreItsPieces) {
   Reader first = keeping();
   first.feed("one\nbegin");
   first.finish();
@@ -132,7 +134,7 @@ TEST_F(KeptLines, OfALineInTwoBodiesAreItsPieces) {
               ElementsAre("body", "rest ning\n", "text two\n", "finish"));
 }
 
-TEST_F(KeptLines, PassOverALineOfWhichASecondBodyShowsTheSecret) {
+TEST_F(LinesKept, PassOverALineOfWhichASecondBodyShowsTheSecret) {
   Reader first = keeping();
   first.feed("my ke");
   first.finish();
@@ -145,7 +147,7 @@ TEST_F(KeptLines, PassOverALineOfWhichASecondBodyShowsTheSecret) {
               ElementsAre("body", "passed 1/8", "text two\n", "finish"));
 }
 
-TEST_F(KeptLines, PassOverDumpsAndLinesThatAreTooLong) {
+TEST_F(LinesKept, PassOverDumpsAndLinesThatAreTooLong) {
   Reader dump = keeping();
   const std::string text = R"({"version": "2.4", "entries": [], "pg_config": {}})";
   dump.feed(text + "\n");
@@ -164,7 +166,7 @@ TEST_F(KeptLines, PassOverDumpsAndLinesThatAreTooLong) {
                   "text two\n", "finish"));
 }
 
-TEST_F(KeptLines, ThatAreDamagedAreRefused) {
+TEST_F(LinesKept, ThatAreDamagedAreRefused) {
   Reader reader = keeping();
   reader.feed("one\nmy key=12345 x\ntwo\n");
   reader.close();
@@ -179,7 +181,7 @@ TEST_F(KeptLines, ThatAreDamagedAreRefused) {
   EXPECT_FALSE(read_kept_lines("\x7f", scribe));
 }
 
-TEST_F(KeptLines, ReadAgainTellWhatIsAskedForNow) {
+TEST_F(LinesKept, ReadAgainTellWhatIsAskedForNow) {
   Reader reader = keeping();
   const std::string log = fmt::format("one\n{}wanted: two\nkey=12345\nwanted: three\n", kCall);
   reader.feed(log);
@@ -199,7 +201,7 @@ TEST_F(KeptLines, ReadAgainTellWhatIsAskedForNow) {
   EXPECT_EQ(again.covered(log.size()), Rereader::Covered::not_at_all);
 }
 
-TEST_F(KeptLines, ReadAgainBehindAGapStandWhereTheyStood) {
+TEST_F(LinesKept, ReadAgainBehindAGapStandWhereTheyStood) {
   Reader reader = keeping();
   reader.feed("one\n");
   reader.take();
@@ -220,6 +222,54 @@ TEST_F(KeptLines, ReadAgainBehindAGapStandWhereTheyStood) {
   EXPECT_EQ(read->batch.events[0].offset, 8U);
   EXPECT_EQ(again.covered(3), Rereader::Covered::not_at_all);
   EXPECT_EQ(again.covered(4), Rereader::Covered::loosely);
+}
+
+// What waits for a line that is passed over may rest on one before it.
+TEST_F(LinesKept, OfAFileInWhichSomethingIsPassedOverAreCoveredLoosely) {
+  Reader reader = keeping();
+  reader.feed("one\n" + std::string(Reader::kMaxLineBytes + 1, 'x') + "\ntwo\n");
+  reader.begin_file();
+  reader.feed("three\n");
+  reader.finish();
+  const std::uint64_t end = reader.take().to_offset;
+  Rereader again(careful);
+  const auto read =
+      again.read({.from_offset = 0, .to_offset = end, .received = kNoon}, reader.take_kept_lines());
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(read->is_exact);
+  EXPECT_EQ(again.covered(0), Rereader::Covered::loosely);
+  EXPECT_EQ(again.covered(4), Rereader::Covered::not_at_all);
+  EXPECT_EQ(again.covered(end - 7), Rereader::Covered::loosely);
+  EXPECT_EQ(again.covered(end - 1), Rereader::Covered::exactly);
+}
+
+TEST_F(LinesKept, ThatAreNotWhatTheySayCoverNothing) {
+  Reader reader = keeping();
+  reader.feed("one\ntwo\n");
+  reader.finish();
+  reader.take();
+  Rereader again(careful);
+  EXPECT_FALSE(
+      again.read({.from_offset = 0, .to_offset = 9, .received = kNoon}, reader.take_kept_lines()));
+  EXPECT_EQ(again.covered(0), Rereader::Covered::not_at_all);
+  EXPECT_FALSE(again.read({.from_offset = 0, .to_offset = 9, .received = kNoon},
+                          std::string("\x03\xff\xff\xff\xff\x7f", 6)));
+}
+
+// A line of the very width that rows have waits for the next, which begins as a line does.
+TEST_F(LinesKept, HideTheSecretOfARowThatEndsAnother) {
+  Reader reader = keeping();
+  std::string log;
+  for (int i = 0; i < 6; ++i)
+    log += fmt::format("2026-03-05T02:47:1{} word{} {}\n{}\n", i, i,
+                       std::string(48, static_cast<char>('a' + i)), std::string(20, 'z'));
+  const std::string full = "2026-03-05T02:47:20 words " + std::string(48, 'k') + "\n";
+  log += full + "2026-03-05T02:47:21 key=12345\nend\n";
+  reader.feed(log);
+  reader.close();
+  reader.take();
+  for (const std::string& said : told_by(reader.take_kept_lines()))
+    EXPECT_THAT(said, testing::Not(HasSubstr("12345")));
 }
 
 }  // namespace

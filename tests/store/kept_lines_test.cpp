@@ -70,11 +70,17 @@ TEST_F(KeptLinesOfStore, FollowEachOtherAcrossBatchesOfCallsButNotAcrossWhatWasN
 
 TEST_F(KeptLinesOfStore, AreFoundByLineWithTheRowInWhichALineMayHaveBegun) {
   for (const char* lines : {"one", "two", "three", "four"}) commit("a", lines);
-  std::vector<std::string> found;
-  for (const KeptLines& kept : store->kept_lines("llama", "a", 15, 16))
-    found.push_back(kept.content);
-  EXPECT_THAT(found, ElementsAre("two", "three"));
-  EXPECT_THAT(store->kept_lines("llama", "nobody", 1, 2), IsEmpty());
+  const auto found = [&](const std::string& source, const LineRange& wanted) {
+    std::vector<std::string> contents;
+    store->visit_kept_lines("llama", source, wanted,
+                            [&](const KeptLines& kept) { contents.push_back(kept.content); });
+    return contents;
+  };
+  EXPECT_THAT(found("a", {.first = 15, .line = 15, .last = 16}), ElementsAre("two", "three"));
+  EXPECT_THAT(found("a", {.first = 9, .line = 15, .last = 23}),
+              ElementsAre("two", "three", "four"));
+  EXPECT_THAT(found("a", {.first = 8, .line = 8, .last = 8}), ElementsAre("one", "two"));
+  EXPECT_THAT(found("nobody", {}), IsEmpty());
 }
 
 TEST_F(KeptLinesOfStore, OverTheLimitGoOldestFirstAcrossTheSourcesOfAJob) {
@@ -88,10 +94,12 @@ TEST_F(KeptLinesOfStore, OverTheLimitGoOldestFirstAcrossTheSourcesOfAJob) {
   const std::int64_t left = number("SELECT count(*) FROM kept_lines");
   EXPECT_EQ(number("SELECT min(batch) FROM kept_lines"), 41 - left);
   EXPECT_EQ(number("SELECT sum(kept_bytes) FROM sources"),
-            number("SELECT sum(length(content)) FROM kept_lines"));
+            number("SELECT sum(length(content) + 64) FROM kept_lines"));
   // What is left can be read, and all batches are there.
   EXPECT_EQ(told("a").size() + told("b").size(), 2 * static_cast<std::size_t>(left));
   EXPECT_EQ(replay_all(*store).size(), 40U);
+  store->drop_old_lines(0);
+  EXPECT_EQ(number("SELECT count(*) FROM kept_lines"), 0);
 }
 
 TEST_F(KeptLinesOfStore, GoWithTheirJob) {

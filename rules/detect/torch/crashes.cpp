@@ -151,6 +151,17 @@ bool gave_up(const Told& told) {
   return told.match && told.match->signature->marks == Marks::gave_up;
 }
 
+// What a peer of one that ended prints for it is no reason of that end.
+bool follows_from_an_end(const View& view, const Told& told) {
+  constexpr Relation kAny[] = {Relation::same_rank, Relation::same_host, Relation::same_job,
+                               Relation::same_communicator};
+  const Blames blames = told.match->signature->blames;
+  return (blames != Blames::process && blames != Blames::host) ||
+         std::ranges::any_of(kAny, [&](Relation relation) {
+           return view.catalog.explains(Cause::software_rank_crashed, told.cause(), relation);
+         });
+}
+
 // A library of collectives prints its reason below the exception that PyTorch makes of its error;
 // and what a program prints of its error may come behind the line that it ends itself for it.
 bool gives_the_reason(const View& view, const Told& before, const Told& below) {
@@ -161,8 +172,10 @@ bool gives_the_reason(const View& view, const Told& before, const Told& below) {
   const LineRef& told = below.saying->line;
   if (told.source != first.source || told.line < first.line || told.line - first.line > kMostLines)
     return false;
-  return gave_up(before) || (!before.match && before.saying->exception &&
-                             may_be_a_peers(view, *before.saying->exception));
+  if (gave_up(before))
+    return !follows_from_an_end(view, below) && (below.whose < 0 || below.whose == before.whose);
+  return !before.match && before.saying->exception &&
+         may_be_a_peers(view, *before.saying->exception);
 }
 
 // Without a reason of Slurm's: after a task that failed, too, srun has its step ended.
