@@ -62,11 +62,13 @@ std::string from_base64(std::string_view text) {
   return bytes;
 }
 
-Problem unknown(std::string detail) {
-  return {.status = 401,
-          .detail = std::move(detail),
-          .headers = {{"WWW-Authenticate", "Bearer realm=\"faultline\""},
-                      {"WWW-Authenticate", "Basic realm=\"faultline\", charset=\"UTF-8\""}}};
+// On Basic a browser asks for a password in a box of its own; scripts that say what they are, as
+// the page's do, ask for a token themselves.
+Problem unknown(const Request& request, std::string detail) {
+  Headers challenges{{"WWW-Authenticate", "Bearer realm=\"faultline\""}};
+  if (!request.has_header("X-Requested-With"))
+    challenges.emplace_back("WWW-Authenticate", "Basic realm=\"faultline\", charset=\"UTF-8\"");
+  return {.status = 401, .detail = std::move(detail), .headers = std::move(challenges)};
 }
 
 Problem forbidden(std::string detail) { return {.status = 403, .detail = std::move(detail)}; }
@@ -87,21 +89,21 @@ std::string job_of(const Request& request, const Route& route, std::string_view 
 // Its line in the file, or why it has none. A certificate counts only where no token is shown: it
 // lends nothing to one, not even to one that is refused.
 std::variant<const Token*, Problem> who_asks(const Request& request, const Tokens& known) {
-  if (request.header("Authorization").empty() && request.certificate) {
+  if (request.certificate && !request.has_header("Authorization")) {
     const ClientCertificate& certificate = *request.certificate;
     const std::string name = certificate.names.empty() ? "it" : certificate.names.front();
     // The connection may have begun before.
     if (certificate.until <= utc_now())
-      return unknown(
-          fmt::format("the certificate of this connection was good until {}; connect "
-                      "anew with the next one",
-                      to_rfc3339(certificate.until)));
+      return unknown(request,
+                     fmt::format("the certificate of this connection was good until {}; connect "
+                                 "anew with the next one",
+                                 to_rfc3339(certificate.until)));
     const std::vector<const Token*> tokens = known.with_certificate(certificate.names);
     if (tokens.empty())
-      return unknown(
-          fmt::format("this needs a token, or a certificate that has a line in the file "
-                      "of tokens; {} has none",
-                      name));
+      return unknown(request,
+                     fmt::format("this needs a token, or a certificate that has a line in the file "
+                                 "of tokens; {} has none",
+                                 name));
     // Both, or the one that allows more, would be for the order of lines to say.
     if (tokens.size() > 1)
       return forbidden(
@@ -111,9 +113,10 @@ std::variant<const Token*, Problem> who_asks(const Request& request, const Token
     return tokens.front();
   }
   const std::string secret = secret_of(request);
-  if (secret.empty()) return unknown("this needs a token: -H \"Authorization: Bearer $TOKEN\"");
+  if (secret.empty())
+    return unknown(request, "this needs a token: -H \"Authorization: Bearer $TOKEN\"");
   const Token* token = known.with_secret(secret);
-  if (token == nullptr) return unknown("this token is not known here");
+  if (token == nullptr) return unknown(request, "this token is not known here");
   return token;
 }
 
@@ -173,7 +176,7 @@ Admission Access::admit(const Request& request, const Route& route,
   Admission admission{token->name, token->jobs, std::nullopt};
   if (token->until && *token->until <= utc_now())
     admission.refusal =
-        unknown(fmt::format("this token was good until {}", to_rfc3339(*token->until)));
+        unknown(request, fmt::format("this token was good until {}", to_rfc3339(*token->until)));
   else if (!token->scopes.with_implied().any_of(route.needs))
     admission.refusal = forbidden(fmt::format("this needs a token for {}; this one is for {}",
                                               route.needs.text(), token->scopes.text()));

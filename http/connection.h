@@ -65,6 +65,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   boost::beast::flat_buffer& input() { return input_; }
   const std::string& peer() const { return peer_; }
   // By which TLS knows the client; nothing: by none.
+  bool encrypted() const { return tls_ != nullptr; }
   std::shared_ptr<const ClientCertificate> client_certificate() const {
     return tls_ ? tls_->client_certificate() : nullptr;
   }

@@ -19,7 +19,8 @@ constexpr std::size_t kAtOnce = 100;
 
 constexpr std::string_view kHead =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
-    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\n";
+    "X-Accel-Buffering: no\r\nX-Content-Type-Options: nosniff\r\n"
+    "Cross-Origin-Resource-Policy: same-origin\r\nConnection: close\r\n\r\n";
 
 std::string event_of(const StoredFinding& stored) {
   return fmt::format("id: {}\nevent: finding\ndata: {}\n\n", stored.change,

@@ -35,7 +35,6 @@ Response file_answer(const Request& request, const WebFile& file) {
       {"Content-Security-Policy", std::string(kPolicy)},
       {"Referrer-Policy", "no-referrer"},
       {"Cross-Origin-Opener-Policy", "same-origin"},
-      {"Cross-Origin-Resource-Policy", "same-origin"},
       {"Cache-Control", "no-cache"},  // kept, and asked for again: another release has others
       {"ETag", tag}};
   if (request.header("If-None-Match").find(tag) != std::string_view::npos)

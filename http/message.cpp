@@ -79,6 +79,11 @@ std::string_view Request::header(std::string_view name) const {
   return {};
 }
 
+bool Request::has_header(std::string_view name) const {
+  return std::any_of(headers.begin(), headers.end(),
+                     [&](const auto& header) { return equal_ignoring_case(header.first, name); });
+}
+
 const std::string& Request::path_value(std::string_view name) const {
   const auto found = std::find_if(path_values.begin(), path_values.end(),
                                   [&](const auto& value) { return value.first == name; });

@@ -24,6 +24,7 @@ struct Request {
   Headers headers;
   std::string peer;                                      // the address it came from
   std::shared_ptr<const ClientCertificate> certificate;  // that TLS has verified; nothing: none
+  bool encrypted = false;                                // it came over TLS
   bool has_body = false;
   std::string body;  // only of a route that takes a small one
 
@@ -34,6 +35,7 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> path_values;
 
   std::string_view header(std::string_view name) const;  // "" if absent; any case
+  bool has_header(std::string_view name) const;          // also an empty one
   const std::string& path_value(std::string_view name) const;
 };
 

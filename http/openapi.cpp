@@ -43,10 +43,10 @@ json::object schema_of(const Parameter& parameter) {
   return {{"type", "array"}, {"items", std::move(one)}};
 }
 
-json::object parameter_of(const Parameter& parameter, std::string_view place) {
+json::object parameter_of(const Parameter& parameter, std::string_view place, bool required) {
   json::object object{{"name", parameter.name},
                       {"in", place},
-                      {"required", place == "path"},
+                      {"required", required},
                       {"description", parameter.description},
                       {"schema", schema_of(parameter)}};
   if (parameter.type == "array") {  // verdict=hang,failed
@@ -62,7 +62,7 @@ json::array path_parameters(std::string_view pattern) {
        open = pattern.find('{', open + 1)) {
     const std::string_view name = pattern.substr(open + 1, pattern.find('}', open) - open - 1);
     const std::string description = fmt::format("The {}'s name.", name);
-    parameters.push_back(parameter_of({name, "string", description}, "path"));
+    parameters.push_back(parameter_of({name, "string", description}, "path", true));
   }
   return parameters;
 }
@@ -107,10 +107,15 @@ json::object responses_of(const Route& route) {
   return responses;
 }
 
-json::object operation_of(const Route& route) {
+bool is_required(const Parameter& parameter, bool has_default_job) {
+  return parameter.needed == Needed::always ||
+         (parameter.needed == Needed::without_default_job && !has_default_job);
+}
+
+json::object operation_of(const Route& route, bool has_default_job) {
   json::array parameters = path_parameters(route.pattern);
   for (const Parameter& parameter : route.query)
-    parameters.push_back(parameter_of(parameter, "query"));
+    parameters.push_back(parameter_of(parameter, "query", is_required(parameter, has_default_job)));
   json::object operation{{"operationId", operation_id(route)},
                          {"summary", route.summary},
                          {"parameters", parameters},
@@ -144,7 +149,8 @@ json::object operation_of(const Route& route) {
 
 }  // namespace
 
-json::value openapi_of(std::span<const Route> routes, std::string_view version) {
+json::value openapi_of(std::span<const Route> routes, std::string_view version,
+                       bool has_default_job) {
   const auto scheme = [](std::string_view name) {
     return json::object{{"type", "http"}, {"scheme", name}};
   };
@@ -155,7 +161,7 @@ json::value openapi_of(std::span<const Route> routes, std::string_view version) 
                    [](char c) { return static_cast<char>(c | 0x20); });
     json::value& path = paths[route.pattern];
     if (!path.is_object()) path.emplace_object();
-    path.as_object()[method] = operation_of(route);
+    path.as_object()[method] = operation_of(route, has_default_job);
   }
   return json::object{
       {"openapi", "3.1.0"},
@@ -173,7 +179,7 @@ json::value openapi_of(std::span<const Route> routes, std::string_view version) 
 }
 
 Response show_openapi(const Request&, Services& services) {
-  return Response::json(openapi_of(routes(), services.version));
+  return Response::json(openapi_of(routes(), services.version, !services.default_job.empty()));
 }
 
 }  // namespace faultline

@@ -10,6 +10,8 @@
 
 namespace faultline {
 
-boost::json::value openapi_of(std::span<const Route> routes, std::string_view version);
+// Of a server that has a default job, or none.
+boost::json::value openapi_of(std::span<const Route> routes, std::string_view version,
+                              bool has_default_job);
 
 }  // namespace faultline

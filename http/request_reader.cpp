@@ -134,6 +134,7 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   request.path = request.target.substr(0, request.target.find('?'));
   request.peer = connection_.peer();
   request.certificate = connection_.client_certificate();
+  request.encrypted = connection_.encrypted();
   request.has_body = !parser_->is_done();
   for (const auto& field : message)
     request.headers.emplace_back(view(field.name_string()), view(field.value()));
@@ -143,6 +144,9 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   if (request.target.size() > kMaxTargetBytes) return too_long_a_target();
   if (message.count(http::field::host) != 1 && message.version() == 11)
     return malformed("it must have one Host header");
+  // A proxy might have looked at the other one.
+  if (message.count(http::field::authorization) > 1)
+    return malformed("it must have one Authorization header at most");
   const std::string_view transfer = view(message[http::field::transfer_encoding]);
   if (message.count(http::field::transfer_encoding) > 0 &&
       !equal_ignoring_case(transfer, "chunked"))

@@ -9,7 +9,13 @@
 namespace faultline {
 namespace {
 
-constexpr Parameter kJob{"job", "string", "Name of the job."};
+constexpr Parameter kJob{"job",
+                         "string",
+                         "Name of the job; required unless the server has a default.",
+                         {},
+                         {},
+                         {},
+                         Needed::without_default_job};
 constexpr Parameter kAttempt{
     "attempt", "integer", "An attempt of a restarted job; by default the latest.", {}, 1};
 constexpr Parameter kClass{"class", "string", "Only of this class, as gpu.off_bus."};
@@ -22,7 +28,7 @@ constexpr Parameter kLimit{"limit", "integer", "At most this many, 1 to 1000.", 
 constexpr Parameter kCursor{"cursor", "string", "next_cursor of the page before."};
 
 const std::vector<Parameter> kIngestQuery{
-    {"job", "string", "Name of the job; required unless the server has a default."},
+    kJob,
     {"host", "string", "Host the lines come from, for those that name none."},
     {"rank", "integer", "Rank the lines come from, for those that name none.", {}, 0, 10'000'000},
     {"source", "string", "Name of the stream; by default the host and the sender's address."},
@@ -138,8 +144,14 @@ const std::vector<Route> kRoutes{
      kReaders,
      show_lines,
      "The lines that stand around one, as far as they are kept.",
-     {{"source", "string", "The source that it stands in, as evidence names it."},
-      {"line", "integer", "Its number there.", {}, 1},
+     {{"source",
+       "string",
+       "The source that it stands in, as evidence names it.",
+       {},
+       {},
+       {},
+       Needed::always},
+      {"line", "integer", "Its number there.", {}, 1, {}, Needed::always},
       {"around", "integer", "How many before it and behind it; by default 5.", {}, 0, 200}}},
     {"POST",
      "/api/v1/jobs/{job}/reanalyze",

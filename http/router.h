@@ -17,6 +17,13 @@
 
 namespace faultline {
 
+// Whether a request without the parameter is refused.
+enum class Needed {
+  no,
+  always,
+  without_default_job,  // of the server's
+};
+
 struct Parameter {
   std::string_view name;
   std::string_view type;  // as JSON Schema calls it; array: several with commas between
@@ -24,6 +31,7 @@ struct Parameter {
   std::string_view words = {};  // it is one of these, with commas between; empty: any
   std::optional<std::int64_t> least = {};
   std::optional<std::int64_t> most = {};
+  Needed needed = Needed::no;
 };
 
 using Answer = Response (*)(const Request&, Services&);

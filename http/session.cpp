@@ -21,9 +21,10 @@ namespace asio = boost::asio;
 namespace {
 
 std::string head_of(const Response& response, bool close, bool old_client) {
-  std::string head =
-      fmt::format("HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n", response.status,
-                  reason_of(response.status), fmt::gmtime(std::chrono::system_clock::now()));
+  std::string head = fmt::format(
+      "HTTP/1.1 {} {}\r\nDate: {:%a, %d %b %Y %H:%M:%S} GMT\r\n"
+      "Cross-Origin-Resource-Policy: same-origin\r\n",
+      response.status, reason_of(response.status), fmt::gmtime(std::chrono::system_clock::now()));
   if (response.status != 204 && response.status != 304)
     head +=
         fmt::format("Content-Type: {}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\n",

@@ -152,7 +152,9 @@ TlsKeys::Loaded TlsKeys::load(const TlsFiles& files) {
   // Nobody is there to be asked for the password of a key.
   SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return 0; });
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // A client that comes again is asked for its certificate again.
+  // A client that comes again is asked for its certificate again. The option is for tickets of TLS
+  // 1.2, the number for those of 1.3.
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_TICKET);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(context.get(), 0);
   if (SSL_CTX_use_certificate_chain_file(context.get(), files.certificate.c_str()) != 1)

@@ -24,9 +24,10 @@ export async function send(path, options = {}) {
 
 async function reach(path, used, {headers = {}, ...options}) {
   try {
-    // Credentials are left out: else the browser itself would ask for a password.
-    return await fetch(path, {...options, credentials: 'omit', cache: 'no-store',
-      headers: {...headers, ...(used && {Authorization: `Bearer ${used}`})}});
+    // 'omit' would leave out a certificate, too. With X-Requested-With the server does not have the browser ask for a
+    // password.
+    return await fetch(path, {...options, credentials: 'same-origin', cache: 'no-store',
+      headers: {...headers, 'X-Requested-With': 'fetch', ...(used && {Authorization: `Bearer ${used}`})}});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Problem('The server cannot be reached.', 0, 0);

@@ -118,6 +118,18 @@ TEST_F(Access, BasicIsForSendersThatKnowNothingElse) {
   EXPECT_EQ(curl(*server, "/api/v1/jobs", "-H 'Authorization: Basic ='").status, 401);
 }
 
+TEST_F(Access, ABrowserIsToldOfBasicUnlessAScriptAsksForThePage) {
+  const auto answer = [&](const std::string& flags) {
+    return curl(*server, "/api/v1/jobs", "-D - " + flags).body;
+  };
+  EXPECT_THAT(answer(""), HasSubstr("WWW-Authenticate: Basic"));
+  for (const std::string authorization : {"", " -H 'Authorization: Bearer flt_00'"}) {
+    const std::string said = answer("-H 'X-Requested-With: fetch'" + authorization);
+    EXPECT_THAT(said, HasSubstr("WWW-Authenticate: Bearer"));
+    EXPECT_THAT(said, Not(HasSubstr("Basic")));
+  }
+}
+
 TEST_F(Access, TheFileIsReadAgainAndABadOneChangesNothing) {
   const NewToken later = new_token("later", {Scope::read});
   EXPECT_EQ(status("/api/v1/jobs", later), 401);

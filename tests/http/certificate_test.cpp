@@ -49,8 +49,9 @@ struct Certified : testing::Test {
     server.emplace(certificates.workshop().folder(),
                    certificates.server_flags({"--tls-client-ca", certificates.path("ca.pem"),
                                               "--tokens", certificates.path("tokens")}));
-    while (curl(*server, "/readyz", certificates.as("server")).status != 200) {
-    }
+    for (int i = 0; i < 600 && status("/readyz", "server") != 200; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    ASSERT_EQ(status("/readyz", "server"), 200) << server->messages();
   }
 
   int status(const std::string& path, const std::string& client, const std::string& flags = "") {
@@ -112,6 +113,7 @@ TEST_F(Certificate, LendsNothingToATokenThatIsShown) {
   for (const char* wrong : {"Bearer flt_00", "Bearer ", "Bearer", "Digest boss", "Basic !!!!"})
     EXPECT_EQ(status("/api/v1/jobs", "boss", fmt::format("-H 'Authorization: {}'", wrong)), 401)
         << wrong;
+  EXPECT_EQ(status("/api/v1/jobs", "boss", "-H 'Authorization;'"), 401) << "an empty one";
   // Nor does a token need one of its own.
   EXPECT_EQ(status("/api/v1/jobs", "server", bearer(reader)), 200);
 }
@@ -200,6 +202,37 @@ TEST_F(Certificate, OfAnotherIssuerOpensNothing) {
   EXPECT_NE(curl(*server, "/api/v1/jobs", certificates.as("forged")).exit, 0);
 }
 
+TEST_F(Certificate, OfTomorrowOpensNothing) {
+  certificates.issue("trainer", "ca");
+  certificates.workshop().write("ca.conf",
+                                "[ca]\ndefault_ca = c\n[c]\ndatabase = issued\n"
+                                "new_certs_dir = .\nrand_serial = yes\ndefault_md = sha256\n"
+                                "policy = p\n[p]\ncommonName = supplied\n");
+  certificates.make("touch issued");
+  certificates.make(
+      "openssl ca -batch -notext -config ca.conf -cert ca.pem -keyfile ca.key -in csr "
+      "-startdate 20980101000000Z -enddate 20990101000000Z -out tomorrow.pem 2>/dev/null && "
+      "cp trainer.key tomorrow.key");
+  add("trainer --scope read --certificate cn:trainer");
+  start();
+  EXPECT_EQ(status("/api/v1/jobs", "trainer"), 200);
+  EXPECT_NE(curl(*server, "/api/v1/jobs", certificates.as("tomorrow")).exit, 0);
+  EXPECT_THAT(server->messages(), HasSubstr("protocol=tls why=\"certificate is not yet valid\""));
+}
+
+TEST_F(Certificate, MayAskAsOftenAsItsLineSays) {
+  certificates.issue("slow", "ca");
+  certificates.issue("ann", "ca");
+  add("slow --scope read --rate 1 --certificate cn:slow");
+  add("ann --scope read --certificate cn:ann");
+  start();
+  int good = 0;
+  while (good < 30 && status("/api/v1/jobs", "slow") == 200) ++good;
+  EXPECT_GE(good, 10);  // ten seconds' worth at once
+  EXPECT_LT(good, 30);
+  EXPECT_EQ(status("/api/v1/jobs", "ann"), 200);
+}
+
 TEST_F(Certificate, ThatNobodyIsAskedForIsNoNameOfAToken) {
   add("trainer --scope read --certificate cn:trainer");
   int exit = 0;
@@ -226,6 +259,11 @@ TEST_F(Certificate, HasTheNamesThatItsIssuerPutInAndNoneThatCouldBeReadAsAnother
   certificates.issue("nul", "ca",
                      {.subject = "/O=x", .names = "DER:300d820b61646d696e002e6576696c"});
   EXPECT_THAT(names_of("nul"), ElementsAre());
+  certificates.issue("evil", "ca", {.subject = "/CN=adminXevil"});
+  certificates.make(
+      "openssl x509 -in evil.pem -outform DER | LC_ALL=C sed 's/adminXevil/admin\\x00evil/' | "
+      "openssl x509 -inform DER -out evil.pem.new && mv evil.pem.new evil.pem");
+  EXPECT_THAT(names_of("evil"), ElementsAre("dns:localhost"));
   certificates.issue("broken", "ca", {.subject = "/CN=broken", .names = "DER:30ff"});
   EXPECT_THAT(names_of("broken"), ElementsAre("cn:broken"));
 }

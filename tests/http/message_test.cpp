@@ -62,10 +62,14 @@ TEST(CrossesOrigins, IsTrueForPagesOfOthersOnly) {
     const char* why;
     Headers headers;
     bool crosses;
+    bool encrypted = false;
   };
   const Case cases[] = {
       {"curl", {{"Host", "127.0.0.1:8686"}}, false},
       {"our own page", {{"Host", "h:8686"}, {"Origin", "http://h:8686"}}, false},
+      {"our own page over TLS", {{"Host", "h:8686"}, {"Origin", "https://h:8686"}}, false, true},
+      {"a page of our name without TLS", {{"Host", "h"}, {"Origin", "http://h"}}, true, true},
+      {"a proxy speaks TLS for us", {{"Host", "h"}, {"Origin", "https://h"}}, false},
       {"another page", {{"Host", "h:8686"}, {"Origin", "https://evil.example"}}, true},
       {"another port", {{"Host", "h:8686"}, {"Origin", "http://h:8000"}}, true},
       {"a page that hides", {{"Host", "h:8686"}, {"Origin", "null"}}, true},
@@ -76,6 +80,7 @@ TEST(CrossesOrigins, IsTrueForPagesOfOthersOnly) {
     SCOPED_TRACE(c.why);
     Request request;
     request.headers = c.headers;
+    request.encrypted = c.encrypted;
     EXPECT_EQ(crosses_origins(request), c.crosses);
   }
 }

@@ -108,6 +108,10 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
       {"noise", "\x16\x03\x01\x02\r\n\r\n", "HTTP/1.1 400"},
       {"no host", "GET /healthz HTTP/1.1\r\n\r\n", "HTTP/1.1 400"},
       {"two hosts", "GET /healthz HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "HTTP/1.1 400"},
+      {"two who ask",
+       "GET /healthz HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer x\r\n"
+       "authorization: Bearer y\r\n\r\n",
+       "HTTP/1.1 400"},
       {"another version", "GET /healthz HTTP/3.0\r\nHost: localhost\r\n\r\n", "HTTP/1.1 505"},
       {"unknown method", "BREW /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 501"},
       {"known method in vain", "DELETE /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
@@ -181,6 +185,21 @@ TEST_F(Protocol, RefusesToTakeDataOnBehalfOfAForeignPage) {
   const std::string own = "-H 'Origin: " + server.url("") + "' -d x";
   EXPECT_EQ(curl(server, "/api/v1/ingest?job=j&source=s", own).status, 200);
   EXPECT_EQ(curl(server, "/api/v1/jobs", "-H 'Origin: https://evil.example'").status, 200);
+}
+
+TEST_F(Protocol, LetsNoForeignPageShowAnAnswer) {
+  for (const char* path : {"/", "/web/app.js", "/web/none", "/api/v1/jobs", "/api/v1/jobs/none",
+                           "/metrics", "/healthz"}) {
+    SCOPED_TRACE(path);
+    const std::string head = curl(server, path, "-I").body;
+    const std::size_t found = head.find("Cross-Origin-Resource-Policy: same-origin\r\n");
+    ASSERT_NE(found, std::string::npos) << head;
+    EXPECT_EQ(head.find("Cross-Origin-Resource-Policy", found + 1), std::string::npos) << "twice";
+  }
+  RawClient stream(server.port());
+  stream.say("GET /api/v1/findings/stream HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(stream.hear_until("\r\n\r\n"),
+              HasSubstr("Cross-Origin-Resource-Policy: same-origin\r\n"));
 }
 
 TEST_F(Protocol, TellsOptionsWhatIsAllowed) {

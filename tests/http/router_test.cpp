@@ -100,8 +100,20 @@ TEST(Router, TellsWhatIsAllowedToOptionsAndWith405) {
   EXPECT_EQ(find(all).response.status, 204U);
 }
 
+TEST(OpenApi, AsksForTheJobUnlessTheServerHasADefaultOne) {
+  for (const bool has_default_job : {true, false}) {
+    const boost::json::value document = openapi_of(routes(), "1.2.3", has_default_job);
+    for (const auto& [path, method] :
+         {std::pair{"/api/v1/ingest", "post"}, {"/api/v1/sources", "get"}}) {
+      const auto& job = document.at("paths").at(path).at(method).at("parameters").at(0);
+      EXPECT_EQ(job.at("name").as_string(), "job");
+      EXPECT_EQ(job.at("required").as_bool(), !has_default_job) << path;
+    }
+  }
+}
+
 TEST(OpenApi, DescribesExactlyTheRoutes) {
-  const boost::json::value document = openapi_of(routes(), "1.2.3");
+  const boost::json::value document = openapi_of(routes(), "1.2.3", false);
   EXPECT_EQ(document.at("openapi").as_string(), "3.1.0");
   EXPECT_EQ(document.at("info").at("version").as_string(), "1.2.3");
 

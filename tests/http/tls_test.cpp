@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -110,6 +111,20 @@ TEST_F(Tls, OnlyWhoShowsACertificateOfTheRightIssuerMayAsk) {
   }
   EXPECT_THAT(curl(server, "/metrics", as("trainer")).body,
               HasSubstr("faultline_tls_refused_total 3"));
+}
+
+TEST_F(Tls, AClientThatComesAgainBeginsAnewAndIsLetIn) {
+  issue("trainer", "ca", 30);
+  ServerProcess server(workshop_.folder(), flags({"--tls-client-ca", path("ca.pem")}));
+  const std::string said = output_of(
+      fmt::format("timeout 60 openssl s_client -tls1_2 -reconnect -connect 127.0.0.1:{} -CAfile {} "
+                  "-cert {} -key {} 2>&1 </dev/null | grep -E 'TLSv1.2, Cipher is|error'",
+                  server.port(), path("ca.pem"), path("trainer.pem"), path("trainer.key")));
+  std::istringstream lines(said);
+  int connections = 0;
+  for (std::string line; std::getline(lines, line); ++connections)
+    EXPECT_THAT(line, testing::StartsWith("New, TLSv1.2"));
+  EXPECT_EQ(connections, 6) << said;
 }
 
 TEST_F(Tls, ARenewedCertificateIsTakenWhileItRunsAndABrokenOneIsNot) {
