@@ -2,8 +2,8 @@
 // and signatures, or to show what stands around a line. Secrets are hidden in it already.
 //
 // A stretch of it says what a Reader was given and told to do, in order. What cannot be given again
-// (a dump, rows that a terminal broke, a line too long) is passed over: what it told stays as it
-// is.
+// (a dump, a line too long, one that a later body shows a secret of) is passed over: what it told
+// stays as it is.
 #pragma once
 
 #include <cstdint>
