@@ -52,6 +52,10 @@ class LineReader {
   // counted: its beginning was read before, and the line is counted.
   Read read(const LinePlace& line, LineEnd end, bool counted);
 
+  // The lines are those of a private key, between its first and its last.
+  bool is_in_key() const { return in_key_; }
+  void go_on_in_key() { in_key_ = true; }
+
   // Of the line that was read last: as it may be kept.
   std::string_view without_secrets_as_read(std::string_view line) const {
     if (row_is_hidden_) return hidden_row_;

@@ -31,6 +31,8 @@ constexpr unsigned char kRows = kInDump | kPassingOver;
 constexpr unsigned char kLastLine = kRows | kDiscarding;
 // In front of all, in whatever midst it is: which lines were kept that look like trouble.
 constexpr unsigned char kUnread = kRows | kTailCounted;
+// Behind that, with nothing: it is in the midst of a private key.
+constexpr unsigned char kInKey = kRows | kTailRead;
 
 // Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
@@ -211,6 +213,7 @@ class Reader::Impl {
     Cursor cursor{taken_, lines_, {}};
     const std::string unread = line_reader_.unread().save();
     if (!unread.empty()) cursor.carry = carried(kUnread, unread);
+    if (line_reader_.is_in_key()) cursor.carry += carried(kInKey, {});
     // Bytes of the unfinished line that were already taken; those after them will come again.
     std::uint64_t of_tail = taken_ > line_start_ ? taken_ - line_start_ : 0;
     if (at_beginning_ || dump_.open()) {
@@ -393,6 +396,9 @@ class Reader::Impl {
   void restore(std::string_view carry) {
     LineReader::Memory memory;
     line_reader_.unread().restore(take_front(carry, kUnread));
+    if (!carry.empty() && static_cast<unsigned char>(carry[0]) == kInKey)
+      line_reader_.go_on_in_key();
+    take_front(carry, kInKey);
     const std::string_view last_line = take_front(carry, kLastLine);
     memory.rows = take_front(carry, kRows);
     if (carry.size() < 9) {

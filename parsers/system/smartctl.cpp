@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 #include "parsers/tool/part_document.h"
@@ -16,11 +17,40 @@ bool is_section(std::string_view text) {
   return text.starts_with("=== START OF ") && text.ends_with(" ===");
 }
 
-// A line such as the report is made of: "Power mode is:    ACTIVE", or the rest of one.
+// A line of the report that tells nothing here. By its first words, for other programs' lines may
+// stand behind it; what is far to the right goes on with the line above.
 bool is_of_report(std::string_view text) {
-  if (indentation(text) > 0 || text.starts_with('(') || text.starts_with("Copyright ")) return true;
-  const std::string_view key = text.substr(0, text.find(':'));
-  return key.size() < text.size() && key.find_first_of("0123456789[]") == key.npos;
+  constexpr std::size_t kFarToTheRight = 12;
+  constexpr std::string_view kBeginnings =
+      "ATA Version is|Available Spare|Compliance:|Controller Busy|Controller ID|"
+      "Conveyance self-test|Copyright (C)|Critical Comp|Critical Warning:|Data Units |"
+      "Device Model:|Device is:|Drive failure expected|Error Information|Error logging|"
+      "Extended self-test|Firmware Version|Form Factor:|General SMART|Host Read|Host Write|"
+      "ID# ATTRIBUTE|IEEE OUI|LU WWN|Local Time is|Log Page Attr|Logical block|"
+      "Maximum Data|Media and Data|Model Family|Model Number|NVMe Version|Namespace 1|"
+      "Number of Namespaces|Offline data|Optional Admin|Optional NVM|PCI Vendor|"
+      "Percentage Used|Power Cycles|Power On Hours|Product:|Revision:|Rotation Rate|"
+      "SATA Version is|SCT capabilities|SMART |SMART/Health|Sector Size|"
+      "Self-test execution|Serial Number|Serial number|Short self-test|Supported LBA|"
+      "Supported Power|Temperature Sensor|Temperature:|Thermal Temp|Total NVM|"
+      "Total time to|Transport protocol|Unallocated NVM|Unsafe Shutdowns|User Capacity|"
+      "Vendor Specific|Vendor:|Warning  Comp|capabilities:|data collection:|"
+      "recommended polling";
+  if (indentation(text) >= kFarToTheRight || text.starts_with("\t\t")) return true;
+  for (std::string_view left = kBeginnings; !left.empty();) {
+    const std::string_view beginning = left.substr(0, left.find('|'));
+    if (text.starts_with(beginning)) return true;
+    left.remove_prefix(std::min(beginning.size() + 1, left.size()));
+  }
+  return false;
+}
+
+// "$ sudo smartctl -H /dev/sdb" gives "/dev/sdb".
+std::string_view device_of_command(std::string_view text) {
+  const std::size_t command = text.find("smartctl -");
+  const std::size_t device = text.find("/dev/", std::min(command, text.size()));
+  if (command == text.npos || device == text.npos) return {};
+  return text.substr(device, text.find(' ', device) - device);
 }
 
 // Each thing that a disk says of itself is a part of its own, for one host has many disks. The
@@ -33,19 +63,24 @@ class DiskHealth : public PartDocument {
   Line read(std::string_view text) override {
     if (begins_smartctl(text)) {
       const bool is_another = words_.size() > 2 && text.find(" SMART ") != text.npos;
-      if (text.starts_with("smartctl ") || words_.empty() || is_another) begin_disk();
+      const bool is_named = !words_.empty() && words_[0].starts_with("/dev/") && words_.size() == 2;
+      if ((text.starts_with("smartctl ") && !is_named) || words_.empty() || is_another)
+        begin_disk();
+      return Line::part;
+    }
+    if (const std::string_view device = device_of_command(text); !device.empty()) {
+      begin_disk();
+      words_[0] = device;
       return Line::part;
     }
     if (!cut()) read_value(text);
-    constexpr int kMostLines = 400;
-    if (read_attribute(text) || (is_of_report(text) && ++stage_ < kMostLines)) return Line::part;
-    return Line::foreign;
+    if (read_attribute(text) || is_of_report(text)) return Line::part;
+    return Line::after;
   }
 
   void begin_disk() {
     const std::size_t disks = words_.size() < 2 ? 0 : words_[1].size();
     words_.clear();
-    stage_ = 0;
     word(fmt::format("disk {}", disks + 1));
     word(std::string(disks + 1, 'I'));
   }

@@ -229,6 +229,12 @@ TEST(LoneTools, FaultsArePossibleAndNothingElseIsHealth) {
        {{"smart.txt", smart("FAILED!", "-") + smart("PASSED", "-")}},
        "host.storage_stall",
        {{"smart.txt", smart("PASSED", "-") + smart("PASSED", "-")}}},
+      {"one disk of two by their commands",
+       {{"smart.txt", smart("FAILED!", "-") + "[root@gpu-7 ~]# smartctl -H -A /dev/sdb\n" +
+                          smart("PASSED", "-")}},
+       "host.storage_stall",
+       {{"smart.txt", smart("PASSED", "-") + "[root@gpu-7 ~]# smartctl -H -A /dev/sdb\n" +
+                          smart("PASSED", "-")}}},
       {"a port that its switch took down",
        {{"switch.txt", switch_port("err-disabled")}},
        "network.link_down",

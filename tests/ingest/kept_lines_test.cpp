@@ -224,6 +224,33 @@ TEST_F(LinesKept, ReadAgainBehindAGapStandWhereTheyStood) {
   EXPECT_EQ(again.covered(4), Rereader::Covered::loosely);
 }
 
+// Hides whatever stands between "BEGIN" and "END".
+class KeyHider : public Careful {
+ public:
+  bool hides(std::string_view line, bool, bool& in_key, std::string& hidden) const override {
+    const bool hides_it = in_key;
+    in_key = (in_key || line == "BEGIN") && line != "END";
+    hidden = "*";
+    return hides_it && line != "END";
+  }
+};
+
+TEST_F(LinesKept, HideAKeyThatIsCutByTheEndOfABody) {
+  const auto hider = std::make_shared<KeyHider>();
+  Reader first(Cursor{}, kNoon, hider);
+  first.keep_lines();
+  first.feed("BEGIN\nabc\n");
+  first.finish();
+  first.take();
+  Reader second(first.cursor(), kNoon, hider);
+  second.keep_lines();
+  second.feed("def\nEND\nghi\n");
+  second.finish();
+  second.take();
+  for (const std::string& said : told_by(second.take_kept_lines()))
+    EXPECT_THAT(said, testing::Not(HasSubstr("def")));
+}
+
 // What waits for a line that is passed over may rest on one before it.
 TEST_F(LinesKept, OfAFileInWhichSomethingIsPassedOverAreCoveredLoosely) {
   Reader reader = keeping();
