@@ -90,7 +90,7 @@ class Rereader::Player : public KeptLinesVisitor {
 // What is told of a line may be told late, and with it a line that was passed over: of the whole
 // file it is not known any more that all was told again.
 void Rereader::loosen() {
-  is_exact_ = false;
+  if (!std::exchange(is_exact_, false)) return;
   for (std::size_t i = first_of_file_; i < covers_.size(); ++i) covers_[i].is_exact = false;
 }
 
@@ -132,7 +132,7 @@ Result<Rereader::Read> Rereader::read(const Stretch& stretch, std::string_view k
   }
   if (played) return read;
   covers_.resize(covers);
-  if (covers > 0) covers_.back() = last;
+  if (covers > 0) covers_.back() = {last.from, last.to, false};
   first_of_file_ = std::min(first_of_file_, covers);
   loosen();
   reader_.reset();

@@ -1,15 +1,14 @@
 #include "service/reanalysis.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "ingest/reread.h"
+#include "model/batch_merge.h"
 
 namespace faultline {
 namespace {
@@ -29,46 +28,13 @@ bool is_same(const Event& event, const Batch& batch, const Event& other, const B
          speaker_of(event, batch) == speaker_of(other, others);
 }
 
-// Batches keep what others point at by its index: those of one batch in another, to which they are
-// added as they are asked for.
-class SpeakersIn {
- public:
-  explicit SpeakersIn(Batch& to) : to_(to) {
-    for (std::size_t i = 0; i < to.speakers.size(); ++i)
-      known_.emplace(key(to.speakers[i]), static_cast<std::uint32_t>(i));
-  }
-
-  std::uint32_t index_of(const Speaker& speaker) {
-    const auto [at, is_new] =
-        known_.emplace(key(speaker), static_cast<std::uint32_t>(to_.speakers.size()));
-    if (is_new) to_.speakers.push_back(speaker);
-    return at->second;
-  }
-
- private:
-  using Key = std::tuple<std::string, std::int64_t, int, int>;
-  static Key key(const Speaker& speaker) {
-    return {speaker.host, speaker.pid, speaker.device, speaker.rank};
-  }
-
-  Batch& to_;
-  std::map<Key, std::uint32_t> known_;
-};
-
 void move_events(Batch& from, Batch& to) {
-  SpeakersIn speakers(to);
+  SpeakersOf speakers(to);
   for (Event& event : from.events) {
     event.speaker = speakers.index_of(speaker_of(event, from));
     to.events.push_back(std::move(event));
   }
   from.events.clear();
-}
-
-void add_counts(Batch& to, const Batch& more) {
-  to.recognized += more.recognized;
-  to.skipped += more.skipped;
-  for (const auto& [name, count] : more.dialects) to.dialects[name] += count;
-  for (const auto& [name, count] : more.subsystems) to.subsystems[name] += count;
 }
 
 // Runs and events stand in the order in which their lines do.
@@ -128,7 +94,7 @@ class SourceReanalysis {
     batch.events.clear();
     std::vector<Event> fresh_events = std::exchange(fresh.events, {});
     auto next = fresh_events.begin();
-    SpeakersIn speakers(batch);
+    SpeakersOf speakers(batch);
     const auto add_fresh = [&] {
       Event event = std::move(*next++);
       event.speaker = speakers.index_of(speaker_of(event, fresh));

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "model/batch_merge.h"
 #include "store/batch_codec.h"
 #include "store/compressed.h"
 #include "store/prints.h"
@@ -129,31 +128,14 @@ void drop_calls(Batch& batch) {
   if (is_dated) batch.runs.push_back(std::move(when));
 }
 
-void add_counts(std::map<std::string, std::uint64_t>& counts,
-                const std::map<std::string, std::uint64_t>& more) {
-  for (const auto& [name, count] : more) counts[name] += count;
-}
-
-void add_speakers(std::vector<Speaker>& speakers, std::vector<Speaker> more) {
-  const auto key = [](const Speaker& speaker) {
-    return std::tuple(speaker.host, speaker.pid, speaker.device, speaker.rank);
-  };
-  std::set<std::tuple<std::string, std::int64_t, int, int>> known;
-  for (const Speaker& speaker : speakers) known.insert(key(speaker));
-  for (Speaker& speaker : more)
-    if (known.insert(key(speaker)).second) speakers.push_back(std::move(speaker));
-}
-
 // Both without calls and events.
-void append(Batch& batch, Batch next) {
+void append(Batch& batch, const Batch& next) {
   batch.to_offset = next.to_offset;
   batch.lines += next.lines;
-  batch.recognized += next.recognized;
-  batch.skipped += next.skipped;
   batch.end = next.end;
-  add_counts(batch.dialects, next.dialects);
-  add_counts(batch.subsystems, next.subsystems);
-  add_speakers(batch.speakers, std::move(next.speakers));
+  add_counts(batch, next);
+  SpeakersOf speakers(batch);
+  for (const Speaker& speaker : next.speakers) speakers.index_of(speaker);
   batch.runs.insert(batch.runs.end(), next.runs.begin(), next.runs.end());
   drop_calls(batch);
 }
@@ -186,7 +168,7 @@ Row joined(Database& database, Row row, Row next) {
   row.id = next.id;
   row.received = std::max(row.received, next.received);
   row.prints.insert(row.prints.end(), next.prints.begin(), next.prints.end());
-  append(row.batch, std::move(next.batch));
+  append(row.batch, next.batch);
   return row;
 }
 

@@ -31,17 +31,25 @@ void execute(const fs::path& file, const std::string& sql) {
   sqlite3_close(handle);
 }
 
-TEST(Checker, SeesWhateverIsNotAsItWasAcknowledged) {
+// A server that was sent to, and of which all is well.
+class Checker : public testing::Test {
+ protected:
+  void SetUp() override {
+    Random random(1);
+    Verdict verdict;
+    ASSERT_TRUE(life.start(verdict));
+    life.load_for(std::chrono::milliseconds(200), random, verdict);
+    life.go_on_and_check(verdict);
+    ASSERT_THAT(verdict.failures, IsEmpty());
+    ASSERT_GT(verdict.acknowledged, 10u);
+  }
+
   Workshop workshop;
-  Life life(programs(), workshop.folder() / "life");
-  Random random(1);
-  Verdict verdict;
-  ASSERT_TRUE(life.start(verdict));
-  life.load_for(std::chrono::milliseconds(200), random, verdict);
-  life.go_on_and_check(verdict);
+  Life life{programs(), workshop.folder() / "life"};
+};
+
+TEST_F(Checker, SeesWhateverIsNotAsItWasAcknowledged) {
   ASSERT_EQ(life.server().stop(), 0);
-  ASSERT_THAT(verdict.failures, IsEmpty());
-  ASSERT_GT(verdict.acknowledged, 10u);
 
   struct Case {
     const char* why;
@@ -86,15 +94,7 @@ TEST(Checker, SeesWhateverIsNotAsItWasAcknowledged) {
 }
 
 // What was sent is compared with what is shown, so another line sent stands for another one shown.
-TEST(Checker, SeesLinesThatAreNotShownAsTheyWereSent) {
-  Workshop workshop;
-  Life life(programs(), workshop.folder() / "life");
-  Random random(1);
-  Verdict verdict;
-  ASSERT_TRUE(life.start(verdict));
-  life.load_for(std::chrono::milliseconds(200), random, verdict);
-  life.go_on_and_check(verdict);
-  ASSERT_THAT(verdict.failures, IsEmpty());
+TEST_F(Checker, SeesLinesThatAreNotShownAsTheyWereSent) {
   Ledger other = life.ledger();
   for (SentSource& source : other.sources) std::ranges::replace(source.text, '7', '8');
   EXPECT_THAT(check(other, life.server().database(), life.server().port(), Stage::after_rest),
