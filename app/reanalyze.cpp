@@ -45,10 +45,10 @@ void reanalyze_job(Store& store, const std::string& job, const Catalog& catalog,
     fmt::print("{}: none of its lines are kept\n", job);
     return;
   }
-  fmt::print("{}: {} lines of {} sources were read again; {} events are new, {} are gone\n", job,
-             told.lines, told.sources, told.events_new, told.events_gone);
+  fmt::print("{}: lines read again: {}; sources: {}; events new: {}, gone: {}\n", job, told.lines,
+             told.sources, told.events_new, told.events_gone);
   if (told.damaged > 0)
-    fmt::print("{}: {} stretches are damaged and stay as they were\n", job, told.damaged);
+    fmt::print("{}: stretches that are damaged and stay as they were: {}\n", job, told.damaged);
   if (told.events_new + told.events_gone > 0)
     fmt::print("  {}\n", shown(summary_of(store, job, catalog), 1000));
 }

@@ -114,7 +114,7 @@ TEST_F(KeptByAServer, TheCommandReadsAgainWhatAServerThatHasEndedKept) {
   server->wait_for_end();
   const std::string said = output_of(command, &exit);
   EXPECT_EQ(exit, 0);
-  EXPECT_THAT(said, HasSubstr("j: 1 lines of 1 sources were read again; 1 events are new"));
+  EXPECT_THAT(said, HasSubstr("j: lines read again: 1; sources: 1; events new: 1, gone: 0"));
   EXPECT_THAT(said, HasSubstr("A lane of mlx5_2 was set aside"));
   EXPECT_EQ((output_of(command + " --job nobody", &exit), exit), 2);
 }
