@@ -7,6 +7,7 @@
 
 #include "ingest/dump_body.h"
 #include "ingest/line_reader.h"
+#include "ingest/source_keeper.h"
 #include "ingest/trace_body.h"
 
 namespace faultline {
@@ -70,19 +71,10 @@ class Reader::Impl {
     if (keeper_) keeper_->set_boot_time(boot_time);
   }
 
-  void keep_lines() {
-    keeper_.emplace();
-    kept_to_ = taken_;
-    kept_a_piece_ = is_within_a_line();
-    keeper_->begin_body(received_);
-  }
+  void keep_lines() { keeper_.emplace(line_reader_, received_, taken_, is_within_a_line()); }
   bool is_within_a_line() const { return !tail_.empty(); }
   bool keeps_lines() const { return keeper_.has_value(); }
-  std::string take_kept_lines() {
-    if (!keeper_) return {};
-    keep_held_rows(line_reader_.is_joining());
-    return keeper_->take();
-  }
+  std::string take_kept_lines() { return keeper_ ? keeper_->take() : std::string(); }
   bool has_kept_only_calls() const { return keeper_ && keeper_->has_only_calls(); }
 
   void read_lines_only() { lines_only_ = true; }
@@ -142,21 +134,21 @@ class Reader::Impl {
 
   void finish() {
     finish_dumps();
-    keep_rest();
+    keep_unfinished(lines_);
     if (keeper_) keeper_->finish();
   }
 
   void close() {
     const std::uint64_t lines_before = lines_;
     read_to_the_end();
-    keep_rest(lines_ - lines_before);
+    keep_unfinished(lines_before);
     if (keeper_) keeper_->close();
   }
 
   void begin_file() {
     const std::uint64_t lines_before = lines_;
     read_to_the_end();
-    keep_rest(lines_ - lines_before);
+    keep_unfinished(lines_before);
     if (keeper_) keeper_->begin_file();
     batch().end = SourceEnd::open;
     line_start_ = readable();
@@ -170,9 +162,7 @@ class Reader::Impl {
 
   void settle() {
     line_reader_.settle();
-    if (!keeper_) return;
-    keep_held_rows(line_reader_.is_joining());
-    keeper_->settle();
+    if (keeper_) keeper_->settle();
   }
 
   Batch rest() const {
@@ -257,83 +247,14 @@ class Reader::Impl {
     leave_tail();
   }
 
-  // A line stands from line_start_ on, newline and all.
-  void keep_line(std::string_view line, const LineReader::Read& read) {
-    const std::uint64_t bytes = line.size() + 1;
-    if (kept_to_ > line_start_)
-      keep_rest_of(line);
-    else if (read.is_call)
-      keeper_->calls({.lines = 1, .bytes = bytes});
-    else if (!keep_row(line, read))
-      keeper_->line(line_reader_.without_secrets_as_read(line), bytes);
-    kept_to_ = std::max(kept_to_, line_start_ + bytes);
+  void pass_unkept(std::uint64_t lines, std::uint64_t end) {
+    if (keeper_) keeper_->pass(lines, end);
   }
 
-  // Rows are held back until their line is complete: it may show a secret that none of them does.
-  bool keep_row(std::string_view line, const LineReader::Read& read) {
-    if (read.has_joined && (read.waits || !read.is_row)) keep_held_rows(read.has_hidden);
-    if (!read.is_row) return false;
-    ++held_.lines;
-    held_.bytes += line.size() + 1;
-    held_rows_.append(line) += '\n';
-    held_hide_ = held_hide_ || read.has_hidden;
-    if (!read.waits) keep_held_rows(false);
-    return true;
-  }
-
-  void keep_held_rows(bool has_hidden) {
-    if (held_.lines == 0) return;
-    if (has_hidden || held_hide_)
-      keeper_->passed(held_);
-    else
-      keeper_->piece(held_rows_);
-    held_ = {};
-    held_rows_.clear();
-    held_hide_ = false;
-  }
-
-  // Its beginning is kept or passed over already, and maybe counted.
-  void keep_rest_of(std::string_view line) {
-    keep_held_rows(line_reader_.is_joining());
-    const std::uint64_t begun = kept_to_ - line_start_;
-    if (kept_a_piece_ && begun <= line.size()) {
-      const std::string_view rest = line.substr(begun);
-      if (line_reader_.without_secrets(line) == line) {
-        keeper_->rest(rest, true, tail_counted_);
-        return;
-      }
-    }
-    const std::uint64_t end = line_start_ + line.size() + 1;
-    keeper_->passed({.lines = tail_counted_ ? 0U : 1U, .bytes = end - std::min(kept_to_, end)});
-  }
-
-  // A line without its text.
-  void keep_none(std::uint64_t lines, std::uint64_t end) {
-    if (!keeper_) return;
-    keep_held_rows(line_reader_.is_joining());
-    keeper_->passed({.lines = lines, .bytes = end - std::min(kept_to_, end)});
-    kept_to_ = std::max(kept_to_, end);
-  }
-
-  // What is held in the midst of something goes with the batch that ends here. `lines`: that it was
-  // counted for.
-  void keep_rest(std::uint64_t lines = 0) {
-    if (!keeper_) return;
-    keep_held_rows(line_reader_.is_joining());
-    const std::uint64_t end = readable();
-    if (kept_to_ >= end) return;
-    const std::string_view tail = tail_;
-    const std::uint64_t begun = kept_to_ > line_start_ ? kept_to_ - line_start_ : 0;
-    const bool goes_on = begun == 0 || kept_a_piece_;
-    kept_a_piece_ = !tail.empty() && goes_on && !line_reader_.is_joining() &&
-                    line_start_ + tail.size() == end && line_reader_.without_secrets(tail) == tail;
-    if (kept_a_piece_ && begun > 0)
-      keeper_->rest(tail.substr(begun), false, tail_counted_);
-    else if (kept_a_piece_)
-      keeper_->piece(tail);
-    else
-      keeper_->passed({.lines = lines, .bytes = end - kept_to_});
-    kept_to_ = end;
+  // What is held in the midst of something goes with the batch that ends here.
+  void keep_unfinished(std::uint64_t lines_before) {
+    if (keeper_)
+      keeper_->unfinished(line_start_, tail_, readable(), lines_ - lines_before, tail_counted_);
   }
 
   static std::string carried(unsigned char flags, std::string_view text) {
@@ -490,13 +411,13 @@ class Reader::Impl {
     ++batch().recognized;
     line_reader_.keep(step.facts, lines_, line_start_);
     line_start_ += step.size;
-    keep_none(1, line_start_);
+    pass_unkept(1, line_start_);
   }
 
   void feed_dump(std::string_view bytes) {
     if (dump_.passes_over()) {
       line_start_ += bytes.size();
-      keep_none(0, line_start_);
+      pass_unkept(0, line_start_);
       return;
     }
     dump_.add(bytes);
@@ -521,14 +442,14 @@ class Reader::Impl {
         line_start_ += step.bytes;
         dump_.drop(step.bytes);
         dump_counted_ = false;
-        keep_none(lines_ - lines_before, line_start_);
+        pass_unkept(lines_ - lines_before, line_start_);
       } else if (step.what == What::broken_off && dump_.size() <= kMaxCarriedDump) {
         dump_read_ = true;
-        keep_none(lines_ - lines_before, line_start_ + dump_.size());
+        pass_unkept(lines_ - lines_before, line_start_ + dump_.size());
       } else {
         line_start_ += dump_.size();
         dump_.pass_over();
-        keep_none(lines_ - lines_before, line_start_);
+        pass_unkept(lines_ - lines_before, line_start_);
       }
     }
   }
@@ -582,11 +503,11 @@ class Reader::Impl {
     if (!tail_counted_) count_line();
     if (discarding_) {
       ++batch().skipped;
-      keep_none(tail_counted_ ? 0 : 1, line_start_ + tail_.size() + discarded_ + 1);
+      pass_unkept(tail_counted_ ? 0 : 1, line_start_ + tail_.size() + discarded_ + 1);
     } else {
       LineReader::Read read;
       if (!tail_read_) read = read_tail(LineEnd::there);
-      if (keeper_) keep_line(tail_, read);
+      if (keeper_) keeper_->line(line_start_, tail_, read, tail_counted_);
       line_reader_.keep_texts();  // before the tail's bytes go
     }
     line_start_ += tail_.size() + discarded_ + 1;
@@ -615,12 +536,7 @@ class Reader::Impl {
     const std::size_t count = std::min(bytes.find_first_not_of('\n'), bytes.size());
     lines_ += count;
     batch().lines += count;
-    if (keeper_ && kept_to_ <= line_start_) {
-      keeper_->blank(count);
-      kept_to_ = line_start_ + count;
-    } else {
-      keep_none(count, line_start_ + count);
-    }
+    if (keeper_) keeper_->blank(line_start_, count);
     line_start_ += count;
     last_line_start_ = line_start_ - 1;
     return count;
@@ -630,11 +546,11 @@ class Reader::Impl {
     count_line();
     if (line.size() > kMaxLineBytes) {
       ++batch().skipped;
-      keep_none(1, line_start_ + line.size() + 1);
+      pass_unkept(1, line_start_ + line.size() + 1);
       return;
     }
     const LineReader::Read read = read_line(line, LineEnd::there, false);
-    if (keeper_) keep_line(line, read);
+    if (keeper_) keeper_->line(line_start_, line, read, tail_counted_);
   }
 
   LineReader::Read read_tail(LineEnd end) {
@@ -668,12 +584,7 @@ class Reader::Impl {
   bool finished_ = false;
   bool at_beginning_ = true;  // of a file, or behind a dump
   bool lines_only_ = false;
-  std::optional<LineKeeper> keeper_;
-  std::uint64_t kept_to_ = 0;  // what is before it is kept or passed over
-  bool kept_a_piece_ = false;  // of the line there
-  LineSpan held_;              // rows of a line that is not complete
-  std::string held_rows_;
-  bool held_hide_ = false;     // secrets
+  std::optional<SourceKeeper> keeper_;
   bool dump_counted_ = false;  // the dump in hand, as a line
   bool dump_read_ = false;     // all that has come of it
 };
