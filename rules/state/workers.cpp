@@ -128,6 +128,23 @@ RankTies of_single_workers(const Members& members, const std::vector<std::size_t
   return single;
 }
 
+// Two places in a communicator are two ranks. Who names both alike counts something else: files
+// named "rank1-0" and "rank1-1", processes of several jobs.
+bool name_two_alike(const Members& members, const std::vector<Communicator>& communicators,
+                    const std::vector<std::size_t>& of_member, const RankTies& ties) {
+  for (const Communicator& communicator : communicators) {
+    if (!communicator.matched) continue;
+    std::map<int, std::size_t> worker_of_rank;
+    for (const std::size_t index : communicator.members) {
+      const auto tie = ties.rank_of_source.find(members[index].source);
+      if (tie == ties.rank_of_source.end() || !members[index].init) continue;
+      const std::size_t worker = of_member[index];
+      if (worker_of_rank.try_emplace(tie->second, worker).first->second != worker) return true;
+    }
+  }
+  return false;
+}
+
 // The only one whose lines stand in a source is the one that others know by its rank.
 void take_ranks_of_sources(const Members& members, const RankTies& ties,
                            std::vector<Worker>& workers) {
@@ -185,7 +202,8 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     }
   }
 
-  const RankTies ties = of_single_workers(members, of, of_member, all_ties);
+  RankTies ties = of_single_workers(members, of, of_member, all_ties);
+  if (name_two_alike(members, communicators, of_member, ties)) ties.rank_of_source.clear();
   const Communicator* world = world_of(communicators);
   const bool whole = world != nullptr && is_of_all(*world, members, ties);
   if (world != nullptr) workers.expected = std::max(world->nranks, ties.at_least);

@@ -341,6 +341,29 @@ TEST(NamedFile, OfAStrangerAccusesNoRankWithAGpuAtThatAddress) {
   }
 }
 
+// "rank1-0" and "rank1-1" are two ranks, and neither need be rank 1.
+TEST(NamedFile, GivesNoRankWhereItsNumberCountsSomethingElse) {
+  const auto ranks_of = [](const std::vector<std::string>& paths) {
+    Job job;
+    for (int place = 0; place < std::ssize(paths); ++place)
+      job.say({"j", paths[static_cast<std::size_t>(place)], "", -1}, Job::speaker_of(place),
+              CommunicatorInit{.communicator = 0x1000u + static_cast<unsigned>(place),
+                               .rank = place,
+                               .nranks = 4,
+                               .cuda_device = place,
+                               .gpu = Job::gpu_of(place),
+                               .communicator_id = "0xfa",
+                               .complete = true},
+              "Init COMPLETE");
+    std::vector<int> ranks;
+    for (const RankView& rank : faultline::ranks_of(job.state, job.diagnosis()))
+      ranks.push_back(rank.rank);
+    return ranks;
+  };
+  EXPECT_THAT(ranks_of({"rank1-0.log", "rank1-1.log", "rank3-0.log"}), ElementsAre(0, 1, 2));
+  EXPECT_THAT(ranks_of({"rank1.log", "rank2.log", "rank3.log"}), ElementsAre(1, 2, 3));
+}
+
 TEST(NamedFile, OfAHostOfTheJobNeedsNoExcuse) {
   Job job = sixteen_ranks();
   lose_gpu(job, "dmesg-node-0.log");
