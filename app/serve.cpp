@@ -55,6 +55,7 @@ struct ServeOptions {
   std::string keep_findings = "400d";
   std::string keep_at_most = "0";
   std::string keep_lines = "64MB";
+  std::string shorten_after = "4MB";
   std::string tokens;
   TlsFiles tls;
   bool insecure = false;
@@ -169,6 +170,8 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
   add("--keep-lines", options.keep_lines, check_size, "SIZE",
       "Keep the lines of a job but its calls, the latest up to so much once compressed, to show "
       "what stands around evidence and to read them again with newer rules; 0: none");
+  add("--shorten-after", options.shorten_after, check_size, "SIZE",
+      "Store what a job's calls came to in place of the calls, when these take so much");
 }
 
 void add_access_options(CLI::App& command, ServeOptions& options) {
@@ -401,6 +404,7 @@ void serve(const ServeOptions& options) {
   const LiveSettings live{.stall_after = patience_of(options.stall_after),
                           .resolve_after = *duration_of(options.resolve_after),
                           .rest_after = patience_of(options.rest_after),
+                          .shorten_after = *size_of(options.shorten_after),
                           .keeps_lines = *size_of(options.keep_lines) > 0};
   LiveJobs jobs(store, catalog, metrics, live);
   Retention retention(store, jobs, metrics,

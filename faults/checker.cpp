@@ -21,15 +21,25 @@ namespace json = boost::json;
 // What a source's text must have become.
 struct Expected {
   std::uint64_t lines = 0;
+  std::uint64_t calls = 0;
+  std::uint64_t recognized = 0;
   std::set<std::uint64_t> facts;  // where the lines begin that are facts
+  std::set<std::uint64_t> notes;  // that may be, too
 };
 
-Expected expected_of(std::string_view text) {
+Expected expected_of(std::string_view text, Notes notes) {
   Expected expected;
   for (std::size_t at = 0; at < text.size(); ++expected.lines) {
     const std::size_t end = text.find('\n', at) + 1;
     if (end == 0) break;
-    if (is_fact(text.substr(at))) expected.facts.insert(at);
+    const LineKind kind = kind_of(text.substr(at));
+    if (kind != LineKind::note) ++expected.recognized;
+    if (kind == LineKind::call)
+      ++expected.calls;
+    else if (kind == LineKind::fact || notes == Notes::facts)
+      expected.facts.insert(at);
+    else if (notes == Notes::either)
+      expected.notes.insert(at);
     at = end;
   }
   return expected;
@@ -79,6 +89,7 @@ class Check {
       } catch (const std::exception&) {
         fail("/api/v1/sources?job={} answers {} {}", job, answer.status, answer.body);
       }
+      check_calls(port, job);
       const Answer diagnosis = get(port, fmt::format("/api/v1/jobs/{}/diagnosis", job));
       if (diagnosis.status != 200)
         fail("the diagnosis of {} is answered {} {}", job, diagnosis.status, diagnosis.body);
@@ -113,6 +124,10 @@ class Check {
                   });
   }
 
+  Expected expected_so_far(const SentSource& source, const Held& held) const {
+    return expected_of(std::string_view(source.text).substr(0, held.read_to), ledger_.notes);
+  }
+
   // How far it was read lies between what was acknowledged and what was sent, at a line's end; its
   // counts are those of the text up to there.
   void check_extent(const SentSource& source) {
@@ -128,18 +143,18 @@ class Check {
     if (found == held_.end() || read_to > source.text.size()) return;
     if (read_to > 0 && source.text[read_to - 1] != '\n')
       fail("{}: it was read to {}, in mid-line", source.name, read_to);
-    const Expected expected = expected_of(std::string_view(source.text).substr(0, read_to));
-    if (found->second.lines != expected.lines || found->second.recognized != expected.facts.size())
+    const Expected expected = expected_so_far(source, found->second);
+    if (found->second.lines != expected.lines || found->second.recognized != expected.recognized)
       fail("{}: {} lines, {} recognized; they should be {} and {}", source.name,
-           found->second.lines, found->second.recognized, expected.lines, expected.facts.size());
+           found->second.lines, found->second.recognized, expected.lines, expected.recognized);
   }
 
   // The batches cover the source without gap or overlap, and are of the very bytes that were sent.
   void check_batches(OpenedDatabase& database, const SentSource& source, const Held& held) {
     std::uint64_t covered = 0;
     database.each(
-        fmt::format("SELECT from_offset, to_offset, digest FROM batches WHERE source = {} "
-                    "ORDER BY id",
+        fmt::format("SELECT from_offset, to_offset, digest, coalesce(length(prints), 0) "
+                    "FROM batches WHERE source = {} ORDER BY id",
                     held.id),
         [&](sqlite3_stmt* row) {
           const std::uint64_t from = integer_in(row, 0);
@@ -148,7 +163,8 @@ class Check {
             fail("{}: a batch begins at {}, and the one before ended at {}", source.name, from,
                  covered);
           covered = to;
-          if (from > to || to > source.text.size()) return;
+          const bool has_been_several = integer_in(row, 3) > 0;  // and has a digest of each
+          if (from > to || to > source.text.size() || has_been_several) return;
           if (XXH3_64bits(source.text.data() + from, to - from) != integer_in(row, 2))
             fail("{}: bytes {} to {} are not those that were sent", source.name, from, to);
         });
@@ -159,14 +175,15 @@ class Check {
   // Every line that is a fact is there, once, word for word; nothing else is.
   void check_events(OpenedDatabase& database, const SentSource& source, const Held& held) {
     const std::string_view text = std::string_view(source.text).substr(0, held.read_to);
-    std::set<std::uint64_t> missing = expected_of(text).facts;
+    Expected expected = expected_so_far(source, held);
+    std::set<std::uint64_t>& missing = expected.facts;
     database.each(
         fmt::format("SELECT events.offset, text FROM events JOIN batches ON batches.id = batch "
                     "WHERE source = {}",
                     held.id),
         [&](sqlite3_stmt* row) {
           const std::uint64_t at = integer_in(row, 0);
-          if (missing.erase(at) == 0)
+          if (missing.erase(at) + expected.notes.erase(at) == 0)
             fail("{}: TWICE, or never sent: a fact at byte {}", source.name, at);
           else if (text.substr(at, text.find('\n', at) - at) != text_in(row, 1))
             fail("{}: the line at byte {} is another one", source.name, at);
@@ -195,7 +212,29 @@ class Check {
     says("recognized", held.recognized);
   }
 
-  // The lines that it shows are those that were sent, each at its number.
+  // Each process has entered as many collectives as its log has calls.
+  void check_calls(int port, const std::string& job) {
+    const Answer answer = get(port, fmt::format("/api/v1/jobs/{}/ranks", job));
+    std::map<std::string, std::uint64_t> entered;  // by host
+    try {
+      const json::value ranks = json::parse(answer.body);
+      for (const json::value& rank : ranks.at("ranks").as_array())
+        for (const json::value& standing : rank.at("standings").as_array())
+          entered[std::string(rank.at("host").as_string())] +=
+              standing.at("position").to_number<std::uint64_t>();
+    } catch (const std::exception&) {
+      return fail("the ranks of {} are answered {} {}", job, answer.status, answer.body);
+    }
+    for (const auto& [source, held] : held_) {
+      if (source->job != job) continue;
+      const std::uint64_t calls = expected_so_far(*source, held).calls;
+      if (const std::uint64_t counted = entered[source->host()]; counted != calls)
+        fail("{}: {} has entered {} collectives; its log has {} calls", source->name,
+             source->host(), counted, calls);
+    }
+  }
+
+  // The lines that it shows are those that were sent, each at its number. Calls may be left out.
   void check_lines(int port, const SentSource& source, const Held& held) {
     constexpr std::uint64_t kAround = 20;
     if (held.lines == 0) return;
@@ -210,12 +249,16 @@ class Check {
     for (std::uint64_t line = 1; line < next; ++line) at = source.text.find('\n', at) + 1;
     const json::value value = json::parse(answer.body);
     for (const json::value& shown : value.at("lines").as_array()) {
-      const std::size_t end = source.text.find('\n', at);
-      if (shown.at("line").to_number<std::uint64_t>() != next ||
-          shown.at("text") != json::string(source.text.substr(at, end - at)))
+      bool is_right = shown.at("line").to_number<std::uint64_t>() == next;
+      for (; next <= shown.at("last").to_number<std::uint64_t>() && is_right; ++next) {
+        const std::string_view line =
+            std::string_view(source.text).substr(at, source.text.find('\n', at) - at);
+        is_right = shown.at("text").is_null() ? kind_of(line) == LineKind::call
+                                              : shown.at("text") == json::string(line);
+        at += line.size() + 1;
+      }
+      if (!is_right)
         return fail("{}: line {} is shown as {}", source.name, next, json::serialize(shown));
-      at = end + 1;
-      ++next;
     }
     if (next != last + 1) fail("{}: line {} is not shown", source.name, next);
   }

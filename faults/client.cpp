@@ -119,12 +119,20 @@ Answer Client::hear() {
   return answer;
 }
 
-Answer Client::get(const std::string& target) {
+Answer Client::ask(std::string_view head) {
   Answer answer;
-  if (connect() && say(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", target)))
-    answer = hear();
+  if (connect() && say(head)) answer = hear();
   if (answer.status == 0) hang_up();
   return answer;
+}
+
+Answer Client::get(const std::string& target) {
+  return ask(fmt::format("GET {} HTTP/1.1\r\nHost: localhost\r\n\r\n", target));
+}
+
+Answer Client::post(const std::string& target) {
+  return ask(
+      fmt::format("POST {} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n", target));
 }
 
 Answer Client::put(const std::string& target, std::string_view body, Way way, Random& random) {

@@ -28,12 +28,14 @@ class Client {
   Client& operator=(const Client&) = delete;
 
   Answer get(const std::string& target);
+  Answer post(const std::string& target);  // without a body
   // Way::broken_off hangs up in the middle of the body and has no answer. Way::drips always pauses
   // after a few bytes.
   Answer put(const std::string& target, std::string_view body, Way way, Random& random);
   void hang_up();
 
  private:
+  Answer ask(std::string_view head);
   bool connect();
   bool say(std::string_view bytes);
   bool say_in_pieces(std::string_view bytes, std::size_t first, Pauses pauses, Random& random);

@@ -46,6 +46,9 @@ struct Control {
   std::atomic<std::uint32_t> short_write_chance;
   std::atomic<std::uint64_t> short_writes;
 
+  // The process is killed before this write, counted from now; 0: before none.
+  std::atomic<std::uint32_t> deadly_write;
+
   std::atomic<std::uint32_t> delay_us;  // before each write and sync
   std::atomic<std::uint64_t> delayed;
 

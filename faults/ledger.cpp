@@ -7,15 +7,31 @@
 namespace faultline::faults {
 namespace {
 
-constexpr std::string_view kPlain = "note ";
+constexpr std::string_view kNote = "note ";
+constexpr std::string_view kCall = "NCCL INFO AllReduce: ";
+constexpr std::uint64_t kForms = 6;
+constexpr std::uint64_t kCallForms = 2;  // the last of them
 
 // A line of each kind that takes another way through the service: one that nobody knows, one of the
-// kernel, two of NCCL. Its number makes it the only one of its form.
+// kernel, two of NCCL, calls of a rank that says first which it is. Its number makes it the only
+// one of its form.
 std::string line_of(const SentSource& source, std::uint64_t number) {
   const std::size_t own = source.number;
-  switch (number % 4) {
+  if (number == 0)
+    return fmt::format(
+        "n{0}:{1}:{1} [0] NCCL INFO ncclCommInitRank comm 0xa{0} rank {2} nranks {3} cudaDev 0 "
+        "nvmlDev 0 busId 3b000 commId 0xfa{4} - Init COMPLETE\n",
+        own, 1000 + own, source.rank, kRanksOfAJob, source.job.back());
+  const std::uint64_t form = number % kForms;
+  if (form >= kForms - kCallForms)
+    return fmt::format(
+        "n{0}:{1}:{1} [0] {2}opCount {3:x} sendbuff 0x7f0000000000 recvbuff 0x7f0000000000 count "
+        "1024 datatype 7 op 0 root 0 comm 0xa{0} [nranks={4}] stream 0x55\n",
+        own, 1000 + own, kCall, number / kForms * kCallForms + form - (kForms - kCallForms),
+        kRanksOfAJob);
+  switch (form) {
     case 0:
-      return fmt::format("{}{:09} of {}: all is well\n", kPlain, number, source.name);
+      return fmt::format("{}{:09} of {}: all is well\n", kNote, number, source.name);
     case 1:
       return fmt::format(
           "Mar  5 10:00:01 n{} kernel: [ 1000.123456] NVRM: Xid (PCI:0000:3b:00): 79, pid={}, GPU "
@@ -31,6 +47,8 @@ std::string line_of(const SentSource& source, std::uint64_t number) {
 }
 
 }  // namespace
+
+std::string SentSource::host() const { return fmt::format("n{}", number); }
 
 void SentSource::add_body(std::uint64_t new_lines) {
   const std::size_t begin = text.size();
@@ -74,7 +92,8 @@ Ledger empty_ledger() {
   for (std::size_t client = 0; client < kClients; ++client)
     for (std::size_t i = 0; i < kSourcesOfClient; ++i)
       ledger.sources.push_back({.number = ledger.sources.size(),
-                                .job = fmt::format("job{}", client % 2),
+                                .rank = client / kJobs * kSourcesOfClient + i,
+                                .job = fmt::format("job{}", client % kJobs),
                                 .name = fmt::format("rank{}-{}.log", client, i),
                                 .says_offset = i % 2 == 1});
   return ledger;
@@ -89,6 +108,10 @@ std::vector<std::string> jobs_of(const Ledger& ledger) {
   return jobs;
 }
 
-bool is_fact(std::string_view line) { return !line.starts_with(kPlain); }
+LineKind kind_of(std::string_view line) {
+  line = line.substr(0, line.find('\n'));
+  if (line.starts_with(kNote)) return LineKind::note;
+  return line.find(kCall) == line.npos ? LineKind::fact : LineKind::call;
+}
 
 }  // namespace faultline::faults

@@ -11,6 +11,14 @@
 
 namespace faultline::faults {
 
+// What the service makes of a line that stands in a source's text.
+enum class LineKind { note, fact, call };
+LineKind kind_of(std::string_view line);
+
+// Notes are lines that nobody knows, unless a signature is added: then they are facts. Both may be
+// while lines are read again.
+enum class Notes { unknown, facts, either };
+
 struct SentBody {
   std::size_t begin = 0;  // in the text of its source
   std::size_t end = 0;
@@ -22,6 +30,7 @@ struct SentBody {
 // is made only when the one before is acknowledged: until then the same bytes are sent again.
 struct SentSource {
   std::size_t number = 0;  // its host and its process have numbers after it
+  std::size_t rank = 0;
   std::string job;
   std::string name;
   bool says_offset = false;
@@ -29,6 +38,7 @@ struct SentSource {
   std::uint64_t lines = 0;
   std::vector<SentBody> bodies;
 
+  std::string host() const;
   void add_body(std::uint64_t new_lines);
   SentBody* unacknowledged();
   std::size_t acknowledged_bytes() const;
@@ -37,6 +47,7 @@ struct SentSource {
 
 struct Ledger {
   std::vector<SentSource> sources;
+  Notes notes = Notes::unknown;
 
   // What would stand here had the power gone when the journal was so long: the first body that was
   // not acknowledged by then may have been on its way, later ones were not.
@@ -46,10 +57,9 @@ struct Ledger {
 // Sources of several jobs; a client of the load has kSourcesOfClient of them, one after the other.
 inline constexpr std::size_t kClients = 4;
 inline constexpr std::size_t kSourcesOfClient = 2;
+inline constexpr std::size_t kJobs = 2;
+inline constexpr std::size_t kRanksOfAJob = kClients * kSourcesOfClient / kJobs;  // a source each
 Ledger empty_ledger();
 std::vector<std::string> jobs_of(const Ledger& ledger);
-
-// Whether the service makes a fact of a line that stands in a source's text.
-bool is_fact(std::string_view line);
 
 }  // namespace faultline::faults

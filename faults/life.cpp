@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -12,6 +13,23 @@
 
 namespace faultline::faults {
 namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kLongestReload = 5s;
+constexpr auto kLongestReread = 5s;
+
+constexpr std::string_view kIdOfNotes = "faults.note";
+constexpr std::string_view kNotesAreFacts = R"(
+- id: faults.note
+  class: host.error
+  title: "A note"
+  weight: echo
+  severity: info
+  literals: ["all is well"]
+  pattern: 'all is well$'
+  matches: ["note 000000006 of rank0-0.log: all is well"]
+)";
 
 std::filesystem::path made(std::filesystem::path folder) {
   std::filesystem::remove_all(folder);
@@ -66,6 +84,34 @@ void Life::load_for(std::chrono::milliseconds duration, Random& random, Verdict&
   finish(*clients, verdict);
 }
 
+void Life::know_notes(bool are_facts, Verdict& verdict) {
+  const std::filesystem::path file = server_.rules() / "notes.yaml";
+  if (are_facts)
+    std::ofstream(file) << kNotesAreFacts;
+  else
+    std::filesystem::remove(file);
+  ledger_.notes = Notes::either;
+  server_.reload();
+  for (const auto end = std::chrono::steady_clock::now() + kLongestReload;
+       std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(2ms))
+    if ((get(server_.port(), "/api/v1/rules?limit=1000").body.find(kIdOfNotes) !=
+         std::string::npos) == are_facts)
+      return;
+  verdict.fail("rules are not read again");
+}
+
+bool Life::reread() {
+  Client client(server_.port());
+  for (const std::string& job : jobs_of(ledger_)) {
+    const auto end = std::chrono::steady_clock::now() + kLongestReread;
+    Answer answer;
+    do answer = client.post(fmt::format("/api/v1/jobs/{}/reanalyze", job));
+    while (answer.status == 503 && std::chrono::steady_clock::now() < end);  // it shortens another
+    if (answer.status != 200) return false;
+  }
+  return true;
+}
+
 void Life::restart_and_check(Verdict& verdict) {
   if (!start(verdict)) return;
   ++verdict.checks;
@@ -105,6 +151,8 @@ void Life::end_fault_and_check(Random& random, Verdict& verdict) {
 
 void Life::compare_with_twin(Verdict& verdict) {
   Life twin(programs_, folder_.string() + ".twin");
+  std::filesystem::copy(server_.rules(), twin.server_.rules(),
+                        std::filesystem::copy_options::recursive);
   if (!twin.start(verdict)) return;
   Random random(1);
   Client client(twin.server_.port());

@@ -47,6 +47,11 @@ class Life {
   // Some load and nothing else, for so long.
   void load_for(std::chrono::milliseconds duration, Random& random, Verdict& verdict);
 
+  // From now on notes are facts, or nobody knows them any more. What was stored before is read
+  // again by reread(), which is false if that did not succeed.
+  void know_notes(bool are_facts, Verdict& verdict);
+  bool reread();
+
   // Starts after the server has ended, and compares; then sends the rest, and compares again.
   void restart_and_check(Verdict& verdict);
   // The same of a server that goes on. It may have ended by itself only if `may_have_ended`.

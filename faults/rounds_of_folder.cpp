@@ -48,7 +48,7 @@ std::uint64_t lost_since(const Ledger& before, const Ledger& now,
       bool held = true;
       for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
         const std::string_view line = text.substr(at, text.find('\n', at) - at);
-        held = held && (!is_fact(line) || lines.contains(std::string(line)));
+        held = held && (kind_of(line) != LineKind::fact || lines.contains(std::string(line)));
       }
       lost += held ? 0 : 1;
     }

@@ -88,6 +88,27 @@ void memory_round(Life& life, Random& random, Verdict& verdict) {
   life.go_on_and_check(verdict, true);
 }
 
+// What is stored is read again with other rules, or shortened; what was acknowledged stays, each
+// fact once, and is what the rules of now make of it when it has been read again whole.
+void rewriting_round(Life& life, Random& random, Verdict& verdict) {
+  life.load_for(some_time(random, 20, 80), random, verdict);
+  life.go_on_and_check(verdict);
+  const bool are_facts = life.ledger().notes == Notes::unknown;
+  life.know_notes(are_facts, verdict);
+  life.steering().kill_in_write(static_cast<std::uint32_t>(random.between(1, 60)));
+  if (!random.one_in(4)) life.reread();
+  // The housekeeping shortens what the load has left, and looks for it every five seconds.
+  for (auto left = random.one_in(4) ? 6'000ms : 50ms; left > 0ms && life.server().lives();
+       left -= 5ms)
+    std::this_thread::sleep_for(5ms);
+  verdict.struck = !life.server().lives();
+  life.steering().relent();
+  life.go_on_and_check(verdict, true);
+  if (!life.reread()) verdict.fail("its lines are not read again after a restart");
+  life.ledger().notes = are_facts ? Notes::facts : Notes::unknown;
+  life.go_on_and_check(verdict);
+}
+
 // Of the clock that tells the time of day: by a step of NTP, by a battery that was empty.
 void clock_round(Life& life, Random& random, Verdict& verdict) {
   using std::chrono::hours;

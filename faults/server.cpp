@@ -62,11 +62,15 @@ bool Server::start(std::chrono::milliseconds patience) {
 
 void Server::spawn() {
   const std::string messages = folder_ / "messages";
-  std::vector<std::string> words{
-      programs_.server, "serve",        "--listen",
-      "127.0.0.1:0",    "--data",       data().string(),
-      "--stall-after",  "0s",           "--min-free",
-      min_free_,        "--rest-after", "0s"};  // so that no answer depends on the time
+  std::filesystem::create_directories(rules());
+  std::vector<std::string> words{programs_.server,  "serve",
+                                 "--listen",        "127.0.0.1:0",
+                                 "--data",          data().string(),
+                                 "--stall-after",   "0s",
+                                 "--min-free",      min_free_,
+                                 "--rest-after",    "0s",  // so that no answer depends on the time
+                                 "--rules",         rules().string(),
+                                 "--shorten-after", "0"};
   std::vector<std::string> additions{fmt::format("LD_PRELOAD={}", programs_.shim.string()),
                                      fmt::format("{}={}", kControlVariable, control_file_.string()),
                                      fmt::format("{}={}", kFolderVariable, data().string())};
@@ -134,6 +138,8 @@ bool Server::freeze() {
 }
 
 void Server::thaw() { kill(process_, SIGCONT); }
+
+void Server::reload() { kill(process_, SIGHUP); }
 
 bool Server::lives() {
   if (process_ <= 0) return false;

@@ -32,6 +32,9 @@ class Server {
   int port() const { return port_; }
   pid_t process() const { return process_; }
 
+  // Signatures of its own, which are in force from the start. Read again: see reload().
+  std::filesystem::path rules() const { return folder_ / "rules"; }
+
   // From the next start on: how much is to stay free. By default it writes until it cannot.
   void keep_free(std::string size) { min_free_ = std::move(size); }
 
@@ -45,6 +48,8 @@ class Server {
   // SIGSTOP. True: the system says that it stands.
   bool freeze();
   void thaw();
+  // SIGHUP: it reads its rules again.
+  void reload();
   // False: it has ended by itself.
   bool lives();
   void limit(int resource, rlim_t soft);

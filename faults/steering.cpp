@@ -52,6 +52,8 @@ void Steering::slow_down(std::chrono::microseconds each) {
   control_->delay_us = static_cast<std::uint32_t>(each.count());
 }
 
+void Steering::kill_in_write(std::uint32_t number) { control_->deadly_write = number; }
+
 void Steering::shift_clock(std::chrono::microseconds offset) {
   control_->clock_offset_us = offset.count();
 }
@@ -63,6 +65,7 @@ void Steering::relent() {
   control_->only_growth = 0;
   control_->short_write_chance = 0;
   control_->delay_us = 0;
+  control_->deadly_write = 0;
   control_->no_memory_chance = 0;
 }
 

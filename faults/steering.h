@@ -28,6 +28,8 @@ class Steering {
   void cut_writes_short(std::uint32_t chance);
   void refuse_memory(std::uint32_t chance);
   void slow_down(std::chrono::microseconds each);
+  // kill -9 before the write of this number, counted from now.
+  void kill_in_write(std::uint32_t number);
   void shift_clock(std::chrono::microseconds offset);
   void let_syncs_lie();
 

@@ -36,6 +36,9 @@ struct LiveSettings {
   std::chrono::seconds resolve_after = std::chrono::hours{24};
   // A job that nobody asks for or sends to for so long is kept on the disk only.
   std::chrono::seconds rest_after = std::chrono::minutes{10};
+  // What calls came to takes their place on the disk when they take so many bytes there. Fewer are
+  // as soon read.
+  std::uint64_t shorten_after = std::uint64_t{4} << 20;
   // Lines are kept, so that they can be read again and shown.
   bool keeps_lines = true;
 };
@@ -162,7 +165,7 @@ class LiveJobs {
   bool is_to_be_judged(Job& job) const;
   bool is_to_be_judged_by_time(Job& job) const;
   static bool is_to_be_read_anew(Job& job);
-  static bool is_to_be_shortened(Job& job);
+  bool is_to_be_shortened(Job& job) const;
   void shorten(Job& job);
   void go_on_shortening();
   std::optional<std::uint64_t> read_all_to_their_ends(Job& job);

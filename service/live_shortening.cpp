@@ -11,20 +11,18 @@ namespace {
 // As calls and batches are stored, roughly.
 constexpr std::uint64_t kBytesOfCall = 2;
 constexpr std::uint64_t kBytesOfBatch = 250;
-// Fewer are as soon read as what they came to.
-constexpr std::uint64_t kWorthwhile = 4 << 20;
 // What calls came to is written anew each time: not before what it replaces is larger.
 constexpr std::uint64_t kTimesWhatIsKept = 2;
 
 }  // namespace
 
-bool LiveJobs::is_to_be_shortened(Job& job) {
+bool LiveJobs::is_to_be_shortened(Job& job) const {
   if (!job.is_read || job.kept_bytes > Store::kMostKeptCallsBytes || !why_set_aside(job).empty())
     return false;
   const UnkeptCalls unkept = job.read().unkept();
   if (unkept.calls == 0) return false;
   return unkept.calls * kBytesOfCall + unkept.batches * kBytesOfBatch >=
-         std::max<std::uint64_t>(kWorthwhile, kTimesWhatIsKept * job.kept_bytes);
+         std::max(settings_.shorten_after, kTimesWhatIsKept * job.kept_bytes);
 }
 
 // Held meanwhile, so that nobody reads it from the store while its batches become fewer.
