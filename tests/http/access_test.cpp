@@ -33,8 +33,7 @@ struct Asked : testing::Test {
     write({shipper, reader, doctor, boss, team, past});
     server.emplace(workshop.folder(),
                    std::vector<std::string>{"--tokens", (workshop.folder() / "tokens").string()});
-    while (curl(*server, "/readyz").status != 200) {
-    }
+    await_ready(*server);
   }
 
   void write(const std::vector<NewToken>& tokens) {
@@ -135,13 +134,12 @@ TEST_F(Access, TheFileIsReadAgainAndABadOneChangesNothing) {
   EXPECT_EQ(status("/api/v1/jobs", later), 401);
   write({later});
   server->ask_to_reload();
-  while (status("/api/v1/jobs", later) == 401) {
-  }
+  ASSERT_TRUE(eventually([&] { return status("/api/v1/jobs", later) != 401; }));
   EXPECT_EQ(status("/api/v1/jobs", reader), 401);
   workshop.write("tokens", "later everything\n");
   server->ask_to_reload();
-  while (server->messages().find("tokens stay as they were") == std::string::npos) {
-  }
+  ASSERT_TRUE(eventually(
+      [&] { return server->messages().find("tokens stay as they were") != std::string::npos; }));
   EXPECT_EQ(status("/api/v1/jobs", later), 200);
 }
 
@@ -150,8 +148,7 @@ TEST_F(Access, ATokenWithARateIsRefusedBeyondItAndNobodyElseIs) {
   slow.token.rate = 1;
   write({slow, reader});
   server->ask_to_reload();
-  while (status("/api/v1/jobs", slow) == 401) {
-  }
+  ASSERT_TRUE(eventually([&] { return status("/api/v1/jobs", slow) != 401; }));
   int good = 1;
   while (good < 30 && status("/api/v1/jobs", slow) == 200) ++good;
   EXPECT_GE(good, 10);  // ten seconds' worth at once

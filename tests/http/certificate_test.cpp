@@ -159,13 +159,14 @@ TEST_F(Certificate, IsRefusedOnceItsLineIsGoneAlsoOnAConnectionThatIsOpen) {
                               "ca.pem -cert trainer.pem -key trainer.key 2>/dev/null | tee answers",
                               certificates.workshop().folder().string(), server->port()));
   });
-  while (read_file(certificates.path("answers")).find("HTTP/1.1 200") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(eventually([&] {
+    return read_file(certificates.path("answers")).find("HTTP/1.1 200") != std::string::npos;
+  }));
   written.clear();
   add("another --scope read --certificate cn:another");
   server->ask_to_reload();
-  while (server->messages().find("tokens read again: 1") == std::string::npos)
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(eventually(
+      [&] { return server->messages().find("tokens read again: 1") != std::string::npos; }));
   certificates.workshop().write("gone", "");
   client.join();
   EXPECT_THAT(said, HasSubstr("HTTP/1.1 401 Unauthorized"));

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <thread>
 
+#include "eventually.h"
 #include "server_process.h"
 
 namespace faultline {
@@ -57,19 +58,18 @@ inline Reply curl(const ServerProcess& server, const std::string& path,
 
 // Until the stored jobs are read back.
 inline void await_ready(const ServerProcess& server) {
-  while (curl(server, "/readyz").status == 503)
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_TRUE(eventually([&] { return curl(server, "/readyz").status != 503; }));
 }
 
-// Asks again until the answer is as hoped for; the test's own time limit is the last word.
+// Asks again until the answer is as hoped for.
 template <class Hope>
 Reply await(const ServerProcess& server, const std::string& path, Hope&& hope) {
-  Reply reply = curl(server, path);
-  for (int tries = 0; !hope(reply) && tries < 600; ++tries) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  Reply reply;
+  EXPECT_TRUE(eventually([&] {
     reply = curl(server, path);
-  }
-  EXPECT_TRUE(hope(reply)) << path << ": " << reply.status << ' ' << reply.body;
+    return hope(reply);
+  })) << path
+      << ": " << reply.status << ' ' << reply.body;
   return reply;
 }
 

@@ -1,0 +1,20 @@
+// Waits for what another process or thread does.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+namespace faultline {
+
+// Looks again until it is so. False: it does not become so in a minute.
+template <class Condition>
+bool eventually(Condition&& is_so) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+  while (!is_so()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+}  // namespace faultline
