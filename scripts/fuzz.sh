@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # libFuzzer over tests/fuzz/*_fuzz.cpp.
 
-# fuzz [TARGET] [-runs N | --minutes N]: -runs 0 tries the seeds alone.
+# fuzz [TARGET] [-runs N | --minutes N | --owed]: -runs 0 tries the seeds alone.
 fuzz() {
   local only='' bound=-runs=1000000
   while (($# > 0)); do
@@ -10,7 +10,8 @@ fuzz() {
       -runs=*) bound=$1; shift ;;
       --minutes) bound=$(seconds_of "${2:?--minutes needs a number}"); shift 2 ;;
       --minutes=*) bound=$(seconds_of "${1#*=}"); shift ;;
-      -*) die "fuzz takes [TARGET] [-runs N | --minutes N], not '$1'" ;;
+      --owed) bound=owed; shift ;;
+      -*) die "fuzz takes [TARGET] [-runs N | --minutes N | --owed], not '$1'" ;;
       *) only=${1%_fuzz}_fuzz; shift ;;
     esac
   done
@@ -22,8 +23,52 @@ fuzz() {
 
   build fuzz "${names[@]}"
   for name in "${names[@]}"; do
-    fuzz_one "$name" "$bound"
+    if [[ $bound == owed ]]; then
+      fuzz_owed "$name"
+    else
+      fuzz_one "$name" "$bound"
+    fi
   done
+}
+
+# Which targets ran clean, for how many CPU minutes, on which code: what a target is made of has to
+# stand still for its minutes to count, not the whole repository.
+FUZZ_RECORD=tests/fuzz/record.tsv
+FUZZ_MINUTES=10
+
+# fuzz_owed NAME: what its code still lacks of those minutes, a minute at a time, so that little is
+# lost when it is stopped.
+fuzz_owed() {
+  local name=$1 code minutes
+  code=$(fuzz_code "$name")
+  minutes=$(awk -v name="$name" -v code="$code" '$1 == name && $2 == code { print $3 }' "$FUZZ_RECORD")
+  for ((minutes = ${minutes:-0}; minutes < FUZZ_MINUTES; ++minutes)); do
+    fuzz_one "$name" 60
+    record_minutes "$name" "$code" $((minutes + 1))
+  done
+  say "$name: clean for $minutes CPU minutes on the code as it is"
+}
+
+# record_minutes NAME CODE MINUTES
+record_minutes() {
+  {
+    awk -v name="$1" '$1 != name' "$FUZZ_RECORD"
+    printf '%s\t%s\t%s\n' "$1" "$2" "$3"
+  } | sort >"$FUZZ_RECORD.new"
+  mv "$FUZZ_RECORD.new" "$FUZZ_RECORD"
+}
+
+# fuzz_code NAME: the fingerprint of all files of ours that the program is made of, as it says itself.
+fuzz_code() {
+  local named
+  named=$(strings -a "build/fuzz/tests/fuzz/$1" | grep "^$PWD/" | sort -u)
+  {
+    grep '/Unity/' <<<"$named" | xargs -r sed -n 's/^#include "\(.*\)"$/\1/p'
+    grep -v '/Unity/' <<<"$named" | xargs -r realpath --quiet --canonicalize-existing
+    echo "$PWD/tests/fuzz/$1.cpp"
+  } | grep -v "^$PWD/build" | sort -u | while read -r file; do
+    [[ ! -f $file ]] || cat "$file"
+  done | sha256sum | cut -c1-16
 }
 
 # Of each target's own CPU time, so that a busy machine tries no less.
