@@ -36,7 +36,7 @@ std::string offer(const OptionHelp& option) {
 std::string condition(const CommandHelp& command, const CommandHelp& root) {
   std::string below;
   for (const CommandHelp& one : command.commands) below += " " + one.name;
-  const std::string not_yet = "not __fish_seen_subcommand_from" + below;
+  std::string not_yet = "not __fish_seen_subcommand_from" + below;
   if (&command == &root) return not_yet;
   std::string text;
   for (const std::string& name : CLI::detail::split(command.path.substr(root.path.size() + 1), ' '))

@@ -81,7 +81,7 @@ Cells cells_below(std::string_view rule, std::string_view row) {
 
 // By its words, of which one column may hold several.
 Cells cells_by_words(std::string_view row, std::size_t columns, std::size_t wordy) {
-  const Cells words = words_of(row);
+  Cells words = words_of(row);
   if (words.size() == columns) return words;
   if (words.size() < columns || wordy >= columns) return {};
   const std::size_t more = words.size() - columns;

@@ -41,7 +41,7 @@ bool read_nodes(std::string_view text, bool labelled, std::vector<PartReport>& t
   std::string_view what;
   std::string_view field;
   std::string_view job;
-  if (kEvent.find(text, &nodes, &what))
+  if (kEvent.find(text, &nodes, &what) || kFailed.find(text, &job, &what, &nodes))
     field = "event";
   else if (kSet.find(text, &nodes, &field, &what))
     what = trimmed(what);
@@ -49,8 +49,6 @@ bool read_nodes(std::string_view text, bool labelled, std::vector<PartReport>& t
     field = "refused";
   else if (kProlog.find(text, &what, &nodes))
     field = "reason";
-  else if (kFailed.find(text, &job, &what, &nodes))
-    field = "event";
   if (field.empty() || !is_node_list(nodes)) return false;
   // "Node is not responding" says somebody else.
   if (!labelled && nodes.find_first_of("0123456789") == nodes.npos) return false;

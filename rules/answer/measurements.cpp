@@ -119,7 +119,7 @@ std::string measured_in_words(const View& view) {
     else
       ++more;
   }
-  const std::string ras = ras_in_words(view);
+  std::string ras = ras_in_words(view);
   if (told.empty()) return ras;
   return fmt::format("Measured: {}{}.{}{}", fmt::join(told, "; "),
                      more == 0 ? "" : fmt::format("; and {} more", more), ras.empty() ? "" : " ",

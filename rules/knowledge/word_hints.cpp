@@ -107,12 +107,12 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
         node, "a hint",
         {needed("class", hint.cause), needed("about", hint.about), maybe("names", names),
          needed("words", groups_of_it), needed("samples", hint.samples)});
-    for (const std::string& name : names) {
+    for (const std::string& part : names) {
       const std::pair<std::string_view, bool*> known[] = {
           {"rank", &hint.names_rank}, {"gpu", &hint.names_gpu}, {"nic", &hint.names_nic}};
-      const auto found = std::ranges::find(known, name, &std::pair<std::string_view, bool*>::first);
+      const auto found = std::ranges::find(known, part, &std::pair<std::string_view, bool*>::first);
       if (found == std::ranges::end(known))
-        file.place(node).refuse(fmt::format("names \"{}\" is unknown; use rank, gpu or nic", name));
+        file.place(node).refuse(fmt::format("names \"{}\" is unknown; use rank, gpu or nic", part));
       *found->second = true;
     }
     for (const std::string& group : groups_of_it) {
