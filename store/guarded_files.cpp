@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -97,9 +98,8 @@ bool is_sound(const State& state, const char* page, int bytes, sqlite3_int64 off
 }
 
 int close_file(sqlite3_file* file) {
-  const int code = below(file)->pMethods->xClose(below(file));
-  delete guarded(file).state;
-  return code;
+  const std::unique_ptr<State> ends_with_it(guarded(file).state);
+  return below(file)->pMethods->xClose(below(file));
 }
 
 int read_file(sqlite3_file* file, void* to, int bytes, sqlite3_int64 offset) {
@@ -228,7 +228,7 @@ int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int
   sqlite3_vfs* system = system_files();
   const int code = system->xOpen(system, name, opened.below(), flags, out_flags);
   if (opened.below()->pMethods == nullptr) return code;
-  opened.state = new (std::nothrow) State;
+  opened.state = std::unique_ptr<State>(new (std::nothrow) State).release();
   if (opened.state == nullptr) {
     opened.below()->pMethods->xClose(opened.below());
     return SQLITE_NOMEM;

@@ -126,13 +126,10 @@ bool read_heading(std::string_view text, PartWriter& parts) {
 
 // "=== ./port_xmit_wait ===", "==> port_xmit_wait <==": a file in the folder that the prompt names.
 std::string_view counter_in_heading(std::string_view text) {
-  if (take_off(text, "==> ") && text.ends_with(" <==")) {
-    text.remove_suffix(4);
-  } else if (take_off(text, "=== ") && text.ends_with(" ===")) {
-    text.remove_suffix(4);
-  } else {
-    return {};
-  }
+  const bool is_heading = (take_off(text, "==> ") && text.ends_with(" <==")) ||
+                          (take_off(text, "=== ") && text.ends_with(" ==="));
+  if (!is_heading) return {};
+  text.remove_suffix(4);
   take_off(text, "./");
   return is_counter(text) ? text : std::string_view();
 }

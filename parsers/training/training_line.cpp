@@ -173,7 +173,7 @@ std::optional<double> seconds_in(const Text& text, const StepForm& form) {
 
 // "1520/  50000": the total, where one stands behind the step.
 std::int64_t total_behind(const Text& text, std::size_t at) {
-  at = text.all.find_first_not_of(" ", at);
+  at = text.all.find_first_not_of(' ', at);
   if (at == std::string_view::npos) return 0;
   at = text.all.find_first_not_of("0123456789", at);
   if (at == std::string_view::npos || text.all[at] != '/') return 0;

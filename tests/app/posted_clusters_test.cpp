@@ -140,8 +140,7 @@ TEST(PostedClusters, GiveTheSameAnswerWhenTheyAreChangedOnTheWay) {
 TEST(PostedClusters, ThatAreHarmlessAccuseNobody) {
   const char* const texts[] = {
       "[  16.600000] sfc 0000:06:00.1 ens1f1: link down\n",
-      "[ 1530.800000] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE) flags "
-      "0x800\n",
+      "[ 1530.800000] blk_update_request: I/O error, dev loop11, sector 0 op 0x1:(WRITE)\n",
       "[ 4242.000000] libceph: osd12 10.0.4.7:6800 socket closed (con state OPEN)\n",
       "[ 4242.000000] habanalabs hl1: Successfully loaded firmware to device\n",
       "  82 | 08/31/2026 | 02:57:33 | Processor #0xc9 | Presence detected | Asserted\n",
