@@ -212,7 +212,7 @@ class LauncherTable : public Document {
     if (name == "time") {
       row.time = stamp_of(value);
     } else if (name == "host") {
-      exit.host = value;
+      if (value != "localhost") exit.host = value;  // every host calls itself that
     } else if (name == "rank" && kRank.find(value, &first, &second)) {
       if (const auto rank = number_in<int>(first); rank && *rank >= 0) exit.ranks = {*rank};
       exit.local_rank = number_in<int>(second).value_or(-1);

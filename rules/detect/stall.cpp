@@ -138,8 +138,9 @@ std::vector<Suspicion> find_stalls_in(const View& view, const ProgressTable& tab
 std::vector<Suspicion> find_stalls(const View& view) {
   std::vector<Suspicion> found;
   const TorchCrew crew(view);
-  for (auto* witness : {table_of_barriers, table_of_desync, table_of_fr_report, table_of_horovod,
-                        table_of_jax_barriers, table_of_jax_heartbeats, table_of_ras})
+  for (auto* witness :
+       {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo, table_of_horovod,
+        table_of_jax_barriers, table_of_jax_heartbeats, table_of_ras, table_of_store_waits})
     std::ranges::move(find_stalls_in(view, witness(view, crew)), std::back_inserter(found));
   return found;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
@@ -113,13 +114,34 @@ std::string nic_of(const View& view, const Sighting& sighting) {
   return gpu_name(sighting.host, device);
 }
 
+namespace {
+
+// Who has worked with others before it cannot connect was reached once: it is no start that failed,
+// but the network since then.
+Cause cause_now(const View& view, const Sighting& sighting) {
+  const Cause cause = sighting.signature->cause;
+  if (cause != Cause::launch_connect_failed) return cause;
+  const LineRef& line = sighting.said->first;
+  const LineRef* step = last_step(view);
+  const bool steps = step != nullptr && step->source == line.source && step->line < line.line;
+  const bool has_worked = std::ranges::any_of(view.members, [&](std::size_t index) {
+    const Member& member = view.member(index);
+    return member.process == sighting.process->process && member.complete && member.init &&
+           member.init->nranks > 1 && member.init_line.source == line.source &&
+           member.init_line.line < line.line && (steps || member.first_op_count);
+  });
+  return has_worked ? Cause::network_transport_error : cause;
+}
+
+}  // namespace
+
 Suspicion suspicion_of(const View& view, const SightingList& said) {
   const Sighting& first = *said.front();
   const MessageSignature& signature = *first.signature;
   Suspicion suspicion;
   suspicion.since = first.time();
   Finding& finding = suspicion.finding;
-  finding.cause = signature.cause;
+  finding.cause = cause_now(view, first);
   finding.title = title_of(view, first);
   finding.severity = signature.severity;
   finding.count = 0;

@@ -178,9 +178,10 @@ bool gives_the_reason(const View& view, const Told& before, const Told& below) {
          may_be_a_peers(view, *before.saying->exception);
 }
 
-// Without a reason of Slurm's: after a task that failed, too, srun has its step ended.
+// Without a reason: srun has its step ended after a task that failed, too, and torchrun sums up.
 bool says_that_a_step_ended(const Told& told) {
-  return told.match && told.match->signature->id == "slurm.cancelled";
+  return told.match && (told.match->signature->id == "slurm.cancelled" ||
+                        told.match->signature->id == "torch.child_failed");
 }
 
 // Whoever trained on said no last words.

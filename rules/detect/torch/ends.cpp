@@ -156,7 +156,8 @@ bool comes_before(const LineRef& a, const LineRef& b) {
 
 // Of a rank that gave up waiting for others: for its peers, the store, the master.
 bool waited_in_vain(const MessageSignature& signature) {
-  return signature.id == "torch.wait_timed_out" || is(signature.cause, Trait::waited_in_vain);
+  return signature.id.starts_with("torch.wait_timed_out") ||
+         is(signature.cause, Trait::waited_in_vain);
 }
 
 bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineRef& line) {

@@ -264,10 +264,43 @@ std::int64_t number(std::string_view text) {
   return value;
 }
 
+// What a launcher says of the process of that number, which a signal ended on a host that may be
+// this one. Null: nothing, or several do.
+const TorchLine<ProcessExit>* end_by_signal(const View& view, const std::string& host,
+                                            std::int64_t pid) {
+  const TorchLine<ProcessExit>* found = nullptr;
+  if (!is_counted_by_host(pid)) return nullptr;
+  for (const TorchLine<ProcessExit>& exit : view.job.torch().exits()) {
+    const ProcessExit& end = exit.fact;
+    if (end.pid != pid || !end.signal || end.told_to) continue;
+    const std::string there = view.job.host_of(short_host(end.host), exit.line.source);
+    if (!host.empty() && !there.empty() && host != there) continue;
+    if (end.ranks.empty() && found != nullptr) continue;  // its table tells more
+    if (found != nullptr && !found->fact.ranks.empty() && found->fact.ranks != end.ranks)
+      return nullptr;
+    found = &exit;
+  }
+  return found;
+}
+
 KernelPart process_part(const View& view, const KernelSighting& sighting) {
   KernelPart part = host_part(view, sighting.host);
   const std::int64_t pid = number(sighting.field("pid"));
   if (pid == 0 || part.standing == Standing::bystander) return part;
+  // Two that do not know of each other tell of the end of one number: whose log the kernel's is.
+  if (const TorchLine<ProcessExit>* end = end_by_signal(view, sighting.host, pid)) {
+    part.key = fmt::format("pid {}", pid);
+    part.standing = Standing::of_the_job;
+    part.doubts.clear();
+    part.subject.ranks = end->fact.ranks;
+    part.tie = &end->line;
+    const std::string host = view.job.host_of(short_host(end->fact.host), end->line.source);
+    if (sighting.host.empty() && !host.empty()) {
+      part.name = host;
+      part.subject.hosts = {host};
+    }
+    return part;
+  }
   // The kernel counts processes of the host; NCCL may print a container's own count. Where the two
   // agree on a host that is the job's, it is the rank.
   if (part.standing == Standing::of_the_job && is_counted_by_host(pid))

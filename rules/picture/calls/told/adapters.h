@@ -9,10 +9,12 @@ namespace faultline {
 ProgressTable table_of_barriers(const View& view, const TorchCrew& crew);  // monitored_barrier
 ProgressTable table_of_desync(const View& view, const TorchCrew& crew);  // PyTorch's desync report
 ProgressTable table_of_fr_report(const View& view, const TorchCrew& crew);  // torchfrtrace
+ProgressTable table_of_gloo(const View& view, const TorchCrew& crew);
 ProgressTable table_of_horovod(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_barriers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_heartbeats(const View& view, const TorchCrew& crew);
 ProgressTable table_of_ras(const View& view, const TorchCrew& crew);  // NCCL's reports
+ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew);
 
 // An empty one, whose members are ranks of the job.
 ProgressTable table_of_ranks(const TorchCrew& crew);
