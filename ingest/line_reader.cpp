@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "ingest/unwrap/labels.h"
-#include "ingest/unwrap/peeled.h"
 #include "parsers/nccl/nccl_call.h"
 #include "parsers/nccl/nccl_forms.h"
 #include "parsers/nccl/nccl_remark.h"
@@ -462,7 +461,7 @@ EventTime LineReader::time_of(const NcclLine& line, const Message& message) {
   const auto own = faultline::time_of(line);
   if (!own) return message.time;
   unwrapper_.saw_date(*own);
-  return nearer_stamp(message.time, EventTime::at(*own, std::chrono::seconds(1), true));
+  return EventTime::at(*own, std::chrono::seconds(1), true);
 }
 
 std::uint32_t LineReader::speaker_of(const NcclLine& line, const Message& message) {
@@ -556,13 +555,11 @@ void LineReader::keep_readings(const Message& message, const LinePlace& place) {
     if (sxid) sxid->repeated *= message.repeated;
     const std::string_view host =
         reading.host.empty() ? message.host : std::string_view(reading.host);
-    keep_fact(std::move(reading.fact),
-              calls_.speaker(batch_, host, reading.pid, reading.device, message.rank),
-              reading.time
-                  ? nearer_stamp(message.time,
-                                 EventTime::at(*reading.time, std::chrono::seconds(1), true))
-                  : message.time,
-              place);
+    keep_fact(
+        std::move(reading.fact),
+        calls_.speaker(batch_, host, reading.pid, reading.device, message.rank),
+        reading.time ? EventTime::at(*reading.time, std::chrono::seconds(1), true) : message.time,
+        place);
   }
 }
 

@@ -39,10 +39,6 @@ bool confirms(const EventTime& outer, const EventTime& inner) {
 
 }  // namespace
 
-const EventTime& nearer_stamp(const EventTime& outer, const EventTime& inner) {
-  return !inner.known() || confirms(outer, inner) ? outer : inner;
-}
-
 void Peeled::named_by_host(std::string_view name) {
   // "-" is syslog's nil, and every host calls itself localhost.
   if (name.empty() || name == "-" || name == "localhost") return;
@@ -58,7 +54,9 @@ void Peeled::named_by_label(std::string_view name) {
 
 void Peeled::stamped(const EventTime& stamp) {
   if (stamp.uptime_us) time.uptime_us = stamp.uptime_us;
-  if (&nearer_stamp(time, stamp) == &time) return;
+  // An old log that is printed today carries today's stamp outside, so the inner one counts, unless
+  // the outer one only says the same more exactly.
+  if (!stamp.known() || confirms(time, stamp)) return;
   time.wall_us = stamp.wall_us;
   time.uncertainty_us = stamp.uncertainty_us;
   time.zone_assumed = stamp.zone_assumed;

@@ -7,10 +7,6 @@
 
 namespace faultline {
 
-// An old log that is printed today carries today's stamp outside, so the inner one counts, unless
-// the outer one only says the same more exactly: to the microsecond, or with its zone.
-const EventTime& nearer_stamp(const EventTime& outer, const EventTime& inner);
-
 struct Peeled {
   std::string_view text;
   std::string_view host;

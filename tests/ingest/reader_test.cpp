@@ -104,26 +104,6 @@ TEST(Reader, TakesTheYearThatAStampLeavesOutFromStampsOfNcclsOwn) {
   EXPECT_EQ(to_rfc3339(*batch.events.back().time.wall()), "2025-11-29T05:39:29Z");
 }
 
-// Inside it is local time without its zone, outside UTC, to the microsecond.
-TEST(Reader, TakesTheZoneOfNcclsOwnStampsFromWhoeverStampedTheLineThen) {
-  const std::string text =
-      "[2026-03-05 10:47:11] node-0:100:900 [0] NCCL WARN Cuda failure 'out of memory'\n";
-  const auto time_of = [&](const std::string& outside) {
-    Reader reader(Cursor{}, Timestamp{});
-    reader.feed(outside + " stderr F " + text);
-    reader.close();
-    return reader.take().events.at(0).time;
-  };
-  const EventTime then = time_of("2026-03-05T02:47:11.250000000Z");
-  EXPECT_EQ(to_rfc3339(Timestamp(std::chrono::microseconds(*then.wall_us))),
-            "2026-03-05T02:47:11.250Z");
-  EXPECT_FALSE(then.zone_assumed);
-  const EventTime long_after = time_of("2026-03-09T08:00:00.000000000Z");
-  EXPECT_EQ(to_rfc3339(Timestamp(std::chrono::microseconds(*long_after.wall_us))),
-            "2026-03-05T10:47:11Z");
-  EXPECT_TRUE(long_after.zone_assumed);
-}
-
 TEST(Reader, ReadsCallsEventsAndWhatIsWrapped) {
   Batch counts;
   std::string all = read_whole(sample(), &counts);
