@@ -54,6 +54,64 @@ struct Held {
   std::string carry;
 };
 
+// A body, or a part of one, that became a batch.
+struct Print {
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  std::uint64_t digest = 0;
+};
+
+// Reads what batches that became one were, without the code that wrote it. Empty: it was always
+// one.
+class Prints {
+ public:
+  explicit Prints(std::string_view bytes) : rest_(bytes) {}
+
+  std::vector<Print> all() {
+    std::vector<Print> prints;
+    std::uint64_t at = 0;
+    for (std::uint64_t left = rest_.empty() ? 0 : number(); left > 0; --left) {
+      number();  // the batch's
+      const std::uint64_t moved = number();
+      Print print;
+      print.from = at + ((moved >> 1) ^ (0 - (moved & 1)));
+      print.to = print.from + (number() >> 1);
+      print.digest = fixed();
+      fixed();  // of its first bytes
+      at = print.to;
+      prints.push_back(print);
+    }
+    return prints;
+  }
+
+ private:
+  std::uint8_t byte() {
+    if (rest_.empty()) return 0;
+    const auto value = static_cast<std::uint8_t>(rest_.front());
+    rest_.remove_prefix(1);
+    return value;
+  }
+  // Seven bits a byte, the lowest first.
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const std::uint8_t part = byte();
+      value |= std::uint64_t{part & 0x7FU} << shift;
+      if (part < 0x80) break;
+    }
+    return value;
+  }
+  std::uint64_t fixed() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 8) value |= std::uint64_t{byte()} << shift;
+    return value;
+  }
+
+  std::string_view rest_;
+};
+
+std::vector<Print> prints_in(std::string_view bytes) { return Prints(bytes).all(); }
+
 class Check {
  public:
   Check(const Ledger& ledger, Stage stage) : ledger_(ledger), stage_(stage) {}
@@ -153,8 +211,8 @@ class Check {
   void check_batches(OpenedDatabase& database, const SentSource& source, const Held& held) {
     std::uint64_t covered = 0;
     database.each(
-        fmt::format("SELECT from_offset, to_offset, digest, coalesce(length(prints), 0) "
-                    "FROM batches WHERE source = {} ORDER BY id",
+        fmt::format("SELECT from_offset, to_offset, digest, prints FROM batches WHERE source = {} "
+                    "ORDER BY id",
                     held.id),
         [&](sqlite3_stmt* row) {
           const std::uint64_t from = integer_in(row, 0);
@@ -163,10 +221,18 @@ class Check {
             fail("{}: a batch begins at {}, and the one before ended at {}", source.name, from,
                  covered);
           covered = to;
-          const bool has_been_several = integer_in(row, 3) > 0;  // and has a digest of each
-          if (from > to || to > source.text.size() || has_been_several) return;
-          if (XXH3_64bits(source.text.data() + from, to - from) != integer_in(row, 2))
-            fail("{}: bytes {} to {} are not those that were sent", source.name, from, to);
+          if (from > to || to > source.text.size()) return;
+          std::vector<Print> prints = prints_in(text_in(row, 3));
+          if (prints.empty()) prints = {{from, to, integer_in(row, 2)}};
+          std::uint64_t printed = from;
+          for (const Print& print : prints) {
+            if (print.from != printed || print.to < print.from || print.to > to ||
+                XXH3_64bits(source.text.data() + print.from, print.to - print.from) != print.digest)
+              return fail("{}: bytes {} to {} are not those that were sent", source.name,
+                          print.from, print.to);
+            printed = print.to;
+          }
+          if (printed != to) fail("{}: what was sent ends at {}, not {}", source.name, printed, to);
         });
     if (covered != held.read_to)
       fail("{}: its batches end at {}, and it was read to {}", source.name, covered, held.read_to);

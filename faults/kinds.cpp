@@ -45,8 +45,10 @@ const std::array kKinds = {
     Kind{"removed", "the folder is removed while it serves", 200, 2,
          single_lives(removed_folder_round, true)},
     Kind{"ready", "/readyz on a full disk", 200, 1, single_lives(readiness_round, false)},
-    Kind{"rewriting", "kill -9 in a write while what is stored is read again or shortened", 200, 2,
-         course(rewriting_round)},
+    Kind{"rereading", "kill -9 in a write while lines are read again with other rules", 200, 3,
+         course(rereading_round)},
+    Kind{"housekeeping", "kill -9 in a write while calls are shortened and the log is folded", 200,
+         1, course(housekeeping_round)},
     Kind{"second", "a second server on the same folder", 200, 2, course(second_server_round)},
     Kind{"flip", "a bit of the database turns over between two runs", 1000, 8, run_flips},
 };

@@ -20,6 +20,7 @@ constexpr auto kLongestReload = 5s;
 constexpr auto kLongestReread = 5s;
 
 constexpr std::string_view kIdOfNotes = "faults.note";
+constexpr const char* kRulesLikeNotes = "/api/v1/rules?class=host.error&limit=1000";
 constexpr std::string_view kNotesAreFacts = R"(
 - id: faults.note
   class: host.error
@@ -94,8 +95,8 @@ void Life::know_notes(bool are_facts, Verdict& verdict) {
   server_.reload();
   for (const auto end = std::chrono::steady_clock::now() + kLongestReload;
        std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(2ms))
-    if ((get(server_.port(), "/api/v1/rules?limit=1000").body.find(kIdOfNotes) !=
-         std::string::npos) == are_facts)
+    if (const Answer rules = get(server_.port(), kRulesLikeNotes);
+        rules.status == 200 && (rules.body.find(kIdOfNotes) != std::string::npos) == are_facts)
       return;
   verdict.fail("rules are not read again");
 }
@@ -105,8 +106,10 @@ bool Life::reread() {
   for (const std::string& job : jobs_of(ledger_)) {
     const auto end = std::chrono::steady_clock::now() + kLongestReread;
     Answer answer;
-    do answer = client.post(fmt::format("/api/v1/jobs/{}/reanalyze", job));
-    while (answer.status == 503 && std::chrono::steady_clock::now() < end);  // it shortens another
+    for (; std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(5ms)) {
+      answer = client.post(fmt::format("/api/v1/jobs/{}/reanalyze", job));
+      if (answer.status != 503) break;  // it shortens another
+    }
     if (answer.status != 200) return false;
   }
   return true;

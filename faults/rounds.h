@@ -11,7 +11,8 @@ void freeze_round(Life& life, Random& random, Verdict& verdict);
 void descriptors_round(Life& life, Random& random, Verdict& verdict);
 void memory_round(Life& life, Random& random, Verdict& verdict);
 void clock_round(Life& life, Random& random, Verdict& verdict);
-void rewriting_round(Life& life, Random& random, Verdict& verdict);
+void rereading_round(Life& life, Random& random, Verdict& verdict);
+void housekeeping_round(Life& life, Random& random, Verdict& verdict);
 void second_server_round(Life& life, Random& random, Verdict& verdict);
 
 // rounds_of_client.cpp

@@ -35,7 +35,8 @@ std::set<std::string> lines_in(const std::filesystem::path& database) {
   return lines;
 }
 
-// Of the bodies acknowledged since `before`, those of which a fact is not there.
+// Of the bodies acknowledged since `before`, those of which a fact is not there. One without a fact
+// tells nothing.
 std::uint64_t lost_since(const Ledger& before, const Ledger& now,
                          const std::filesystem::path& database) {
   const std::set<std::string> lines = lines_in(database);

@@ -88,25 +88,46 @@ void memory_round(Life& life, Random& random, Verdict& verdict) {
   life.go_on_and_check(verdict, true);
 }
 
-// What is stored is read again with other rules, or shortened; what was acknowledged stays, each
-// fact once, and is what the rules of now make of it when it has been read again whole.
-void rewriting_round(Life& life, Random& random, Verdict& verdict) {
+namespace {
+
+// What is sent is acknowledged, and nobody sends more.
+bool has_come_to_rest(Life& life, Random& random, Verdict& verdict) {
   life.load_for(some_time(random, 20, 80), random, verdict);
   life.go_on_and_check(verdict);
+  return verdict.good();
+}
+
+bool dies_within(Server& server, std::chrono::milliseconds time) {
+  for (; time > 0ms && server.lives(); time -= 5ms) std::this_thread::sleep_for(5ms);
+  return !server.lives();
+}
+
+}  // namespace
+
+// What is stored is read again with other rules. What was acknowledged stays, each fact once, and
+// is what the rules of now make of it when it has been read again whole.
+void rereading_round(Life& life, Random& random, Verdict& verdict) {
+  if (!has_come_to_rest(life, random, verdict)) return;
   const bool are_facts = life.ledger().notes == Notes::unknown;
   life.know_notes(are_facts, verdict);
   life.steering().kill_in_write(static_cast<std::uint32_t>(random.between(1, 60)));
-  if (!random.one_in(4)) life.reread();
-  // The housekeeping shortens what the load has left, and looks for it every five seconds.
-  for (auto left = random.one_in(4) ? 6'000ms : 50ms; left > 0ms && life.server().lives();
-       left -= 5ms)
-    std::this_thread::sleep_for(5ms);
-  verdict.struck = !life.server().lives();
+  life.reread();
+  verdict.struck = dies_within(life.server(), 50ms);
   life.steering().relent();
   life.go_on_and_check(verdict, true);
   if (!life.reread()) verdict.fail("its lines are not read again after a restart");
   life.ledger().notes = are_facts ? Notes::facts : Notes::unknown;
   life.go_on_and_check(verdict);
+}
+
+// What calls came to takes their place, and SQLite's log is folded into the database: every few
+// seconds, and nothing else writes meanwhile.
+void housekeeping_round(Life& life, Random& random, Verdict& verdict) {
+  if (!has_come_to_rest(life, random, verdict)) return;
+  life.steering().kill_in_write(static_cast<std::uint32_t>(random.between(1, 120)));
+  verdict.struck = dies_within(life.server(), 6500ms);
+  life.steering().relent();
+  life.go_on_and_check(verdict, true);
 }
 
 // Of the clock that tells the time of day: by a step of NTP, by a battery that was empty.

@@ -131,15 +131,21 @@ int Server::stop() {
   return -1;
 }
 
+// A signal to process -1 would go to all there are.
 bool Server::freeze() {
+  if (process_ <= 0) return false;
   int status = 0;
   kill(process_, SIGSTOP);
   return waitpid(process_, &status, WUNTRACED) == process_ && WIFSTOPPED(status);
 }
 
-void Server::thaw() { kill(process_, SIGCONT); }
+void Server::thaw() {
+  if (process_ > 0) kill(process_, SIGCONT);
+}
 
-void Server::reload() { kill(process_, SIGHUP); }
+void Server::reload() {
+  if (process_ > 0) kill(process_, SIGHUP);
+}
 
 bool Server::lives() {
   if (process_ <= 0) return false;

@@ -22,53 +22,59 @@ fuzz() {
   mapfile -t names < <(basename --suffix .cpp --multiple "${sources[@]}")
 
   build fuzz "${names[@]}"
+  if [[ $bound == owed ]]; then
+    fuzz_owed "${names[@]}"
+    return
+  fi
   for name in "${names[@]}"; do
-    if [[ $bound == owed ]]; then
-      fuzz_owed "$name"
-    else
-      fuzz_one "$name" "$bound"
-    fi
+    fuzz_one "$name" "$bound"
   done
 }
 
-# Which targets ran clean, for how many CPU minutes, on which code: what a target is made of has to
-# stand still for its minutes to count, not the whole repository.
+# Which targets ran clean, for how many CPU minutes, as which program: minutes count as long as that
+# stands still, whatever else changes in the repository. The same code gives the same program in any
+# folder, by the same compiler and libraries.
 FUZZ_RECORD=tests/fuzz/record.tsv
 FUZZ_MINUTES=10
+FUZZ_MINUTES_AT_ONCE=5
 
-# fuzz_owed NAME: what its code still lacks of those minutes, a minute at a time, so that little is
+# fuzz_owed NAME...: what each program still lacks of those minutes, some at a time, so that little is
 # lost when it is stopped.
 fuzz_owed() {
-  local name=$1 code minutes
-  code=$(fuzz_code "$name")
-  minutes=$(awk -v name="$name" -v code="$code" '$1 == name && $2 == code { print $3 }' "$FUZZ_RECORD")
-  for ((minutes = ${minutes:-0}; minutes < FUZZ_MINUTES; ++minutes)); do
-    fuzz_one "$name" 60
-    record_minutes "$name" "$code" $((minutes + 1))
+  local name program minutes
+  local -A programs
+  for name in "$@"; do
+    programs[$name]=$(fuzz_program "$name")
   done
-  say "$name: clean for $minutes CPU minutes on the code as it is"
+  for name in "$@"; do
+    program=${programs[$name]}
+    minutes=$(awk -v name="$name" -v program="$program" '$1 == name && $2 == program { print $3 }' "$FUZZ_RECORD")
+    for ((minutes = ${minutes:-0}; minutes < FUZZ_MINUTES; minutes += FUZZ_MINUTES_AT_ONCE)); do
+      fuzz_one "$name" $((FUZZ_MINUTES_AT_ONCE * 60))
+      record_minutes "$name" "$program" $((minutes + FUZZ_MINUTES_AT_ONCE))
+    done
+    say "$name: clean for $minutes CPU minutes as it is"
+  done
 }
 
-# record_minutes NAME CODE MINUTES
+# record_minutes NAME PROGRAM MINUTES: others may do so at the same time.
 record_minutes() {
-  {
-    awk -v name="$1" '$1 != name' "$FUZZ_RECORD"
-    printf '%s\t%s\t%s\n' "$1" "$2" "$3"
-  } | sort >"$FUZZ_RECORD.new"
-  mv "$FUZZ_RECORD.new" "$FUZZ_RECORD"
+  (
+    flock 9
+    {
+      awk -v name="$1" '$1 != name' "$FUZZ_RECORD"
+      printf '%s\t%s\t%s\n' "$1" "$2" "$3"
+    } | LC_ALL=C sort >"$FUZZ_RECORD.new"
+    mv "$FUZZ_RECORD.new" "$FUZZ_RECORD"
+  ) 9>build/fuzz/.record
 }
 
-# fuzz_code NAME: the fingerprint of all files of ours that the program is made of, as it says itself.
-fuzz_code() {
-  local named
-  named=$(strings -a "build/fuzz/tests/fuzz/$1" | grep "^$PWD/" | sort -u)
-  {
-    grep '/Unity/' <<<"$named" | xargs -r sed -n 's/^#include "\(.*\)"$/\1/p'
-    grep -v '/Unity/' <<<"$named" | xargs -r realpath --quiet --canonicalize-existing
-    echo "$PWD/tests/fuzz/$1.cpp"
-  } | grep -v "^$PWD/build" | sort -u | while read -r file; do
-    [[ ! -f $file ]] || cat "$file"
-  done | sha256sum | cut -c1-16
+# fuzz_program NAME: a fingerprint of all that the program is made of, but names and lines for
+# debuggers.
+fuzz_program() {
+  local stripped=build/fuzz/.stripped
+  strip --strip-debug -o "$stripped" "build/fuzz/tests/fuzz/$1"
+  sha256sum "$stripped" | cut -c1-16
 }
 
 # Of each target's own CPU time, so that a busy machine tries no less.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "model/host_name.h"
+
 namespace faultline {
 
 namespace {
@@ -40,8 +42,7 @@ bool confirms(const EventTime& outer, const EventTime& inner) {
 }  // namespace
 
 void Peeled::named_by_host(std::string_view name) {
-  // "-" is syslog's nil, and every host calls itself localhost.
-  if (name.empty() || name == "-" || name == "localhost") return;
+  if (!names_a_host(name)) return;
   host = name;
   host_is_label = false;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "model/host_name.h"
 #include "parsers/pattern.h"
 #include "parsers/tool/tool_text.h"
 #include "parsers/torch/python_traceback.h"
@@ -212,7 +213,7 @@ class LauncherTable : public Document {
     if (name == "time") {
       row.time = stamp_of(value);
     } else if (name == "host") {
-      if (value != "localhost") exit.host = value;  // every host calls itself that
+      if (names_a_host(value)) exit.host = value;
     } else if (name == "rank" && kRank.find(value, &first, &second)) {
       if (const auto rank = number_in<int>(first); rank && *rank >= 0) exit.ranks = {*rank};
       exit.local_rank = number_in<int>(second).value_or(-1);

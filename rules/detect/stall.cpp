@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/picture/calls/stacks.h"
 #include "rules/picture/calls/told/adapters.h"
@@ -140,8 +141,13 @@ std::vector<Suspicion> find_stalls(const View& view) {
   const TorchCrew crew(view);
   for (auto* witness :
        {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo, table_of_horovod,
-        table_of_jax_barriers, table_of_jax_heartbeats, table_of_ras, table_of_store_waits})
-    std::ranges::move(find_stalls_in(view, witness(view, crew)), std::back_inserter(found));
+        table_of_jax_barriers, table_of_jax_heartbeats, table_of_ras, table_of_store_waits}) {
+    ProgressTable table = witness(view, crew);
+    std::erase_if(table.rows, [&](const ProgressRow& row) {
+      return row.line != nullptr && steps_follow(view, *row.line);
+    });
+    std::ranges::move(find_stalls_in(view, table), std::back_inserter(found));
+  }
   return found;
 }
 

@@ -66,7 +66,10 @@ JobReport& Reports::report_of(std::uint32_t source) {
 
 const JobReport* Reports::from_last(std::size_t back) const {
   std::vector<const JobReport*> order;
-  for (const JobReport& report : reports_) order.push_back(&report);
+  // Nobody may answer a report for a while after a process is gone; the one before still holds.
+  for (const JobReport& report : reports_)
+    if (report.largest > 0 || !report.communicators.empty() || !report.processes.empty())
+      order.push_back(&report);
   // Files are not always read in the order in which they were written.
   if (std::ranges::all_of(order, [](const JobReport* r) { return r->time.has_value(); }))
     std::ranges::stable_sort(order, {}, [](const JobReport* r) { return *r->time; });

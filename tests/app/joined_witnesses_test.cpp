@@ -52,6 +52,33 @@ TEST(RasAlone, WithoutAComplaintIsNoHealthAndSaysWhatItTells) {
   EXPECT_THAT(diagnosis.summary, HasSubstr("all 6 ranks answered"));
 }
 
+// For a while after a process is gone nobody may answer at all.
+TEST(RasAlone, OfWhichALaterReportTellsOfNobodyStillHolds) {
+  Workshop workshop;
+  workshop.write("job/ras.txt",
+                 "NCCL version 2.28.9 compiled with CUDA 13.0\n"
+                 "CUDA runtime version 13000, driver version 13000\n\n"
+                 "Job summary\n===========\n\n"
+                 "  Nodes  Processes         GPUs  Processes     GPUs\n"
+                 "(total)   per node  per process    (total)  (total)\n"
+                 "      1          3            1          3        3\n\n"
+                 "Communicators... (0.00s)\n=============\n\n"
+                 "No communicator data collected!\n\n"
+                 "Errors\n======\n\n"
+                 "INCOMPLETE\n"
+                 "  Missing communicator data from 1 job process\n"
+                 "  Process 3613 on node 10.0.4.7 managing GPU 0\n");
+  workshop.write("job/ras.json",
+                 "{\n  \"nccl_version\": \"2.28.9\",\n  \"cuda_runtime_version\": 13000,\n"
+                 "  \"cuda_driver_version\": 13000,\n  \"timestamp\": \"2026-03-05 02:47:31\",\n"
+                 "  \"communicators_count\": 0,\n  \"communicators\": [\n\n  ],\n"
+                 "  \"ras\": {\n    \"collection_time_sec\": 0.000,\n    \"timeouts_count\": 0\n"
+                 "  }\n}\n");
+  const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "job");
+  EXPECT_EQ(cause_of(diagnosis), "process.silent");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("Process 3613 on 10.0.4.7"));
+}
+
 TEST(RankThatAborted, WaitedAsItsPeersDidThoughItsLinesAreMissing) {
   const Diagnosis diagnosis = pasted(timed_out(1) + timed_out(2) + timed_out(3) +
                                      "node-4.cluster: rank 0 exited with code 134\n");

@@ -292,6 +292,26 @@ TEST(PostedEndings, ARankThatSaidNothingIsMissedAmongThreeThatTimedOut) {
   EXPECT_LT(diagnosis.root_causes.front().confidence, 0.8);
 }
 
+// A rank that stops in the midst of a call lets some out of it and others not.
+TEST(PostedEndings, ARankThatSaidNothingIsMissedThoughTheOthersStandAtTwoCallsInARow) {
+  const auto timed_out_at = [](int rank, int sequence) {
+    return fmt::format(
+        "[rank{0}]:[E922 03:32:06.116004605 ProcessGroupNCCL.cpp:607] [Rank {0}] Watchdog caught "
+        "collective operation timeout: WorkNCCL(SeqNum={1}, OpType=ALLREDUCE, NumelIn=1, "
+        "NumelOut=1, Timeout(ms)=1800000) ran for 1800047 milliseconds before timing out.\n",
+        rank, sequence);
+  };
+  const Diagnosis next_to_it =
+      posted(timed_out_at(0, 152) + timed_out_at(1, 153) + timed_out_at(2, 153) +
+             "node-1:103:103 [3] NCCL INFO ncclCommInitRank comm 0x10 rank 3 nranks 4 cudaDev 3 "
+             "nvmlDev 3 busId 3b000 commId 0xfa - Init COMPLETE\n");
+  EXPECT_THAT(first_cause(next_to_it), StartsWith("collective.rank_behind Rank 3"));
+  EXPECT_LT(next_to_it.root_causes.front().confidence, 0.8);
+  const Diagnosis far_behind = posted(timed_out_at(0, 152) + timed_out_at(1, 190) +
+                                      timed_out_at(2, 190) + timed_out_at(3, 190));
+  EXPECT_THAT(first_cause(far_behind), StartsWith("collective.rank_behind Rank 0"));
+}
+
 TEST(PostedEndings, WhatPythonCouldNotRaiseAnywhereFailsNobody) {
   const Diagnosis diagnosis = posted(
       "[rank0]:[titan] 2026-03-05 02:45:09,159 - root - INFO - step: 50  loss:  4.1888  memory: "

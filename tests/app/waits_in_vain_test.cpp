@@ -61,6 +61,23 @@ TEST(WaitsInGloo, NameTheRankThatDidNotCome) {
   EXPECT_LT(confidence_of(diagnosis), 0.8);
 }
 
+TEST(WaitsInGloo, NameNobodyWhereALineWithoutALabelSaysTheSame) {
+  std::string unlabelled = gloo_waited(1);
+  for (std::size_t at = 0; (at = unlabelled.find("[rank1]: ", at)) != std::string::npos;)
+    unlabelled.erase(at, 9);
+  const Diagnosis diagnosis =
+      pasted(gloo_waited(0) + unlabelled + gloo_waited(2) + gloo_waited(3) + table(0, 2000, 1));
+  EXPECT_NE(cause_of(diagnosis), "collective.rank_behind") << title_of(diagnosis);
+}
+
+TEST(WaitsInGloo, NameNobodyWhereTheTrainingWentOn) {
+  std::string steps;
+  for (int step = 1; step < 40; ++step) steps += fmt::format("step {} loss 2.31 time 0.1s\n", step);
+  const Diagnosis diagnosis = pasted(gloo_waited(0) + gloo_waited(2) + gloo_waited(3) +
+                                     "[rank1]: Warning: a variable is deprecated\n" + steps);
+  EXPECT_NE(cause_of(diagnosis), "collective.rank_behind") << title_of(diagnosis);
+}
+
 TEST(WaitsInGloo, NameNobodyWhereHalfOfTheRanksSayNothing) {
   const Diagnosis diagnosis = pasted(gloo_waited(0) + gloo_waited(3) + table(0, 2000, 1));
   EXPECT_NE(cause_of(diagnosis), "collective.rank_behind") << title_of(diagnosis);
@@ -76,20 +93,28 @@ TEST(WaitsInGloo, NameNobodyWhereWhoIsLeftSaysThatItsPeerHasGone) {
   EXPECT_NE(cause_of(diagnosis), "collective.rank_behind") << title_of(diagnosis);
 }
 
+std::string waited_for_id(int rank, int place, const std::string& key, const std::string& error) {
+  return fmt::format(
+      "[rank{0}]: Traceback (most recent call last):\n"
+      "[rank{0}]:   File \"train.py\", line 3, in <module>\n"
+      "[rank{0}]: torch.distributed.DistBackendError: [{1}] is setting up NCCL communicator and "
+      "retrieving ncclUniqueId from [0] via c10d key-value store by key '{2}', but "
+      "store->get('{2}') got error: {3}\n",
+      rank, place, key, error);
+}
+
 TEST(WaitForACommunicator, NamesTheRankThatWasToBeginIt) {
-  const auto waited = [](const std::string& error) {
-    return "[rank1]: torch.distributed.DistBackendError: [1] is setting up NCCL communicator and "
-           "retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but "
-           "store->get('0') got error: " +
-           error + "\n";
-  };
-  const Diagnosis late =
-      pasted(waited("wait timeout after 600000ms, keys: /default_pg/0//cuda//0"));
-  EXPECT_EQ(cause_of(late), "launch.rank_missing") << title_of(late);
-  EXPECT_THAT(late.root_causes.front().subject.ranks, ElementsAre(0));
-  // The store itself has gone: that tells nothing of rank 0.
-  const Diagnosis gone = pasted(waited("Connection reset by peer"));
-  EXPECT_NE(cause_of(gone), "launch.rank_missing") << title_of(gone);
+  const std::string late = "wait timeout after 600000ms, keys: ";
+  const Diagnosis named = pasted(waited_for_id(1, 1, "0", late + "/default_pg/0//cuda//0"));
+  EXPECT_EQ(cause_of(named), "launch.rank_missing") << title_of(named);
+  EXPECT_THAT(named.root_causes.front().subject.ranks, ElementsAre(0));
+  // The store itself has gone; a place in another group; one of a pair. None is about rank 0.
+  for (const std::string& other : {waited_for_id(1, 1, "0", "Connection reset by peer"),
+                                   waited_for_id(5, 1, "0", late + "/3/0//cuda//0"),
+                                   waited_for_id(5, 1, "0", late + "/default_pg/0//cuda//0"),
+                                   waited_for_id(4, 4, "3:4", late + "/default_pg/0//cuda//3:4"),
+                                   waited_for_id(0, 1, "1:0", late + "/default_pg/0//cuda//1:0")})
+    EXPECT_NE(cause_of(pasted(other)), "launch.rank_missing") << other;
 }
 
 // Two that do not know of each other tell of one number.
@@ -100,18 +125,29 @@ TEST(KillForMemory, IsOfTheRankWhoseProcessItsLauncherSawKilledThoughNoLineNames
       "[  202.671113] Memory cgroup out of memory: Killed process 2635 (python) "
       "total-vm:20684436kB, anon-rss:4448880kB, file-rss:292044kB, shmem-rss:0kB, UID:0 "
       "pgtables:10420kB oom_score_adj:0\n";
-  const auto together = [&](int pid) {
+  const auto together = [&](int pid, int code, const std::string& log,
+                            const std::string& another = "") {
     Workshop workshop;
-    workshop.write("job/train.log", table(1, pid, -9));
-    workshop.write("job/dmesg.txt", kernel);
+    workshop.write("job/train.log", table(1, pid, code));
+    workshop.write("job/dmesg.txt", log);
+    if (!another.empty()) workshop.write("job/other/dmesg.txt", another);
     return diagnosis_of(workshop.folder() / "job");
   };
-  const Diagnosis same = together(2635);
+  const Diagnosis same = together(2635, -9, kernel);
   EXPECT_EQ(cause_of(same), "host.oom_killed") << title_of(same);
   EXPECT_THAT(same.root_causes.front().subject.ranks, ElementsAre(1));
-  EXPECT_GE(confidence_of(same), 0.9);
-  const Diagnosis other = together(2636);
-  EXPECT_NE(cause_of(other), "host.oom_killed") << title_of(other);
+  EXPECT_GE(confidence_of(same), 0.8);
+  const std::string long_before =
+      "2026-01-01T10:00:00,000000+00:00 Memory cgroup out of memory: Killed process 2635 (python) "
+      "total-vm:20684436kB, anon-rss:4448880kB, file-rss:292044kB, shmem-rss:0kB, UID:0\n";
+  const std::string other_event =
+      "[  202.6] INFO: task java:2635 blocked for more than 120 seconds.\n";
+  // Another number; another signal; another time; another event; two kernels that tell of it.
+  for (const Diagnosis& other :
+       {together(2636, -9, kernel), together(2635, -6, kernel), together(2635, -9, long_before),
+        together(2635, -9, other_event), together(2635, -9, kernel, kernel)}) {
+    EXPECT_THAT(cause_of(other), Not(StartsWith("host."))) << title_of(other);
+  }
 }
 
 // Every launcher sums up; that is no reason to hold the rank for one that only followed.
@@ -133,20 +169,18 @@ TEST(Launcher, ThatWasSignalledFromOutsideEndedTheJob) {
 }
 
 // What NCCL does after it was taken down may fail at the network, too; a start it is not.
-TEST(FailedConnection, OfWhoHasWorkedTogetherIsNoStartThatFailed) {
+TEST(FailedConnection, OfWhoHasTrainedTogetherIsNoStartThatFailed) {
   const std::string begin =
       "node-1:100:100 [0] NCCL INFO ncclCommInitRank comm 0x10 rank 0 nranks 2 cudaDev 0 nvmlDev 0 "
       "busId 3b000 commId 0xfa - Init COMPLETE\n";
-  const std::string call =
-      "node-1:100:100 [0] NCCL INFO AllReduce: opCount 0 sendbuff 0x7f00 recvbuff 0x7f00 count 64 "
-      "datatype 7 op 0 root 0 comm 0x10 [nranks=2] stream 0x55\n";
+  const std::string step = "step 40 loss 2.31 time 0.12s\n";
   const std::string failed =
       "node-1:100:160 [0] misc/socket.cc:596 NCCL WARN socketStartConnect: connect to "
       "10.0.0.12<35761> failed : Network is unreachable\n";
-  const Diagnosis at_work = pasted(begin + call + failed);
+  const Diagnosis at_work = pasted(begin + step + failed);
   EXPECT_EQ(cause_of(at_work), "network.transport_error") << title_of(at_work);
-  const Diagnosis at_start = pasted(failed);
-  EXPECT_EQ(cause_of(at_start), "launch.connect_failed") << title_of(at_start);
+  for (const std::string& at_start : {failed, begin + failed, step + begin + failed})
+    EXPECT_EQ(cause_of(pasted(at_start)), "launch.connect_failed") << at_start;
 }
 
 }  // namespace

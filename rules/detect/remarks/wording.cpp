@@ -116,21 +116,33 @@ std::string nic_of(const View& view, const Sighting& sighting) {
 
 namespace {
 
-// Who has worked with others before it cannot connect was reached once: it is no start that failed,
-// but the network since then.
-Cause cause_now(const View& view, const Sighting& sighting) {
-  const Cause cause = sighting.signature->cause;
-  if (cause != Cause::launch_connect_failed) return cause;
+// A step of the training was done between its start and this line, and it did not start again.
+bool has_trained_before(const View& view, const Sighting& sighting) {
   const LineRef& line = sighting.said->first;
   const LineRef* step = last_step(view);
-  const bool steps = step != nullptr && step->source == line.source && step->line < line.line;
-  const bool has_worked = std::ranges::any_of(view.members, [&](std::size_t index) {
+  const auto is_before = [](const LineRef& a, const LineRef& b) {
+    return a.source == b.source && a.line < b.line;
+  };
+  if (step == nullptr || !is_before(*step, line)) return false;
+  bool had_begun = false;
+  for (const std::size_t index : view.members) {
     const Member& member = view.member(index);
-    return member.process == sighting.process->process && member.complete && member.init &&
-           member.init->nranks > 1 && member.init_line.source == line.source &&
-           member.init_line.line < line.line && (steps || member.first_op_count);
-  });
-  return has_worked ? Cause::network_transport_error : cause;
+    if (member.process != sighting.process->process || !member.init) continue;
+    if (!is_before(member.init_line, *step)) return false;
+    had_begun |= member.complete && member.init->nranks > 1;
+  }
+  return had_begun;
+}
+
+// Who has trained before it cannot connect was reached once: it is no start that failed, but the
+// network since then.
+Cause cause_now(const View& view, const SightingList& said) {
+  const Cause cause = said.front()->signature->cause;
+  const bool has_trained = cause == Cause::launch_connect_failed &&
+                           std::ranges::all_of(said, [&](const Sighting* sighting) {
+                             return has_trained_before(view, *sighting);
+                           });
+  return has_trained ? Cause::network_transport_error : cause;
 }
 
 }  // namespace
@@ -141,7 +153,7 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   Suspicion suspicion;
   suspicion.since = first.time();
   Finding& finding = suspicion.finding;
-  finding.cause = cause_now(view, first);
+  finding.cause = cause_now(view, said);
   finding.title = title_of(view, first);
   finding.severity = signature.severity;
   finding.count = 0;

@@ -112,7 +112,7 @@ struct FirstEchoes {
   std::map<std::uint32_t, const LineRef*> of_source;  // where they were taken down
 
   void add(int rank, const Told& echo) {
-    if (echo.cause() != Cause::process_aborted) return;
+    if (echo.cause() != Cause::process_aborted && echo.cause() != Cause::collective_timeout) return;
     const LineRef& line = echo.saying->line;
     of_rank.try_emplace(rank, &line);
     const auto [first, is_new] = of_source.try_emplace(line.source, &line);
@@ -182,12 +182,6 @@ bool gives_the_reason(const View& view, const Told& before, const Told& below) {
 bool says_that_a_step_ended(const Told& told) {
   return told.match && (told.match->signature->id == "slurm.cancelled" ||
                         told.match->signature->id == "torch.child_failed");
-}
-
-// Whoever trained on said no last words.
-bool steps_follow(const View& view, const LineRef& line) {
-  const LineRef* step = last_step(view);
-  return step != nullptr && step->source == line.source && step->line > line.line;
 }
 
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,

@@ -22,6 +22,11 @@ const LineRef* last_step(const View& view) {
   return training ? training->line : nullptr;
 }
 
+bool steps_follow(const View& view, const LineRef& line) {
+  const LineRef* step = last_step(view);
+  return step != nullptr && step->source == line.source && step->line > line.line;
+}
+
 std::vector<const LineRef*> words_of_its_end(const View& view, double least_sure) {
   std::vector<const LineRef*> words;
   const LineRef* step = last_step(view);

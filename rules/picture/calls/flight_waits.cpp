@@ -76,11 +76,14 @@ class Waits {
     }
   }
 
-  // In what no rank is missing, those that did not come out of it where others did.
+  // In what no rank is missing, those that did not come out of it where others did. Where one left
+  // no dump, it may have stopped in the midst of the operation, and let some out of it and others
+  // not.
   void find_unfinished() {
     std::set<int> unfinished;
     for (const FlightStall& stall : alignment_.stalls)
       if (stall.with(FlightStanding::not_entered).empty() &&
+          stall.with(FlightStanding::no_dump).empty() &&
           !stall.with(FlightStanding::finished).empty())
         for (const int rank : inside(stall)) unfinished.insert(rank);
     alignment_.unfinished.assign(unfinished.begin(), unfinished.end());

@@ -111,9 +111,10 @@ void find_odd(const StuckGroup& stuck, ProgressRow& row) {
 
 // Ranks that stand before the call the others wait in, by what tells it.
 struct Late {
-  std::set<int> by_numbers;  // their own counts say so
-  std::set<int> at_earlier;  // they timed out in an earlier call
-  std::set<int> told;        // they timed out in nothing
+  std::set<int> by_numbers;   // their own counts say so
+  std::set<int> at_earlier;   // they timed out in an earlier call
+  std::set<int> just_before;  // of these, in the one before it
+  std::set<int> told;         // they timed out in nothing
   std::set<int> silent;
   std::map<int, const LineRef*> lines;
 };
@@ -132,6 +133,7 @@ Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckG
     if (const auto wait = wait_of.find(rank->rank); wait != wait_of.end()) {
       if (wait->second->sequence() < stuck.sequence) {
         late.at_earlier.insert(rank->rank);
+        if (wait->second->sequence() + 1 == stuck.sequence) late.just_before.insert(rank->rank);
         late.lines[rank->rank] = &wait->second->timeout->line;
       }
       continue;
@@ -165,12 +167,16 @@ void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const St
   absent.insert(late.silent.begin(), late.silent.end());
   const bool absence_counts =
       stuck.waiting.size() >= 2 && absent.size() * 2 < stuck.waiting.size() + 1;
+  // Who stops in the midst of a call lets some out of it and others not.
+  const bool may_have_stopped_midway =
+      absence_counts && !late.silent.empty() && late.just_before.size() == late.at_earlier.size();
   std::set<int> behind;
   Claim claim = Claim::timeout_by_numbers;
   if (!late.by_numbers.empty() &&
       late.by_numbers.size() <= std::max<std::size_t>(1, stuck.waiting.size())) {
     behind = late.by_numbers;
-  } else if (!late.at_earlier.empty() && late.at_earlier.size() < stuck.waiting.size()) {
+  } else if (!late.at_earlier.empty() && late.at_earlier.size() < stuck.waiting.size() &&
+             !may_have_stopped_midway) {
     behind = late.at_earlier;
     claim = Claim::timeout_at_earlier_call;
   } else if (absence_counts && !absent.empty()) {

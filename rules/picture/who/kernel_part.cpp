@@ -264,38 +264,20 @@ std::int64_t number(std::string_view text) {
   return value;
 }
 
-// What a launcher says of the process of that number, which a signal ended on a host that may be
-// this one. Null: nothing, or several do.
-const TorchLine<ProcessExit>* end_by_signal(const View& view, const std::string& host,
-                                            std::int64_t pid) {
-  const TorchLine<ProcessExit>* found = nullptr;
-  if (!is_counted_by_host(pid)) return nullptr;
-  for (const TorchLine<ProcessExit>& exit : view.job.torch().exits()) {
-    const ProcessExit& end = exit.fact;
-    if (end.pid != pid || !end.signal || end.told_to) continue;
-    const std::string there = view.job.host_of(short_host(end.host), exit.line.source);
-    if (!host.empty() && !there.empty() && host != there) continue;
-    if (end.ranks.empty() && found != nullptr) continue;  // its table tells more
-    if (found != nullptr && !found->fact.ranks.empty() && found->fact.ranks != end.ranks)
-      return nullptr;
-    found = &exit;
-  }
-  return found;
-}
-
-KernelPart process_part(const View& view, const KernelSighting& sighting) {
+KernelPart process_part(const View& view, const EndedProcesses& ended,
+                        const KernelSighting& sighting) {
   KernelPart part = host_part(view, sighting.host);
   const std::int64_t pid = number(sighting.field("pid"));
   if (pid == 0 || part.standing == Standing::bystander) return part;
-  // Two that do not know of each other tell of the end of one number: whose log the kernel's is.
-  if (const TorchLine<ProcessExit>* end = end_by_signal(view, sighting.host, pid)) {
+  if (const TorchLine<ProcessExit>* end = ended.end_told_by(sighting)) {
+    const bool names_no_host = sighting.host.empty();
     part.key = fmt::format("pid {}", pid);
     part.standing = Standing::of_the_job;
-    part.doubts.clear();
+    part.doubts = {Ground::tied_by_a_number};
     part.subject.ranks = end->fact.ranks;
     part.tie = &end->line;
     const std::string host = view.job.host_of(short_host(end->fact.host), end->line.source);
-    if (sighting.host.empty() && !host.empty()) {
+    if (names_no_host && !host.empty()) {
       part.name = host;
       part.subject.hosts = {host};
     }
@@ -329,7 +311,8 @@ KernelPart whole_host(const View& view, const std::string& host) {
   return part;
 }
 
-KernelPart part_of(const View& view, const KernelDevices& devices, const KernelSighting& sighting) {
+KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
+                   const KernelSighting& sighting) {
   switch (sighting.signature->blames) {
     case Blames::gpu:
     case Blames::pci:
@@ -348,7 +331,7 @@ KernelPart part_of(const View& view, const KernelDevices& devices, const KernelS
     }
     default:
       if (sighting.signature->cause == Cause::host_down) return whole_host(view, sighting.host);
-      return process_part(view, sighting);
+      return process_part(view, ended, sighting);
   }
 }
 

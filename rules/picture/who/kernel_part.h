@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rules/picture/read/kernel_sightings.h"
+#include "rules/picture/who/ended_processes.h"
 
 namespace faultline {
 
@@ -26,7 +27,8 @@ struct KernelPart {
   const LineRef* tie = nullptr;  // the line that ties it to its rank
 };
 
-KernelPart part_of(const View& view, const KernelDevices& devices, const KernelSighting& sighting);
+KernelPart part_of(const View& view, const KernelDevices& devices, const EndedProcesses& ended,
+                   const KernelSighting& sighting);
 
 // The host with all of the job's ranks on it.
 KernelPart whole_host(const View& view, const std::string& host);

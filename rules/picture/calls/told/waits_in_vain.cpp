@@ -2,6 +2,7 @@
 // before the first one, when a rank sends the others what they need to come together.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "rules/knowledge/ground_names.h"
@@ -17,12 +18,12 @@ struct Wait {
   SignatureMatch match;
 };
 
-// What ranks say that the signature of this id knows.
-std::vector<Wait> said_by_ranks(const View& view, const TorchCrew& crew, std::string_view id) {
+// Exceptions that the signature of this id knows.
+std::vector<Wait> raised(const View& view, const TorchCrew& crew, std::string_view id) {
   std::vector<Wait> waits;
   for (const TorchRank* rank : crew.ranks())
     for (const TorchSaying& saying : rank->said) {
-      if (rank->rank < 0 || rank->guessed || !crew.in_attempt(saying.line)) continue;
+      if (!saying.exception || rank->guessed || !crew.in_attempt(saying.line)) continue;
       auto match = view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
       if (match && match->signature->id == id)
         waits.push_back({.rank = rank->rank, .saying = &saying, .match = std::move(*match)});
@@ -30,59 +31,84 @@ std::vector<Wait> said_by_ranks(const View& view, const TorchCrew& crew, std::st
   return waits;
 }
 
+const LineRef& first_line(const std::vector<Wait>& waits) {
+  const LineRef* first = &waits.front().saying->line;
+  for (const Wait& wait : waits)
+    if (said_order(wait.saying->line, *first) == Order::before) first = &wait.saying->line;
+  return *first;
+}
+
+// Those of one collective are raised within seconds.
+bool are_of_one_moment(const std::vector<Wait>& waits) {
+  constexpr std::int64_t kLongestUs = 60'000'000;
+  const EventTime& first = first_line(waits).time;
+  return std::ranges::all_of(waits, [&](const Wait& wait) {
+    const EventTime& time = wait.saying->line.time;
+    return !first.wall_us || !time.wall_us || *time.wall_us - *first.wall_us <= kLongestUs;
+  });
+}
+
 void add_waiting(const std::vector<Wait>& waits, ProgressRow& row) {
   for (const Wait& wait : waits)
     row.members.try_emplace(wait.rank,
                             Came{.how_far = HowFar::entered, .lines = {&wait.saying->line}});
+  row.line = &first_line(waits);
+  row.since = row.line->time;
+}
+
+bool is_label_without_rank(const Wait& wait) { return wait.rank < 0; }
+
+int number(const std::string& text) {
+  int value = -1;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 }  // namespace
 
 // Who waits for its peers in vain says so, and who met a peer that had gone says that. Who is left
-// is who they waited for, unless half of the ranks are.
+// is who they waited for, unless it is of another group, or half of the ranks are left.
 ProgressTable table_of_gloo(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
-  const std::vector<Wait> waits = said_by_ranks(view, crew, "torch.wait_timed_out.gloo");
+  const std::vector<Wait> waits = raised(view, crew, "torch.wait_timed_out.gloo");
+  if (waits.empty() || std::ranges::any_of(waits, is_label_without_rank) ||
+      !are_of_one_moment(waits))
+    return table;
   std::set<int> waiting;
   for (const Wait& wait : waits) waiting.insert(wait.rank);
-  if (waiting.size() < 2) return table;
   std::set<int> absent;
   for (const int rank : crew.world())
     if (!waiting.contains(rank) && crew.would_be_heard(rank)) absent.insert(rank);
   for (const TorchRank* rank : crew.ranks())
-    if (!rank->said.empty()) absent.erase(rank->rank);
-  if (absent.empty() || absent.size() * 2 > waiting.size()) return table;
+    if (!rank->said.empty() || !rank->timeouts.empty()) absent.erase(rank->rank);
+  if (waiting.size() < 2 || absent.size() != 1) return table;
   ProgressRow& row = table.rows.emplace_back();
   add_waiting(waits, row);
-  for (const int rank : absent) row.members[rank] = {.how_far = HowFar::not_entered, .lines = {}};
-  row.since = waits.front().saying->line.time;
-  row.behind = {
-      fmt::format("did not come to a collective of gloo, in which {} ranks waited in vain",
-                  waiting.size()),
-      Claim::timeout_silent};
+  row.members[*absent.begin()] = {.how_far = HowFar::not_entered, .lines = {}};
+  row.behind = {fmt::format("did not come to a collective of gloo, in which {} ranks waited in "
+                            "vain, if it belongs to their group",
+                            waiting.size()),
+                Claim::gloo_silent};
   return table;
 }
 
+// "from [0]" is a place in the group. It is rank 0 where the group is the whole job, by its name,
+// and where each that waits has the number by which its process is known.
 ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
-  std::map<int, std::vector<Wait>> by_root;
-  for (Wait& wait : said_by_ranks(view, crew, "torch.wait_timed_out.communicator")) {
-    const std::string& text = wait.match.fields["root"];
-    int root = -1;
-    std::from_chars(text.data(), text.data() + text.size(), root);
-    if (root >= 0) by_root[root].push_back(std::move(wait));
+  std::vector<Wait> waits;
+  for (Wait& wait : raised(view, crew, "torch.wait_timed_out.communicator")) {
+    if (wait.rank <= 0 || number(wait.match.fields["place"]) != wait.rank) return table;
+    waits.push_back(std::move(wait));
   }
-  for (const auto& [root, waits] : by_root) {
-    ProgressRow& row = table.rows.emplace_back();
-    add_waiting(waits, row);
-    row.members[root] = {.how_far = HowFar::not_entered, .lines = {}};
-    row.at_start = true;
-    row.since = waits.front().saying->line.time;
-    row.behind = {
-        fmt::format("did not begin the communicator that {} {} for", row.members.size() - 1,
-                    row.members.size() == 2 ? "rank waited" : "ranks waited"),
-        Claim::store_wait};
-  }
+  if (waits.empty()) return table;
+  ProgressRow& row = table.rows.emplace_back();
+  add_waiting(waits, row);
+  row.members[0] = {.how_far = HowFar::not_entered, .lines = {}};
+  row.at_start = true;
+  row.behind = {fmt::format("did not begin the communicator that {} {} for", row.members.size() - 1,
+                            row.members.size() == 2 ? "rank waited" : "ranks waited"),
+                Claim::store_wait};
   return table;
 }
 
