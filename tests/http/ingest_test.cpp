@@ -184,12 +184,19 @@ TEST_F(Ingest, KeepsWhatCameOfAGzipThatBreaksOff) {
   EXPECT_EQ(sources().at("sources").at(0).at("lines").to_number<int>(), 50000);
 }
 
+// The address sanitizer keeps what was freed, up to 256 MB, and surrounds what is not.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kLittleMemoryKib = 800U << 10;
+#else
+constexpr std::size_t kLittleMemoryKib = 300U << 10;
+#endif
+
 TEST_F(Ingest, RefusesABombWithLittleMemory) {
   workshop.make("head -c 4G /dev/zero | zstd -q -19 --long=24 -c > bomb.zst; : > out");
   const Reply reply = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("bomb.zst"));
   EXPECT_EQ(reply.status, 413) << reply.body;
   EXPECT_EQ(curl(server, "/healthz").status, 200);
-  EXPECT_LT(server.peak_kib(), 300U << 10);
+  EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
 }
 
 TEST_F(Ingest, SkipsALineOf100MegabytesWithLittleMemory) {
@@ -203,7 +210,7 @@ TEST_F(Ingest, SkipsALineOf100MegabytesWithLittleMemory) {
       curl(server, "/api/v1/ingest?job=j&source=s", "-T -",
            "(echo before; head -c 100M /dev/zero | tr '\\0' x; echo; echo after) |");
   EXPECT_THAT(again.body, HasSubstr(R"("lines":0)"));
-  EXPECT_LT(server.peak_kib(), 300U << 10);
+  EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
 }
 
 TEST_F(Ingest, TakesNulBytesAndLinesNobodyKnows) {
