@@ -4,7 +4,6 @@
 # 0; only what keeps it from measuring is an error.
 set -euo pipefail
 
-bench=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 build=$(readlink -f "${1:?usage: bench/flood.sh BUILD [--lines N]}")
 shift
 lines=100000
@@ -50,7 +49,7 @@ start_server() {
 }
 
 stop_server() {
-  kill "$server" && wait "$server" || true
+  if kill "$server"; then wait "$server" || true; fi
   server=
 }
 

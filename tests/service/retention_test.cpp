@@ -71,7 +71,8 @@ Commit nth_of_many_calls(std::uint64_t index, int rank) {
                 .received = Timestamp(hours(24 * 21'000)) + std::chrono::seconds(index)};
   Batch& batch = commit.batch;
   batch.from_offset = std::uint64_t{index} * kCalls * kBytesOfLine;
-  batch.to_offset = commit.position.offset = batch.from_offset + std::uint64_t{kCalls} * kBytesOfLine;
+  batch.to_offset = commit.position.offset =
+      batch.from_offset + std::uint64_t{kCalls} * kBytesOfLine;
   batch.first_line = 1 + index * kCalls;
   batch.lines = batch.recognized = kCalls;
   batch.speakers = {{.host = "n1", .pid = 100 + rank, .device = rank}};

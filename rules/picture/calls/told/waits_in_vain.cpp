@@ -56,7 +56,7 @@ void add_waiting(const std::vector<Wait>& waits, ProgressRow& row) {
   row.since = row.line->time;
 }
 
-bool is_label_without_rank(const Wait& wait) { return wait.rank < 0; }
+bool has_no_rank(const Wait& wait) { return wait.rank < 0; }
 
 int number(const std::string& text) {
   int value = -1;
@@ -71,8 +71,7 @@ int number(const std::string& text) {
 ProgressTable table_of_gloo(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
   const std::vector<Wait> waits = raised(view, crew, "torch.wait_timed_out.gloo");
-  if (waits.empty() || std::ranges::any_of(waits, is_label_without_rank) ||
-      !are_of_one_moment(waits))
+  if (waits.empty() || std::ranges::any_of(waits, has_no_rank) || !are_of_one_moment(waits))
     return table;
   std::set<int> waiting;
   for (const Wait& wait : waits) waiting.insert(wait.rank);
