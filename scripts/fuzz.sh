@@ -72,7 +72,7 @@ record_minutes() {
 # fuzz_program NAME: a fingerprint of all that the program is made of, but names and lines for
 # debuggers.
 fuzz_program() {
-  local stripped=build/fuzz/.stripped
+  local stripped=build/fuzz/.$1.stripped
   strip --strip-debug -o "$stripped" "build/fuzz/tests/fuzz/$1"
   sha256sum "$stripped" | cut -c1-16
 }
