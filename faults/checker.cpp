@@ -12,6 +12,7 @@
 
 #include "faults/client.h"
 #include "faults/database.h"
+#include "model/bytes.h"
 
 namespace faultline::faults {
 namespace {
@@ -61,56 +62,25 @@ struct Print {
   std::uint64_t digest = 0;
 };
 
-// Reads what batches that became one were, without the code that wrote it. Empty: it was always
-// one.
-class Prints {
- public:
-  explicit Prints(std::string_view bytes) : rest_(bytes) {}
-
-  std::vector<Print> all() {
-    std::vector<Print> prints;
-    std::uint64_t at = 0;
-    for (std::uint64_t left = rest_.empty() ? 0 : number(); left > 0; --left) {
-      number();  // the batch's
-      const std::uint64_t moved = number();
-      Print print;
-      print.from = at + ((moved >> 1) ^ (0 - (moved & 1)));
-      print.to = print.from + (number() >> 1);
-      print.digest = fixed();
-      fixed();  // of its first bytes
-      at = print.to;
-      prints.push_back(print);
-    }
-    return prints;
-  }
-
- private:
-  std::uint8_t byte() {
-    if (rest_.empty()) return 0;
-    const auto value = static_cast<std::uint8_t>(rest_.front());
-    rest_.remove_prefix(1);
-    return value;
-  }
-  // Seven bits a byte, the lowest first.
-  std::uint64_t number() {
+// What batches that became one were. None: it was always one.
+std::vector<Print> prints_in(std::string_view bytes) {
+  ByteReader in(bytes);
+  const auto digest = [&] {
     std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t part = byte();
-      value |= std::uint64_t{part & 0x7FU} << shift;
-      if (part < 0x80) break;
-    }
+    for (int shift = 0; shift < 64; shift += 8) value |= std::uint64_t{in.byte()} << shift;
     return value;
+  };
+  std::vector<Print> prints(bytes.empty() ? 0 : in.count(1));
+  std::uint64_t at = 0;
+  for (Print& print : prints) {
+    in.signed_number();  // of the batch
+    print.from = at + static_cast<std::uint64_t>(in.signed_number());
+    print.to = at = print.from + (in.number() >> 1U);
+    print.digest = digest();
+    digest();  // of its first bytes
   }
-  std::uint64_t fixed() {
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 8) value |= std::uint64_t{byte()} << shift;
-    return value;
-  }
-
-  std::string_view rest_;
-};
-
-std::vector<Print> prints_in(std::string_view bytes) { return Prints(bytes).all(); }
+  return prints;
+}
 
 class Check {
  public:

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <set>
@@ -38,13 +37,6 @@ bool was_held_up(const KernelSighting& sighting, const std::vector<KernelSightin
            storage.recovery != nullptr && storage.first->order < sighting.first->order &&
            sighting.last->order < storage.recovery->order;
   });
-}
-
-std::int64_t pid_of(const KernelSighting& sighting) {
-  const std::string_view text = sighting.field("pid");
-  std::int64_t pid = 0;
-  std::from_chars(text.data(), text.data() + text.size(), pid);
-  return pid;
 }
 
 // In which logs a line tells the reason that a notice leaves open.
@@ -101,11 +93,11 @@ bool network_failed(const View& view) {
 // One process that a kernel names, and no line ties to a rank.
 bool is_of_nobody(const View& view, const KernelGroup& group) {
   const KernelSighting& sighting = *group.causes.front();
-  const std::int64_t pid = pid_of(sighting);
+  const std::int64_t pid = sighting.pid();
   return sighting.signature->blames == Blames::process &&
          group.part.standing == KernelPart::Standing::perhaps && group.part.subject.ranks.empty() &&
          std::ranges::all_of(group.causes,
-                             [&](const KernelSighting* other) { return pid_of(*other) == pid; }) &&
+                             [&](const KernelSighting* other) { return other->pid() == pid; }) &&
          owner_of_process(view, sighting.host, {pid}) == Owner::unknown;
 }
 

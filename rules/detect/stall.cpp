@@ -139,12 +139,13 @@ std::vector<Suspicion> find_stalls_in(const View& view, const ProgressTable& tab
 std::vector<Suspicion> find_stalls(const View& view) {
   std::vector<Suspicion> found;
   const TorchCrew crew(view);
+  const LineRef* step = last_step(view);
   for (auto* witness :
        {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo, table_of_horovod,
         table_of_jax_barriers, table_of_jax_heartbeats, table_of_ras, table_of_store_waits}) {
     ProgressTable table = witness(view, crew);
     std::erase_if(table.rows, [&](const ProgressRow& row) {
-      return row.line != nullptr && steps_follow(view, *row.line);
+      return row.line != nullptr && trained_on(step, *row.line);
     });
     std::ranges::move(find_stalls_in(view, table), std::back_inserter(found));
   }

@@ -116,19 +116,18 @@ std::string nic_of(const View& view, const Sighting& sighting) {
 
 namespace {
 
-// A step of the training was done between its start and this line, and it did not start again.
-bool has_trained_before(const View& view, const Sighting& sighting) {
-  const LineRef& line = sighting.said->first;
-  const LineRef* step = last_step(view);
-  const auto is_before = [](const LineRef& a, const LineRef& b) {
-    return a.source == b.source && a.line < b.line;
-  };
-  if (step == nullptr || !is_before(*step, line)) return false;
+bool stands_before(const LineRef& a, const LineRef& b) {
+  return a.source == b.source && a.line < b.line;
+}
+
+// Whether this step was done between its start and this line, and it did not start again.
+bool has_trained_before(const View& view, const LineRef& step, const Sighting& sighting) {
+  if (!stands_before(step, sighting.said->first)) return false;
   bool had_begun = false;
   for (const std::size_t index : view.members) {
     const Member& member = view.member(index);
     if (member.process != sighting.process->process || !member.init) continue;
-    if (!is_before(member.init_line, *step)) return false;
+    if (!stands_before(member.init_line, step)) return false;
     had_begun |= member.complete && member.init->nranks > 1;
   }
   return had_begun;
@@ -138,11 +137,13 @@ bool has_trained_before(const View& view, const Sighting& sighting) {
 // network since then.
 Cause cause_now(const View& view, const SightingList& said) {
   const Cause cause = said.front()->signature->cause;
-  const bool has_trained = cause == Cause::launch_connect_failed &&
-                           std::ranges::all_of(said, [&](const Sighting* sighting) {
-                             return has_trained_before(view, *sighting);
-                           });
-  return has_trained ? Cause::network_transport_error : cause;
+  if (cause != Cause::launch_connect_failed) return cause;
+  const LineRef* step = last_step(view);
+  const bool all_have_trained =
+      step != nullptr && std::ranges::all_of(said, [&](const Sighting* sighting) {
+        return has_trained_before(view, *step, *sighting);
+      });
+  return all_have_trained ? Cause::network_transport_error : cause;
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     if (told.match && told.match->signature->marks == Marks::last_words &&
-        (speakers.went_on(rank.rank, saying.last) || steps_follow(view, saying.last)))
+        (speakers.went_on(rank.rank, saying.last) || trained_on(last_step(view), saying.last)))
       continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;

@@ -22,8 +22,7 @@ const LineRef* last_step(const View& view) {
   return training ? training->line : nullptr;
 }
 
-bool steps_follow(const View& view, const LineRef& line) {
-  const LineRef* step = last_step(view);
+bool trained_on(const LineRef* step, const LineRef& line) {
   return step != nullptr && step->source == line.source && step->line > line.line;
 }
 

@@ -1,6 +1,7 @@
 #include "rules/picture/read/kernel_sightings.h"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "model/pci_address.h"
@@ -181,6 +182,13 @@ std::string port_key(const std::string& host, std::string_view bridge) {
 std::string_view KernelSighting::field(std::string_view name) const {
   const auto found = fields.find(name);
   return found == fields.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::int64_t KernelSighting::pid() const {
+  const std::string_view text = field("pid");
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
 KernelDevices::KernelDevices(const View& view, const std::vector<KernelSighting>& sightings) {

@@ -30,6 +30,7 @@ struct KernelSighting {
   const KernelSaying* recovery = nullptr;
 
   std::string_view field(std::string_view name) const;  // empty: the line has none
+  std::int64_t pid() const;                             // 0: it names no process
   bool counts() const { return first != nullptr; }
 };
 

@@ -1,19 +1,12 @@
 #include "rules/picture/who/ended_processes.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdlib>
 
 #include "rules/picture/who/owner.h"
 
 namespace faultline {
 namespace {
-
-std::int64_t pid_in(const KernelSighting& sighting) {
-  const std::string_view text = sighting.field("pid");
-  std::int64_t pid = 0;
-  std::from_chars(text.data(), text.data() + text.size(), pid);
-  return pid;
-}
 
 // A kill for memory is a SIGKILL; what the kernel tells of a fault of a program ends in a signal
 // for faults. Nothing else that it tells of a process ends it.
@@ -49,12 +42,12 @@ EndedProcesses::EndedProcesses(const View& view, const std::vector<KernelSightin
   }
   if (by_pid_.empty()) return;
   for (const KernelSighting& sighting : sightings)
-    if (const std::int64_t pid = pid_in(sighting); by_pid_.contains(pid))
+    if (const std::int64_t pid = sighting.pid(); by_pid_.contains(pid))
       told_in_[pid].insert(sighting.log);
 }
 
 const TorchLine<ProcessExit>* EndedProcesses::end_told_by(const KernelSighting& sighting) const {
-  const std::int64_t pid = pid_in(sighting);
+  const std::int64_t pid = sighting.pid();
   const auto known = by_pid_.find(pid);
   if (known == by_pid_.end() || known->second == nullptr || !sighting.counts()) return nullptr;
   const auto logs = told_in_.find(pid);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <string_view>
 
@@ -258,16 +257,10 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   return part;
 }
 
-std::int64_t number(std::string_view text) {
-  std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 KernelPart process_part(const View& view, const EndedProcesses& ended,
                         const KernelSighting& sighting) {
   KernelPart part = host_part(view, sighting.host);
-  const std::int64_t pid = number(sighting.field("pid"));
+  const std::int64_t pid = sighting.pid();
   if (pid == 0 || part.standing == Standing::bystander) return part;
   if (const TorchLine<ProcessExit>* end = ended.end_told_by(sighting)) {
     const bool names_no_host = sighting.host.empty();

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
@@ -58,12 +57,6 @@ void add_waiting(const std::vector<Wait>& waits, ProgressRow& row) {
 
 bool has_no_rank(const Wait& wait) { return wait.rank < 0; }
 
-int number(const std::string& text) {
-  int value = -1;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
 }  // namespace
 
 // Who waits for its peers in vain says so, and who met a peer that had gone says that. Who is left
@@ -97,7 +90,7 @@ ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
   std::vector<Wait> waits;
   for (Wait& wait : raised(view, crew, "torch.wait_timed_out.communicator")) {
-    if (wait.rank <= 0 || number(wait.match.fields["place"]) != wait.rank) return table;
+    if (wait.rank <= 0 || wait.match.fields["place"] != fmt::to_string(wait.rank)) return table;
     waits.push_back(std::move(wait));
   }
   if (waits.empty()) return table;
