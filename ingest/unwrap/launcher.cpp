@@ -271,6 +271,14 @@ bool is_device(std::string_view name) {
          (is_network_interface(name) || is_rdma_device(name));
 }
 
+// "12a | 03/05/2026 | 02:47:10 | Memory #0x53 | ...": management controllers count in hexadecimal.
+bool is_record_of_a_bmc(std::string_view behind_the_number) {
+  std::int64_t number = 0;
+  std::string_view& text = behind_the_number;
+  return take_number(text, number, 2) && take(text, '/') && take_number(text, number, 2) &&
+         take(text, '/') && take_number(text, number, 4) && take(text, " | ");
+}
+
 bool peel_host_label(Peeled& line) {
   std::string_view rest = line.text;
   const std::string_view name = take_while(rest, is_name);
@@ -284,8 +292,8 @@ bool peel_host_label(Peeled& line) {
   } else {
     if (take_blanks(rest) == 0 || !take(rest, '|')) return false;
     if (!rest.empty() && !take(rest, ' ')) return false;
-    // A bare number is that of a row, as management controllers count their records.
-    if (std::ranges::none_of(name, is_letter)) return false;
+    // A bare number is that of a row.
+    if (std::ranges::none_of(name, is_letter) || is_record_of_a_bmc(rest)) return false;
     if (!has_digit(name) && !stands_behind_a_label(rest)) return false;
   }
   line.named_by_label(name);

@@ -268,11 +268,13 @@ class Kubectl : public PartDocument {
     name.remove_prefix(std::min(slash + 1, name.size()));
     const bool is_described = kind.empty();
     if (is_described) name = words_[kName];
-    const bool of_node = kind == "node" || kind == "Node" ||
+    // Of a problem detector: kernel-monitor, docker-monitor. They watch nodes.
+    const bool by_monitor = is_described && event.from.ends_with("-monitor");
+    const bool of_node = kind == "node" || kind == "Node" || by_monitor ||
                          (is_described && words_[kKind] == kNode) ||
                          (is_described && !told_node.empty());
     if (of_node && name.empty()) name = told_node;
-    if (of_node && name.empty()) return;
+    if (of_node && name.empty() && !by_monitor) return;
     const std::string_view host = topic->reason == "Scheduled" ? last_word(event.message)
                                   : is_described && !of_node   ? words_[kHost]
                                                                : std::string_view();

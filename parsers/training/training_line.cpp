@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/ranks.h"
 #include "parsers/tool/tool_text.h"
 #include "parsers/training/script_step.h"
 
@@ -364,43 +365,105 @@ bool begins_like_one(std::string_view text) {
   }
 }
 
-// Takes off what loggers put in front that is no layer of its own: "[titan] ", "[Rank 0] ",
-// "- root - INFO - ". What is left begins as one of the tables has it, or is empty.
-std::string_view without_header(std::string_view text, std::optional<Timestamp>& stamp) {
+// What stands in front of a line's text.
+struct Header {
+  std::optional<Timestamp> stamp;
+  int rank = -1;
+  int ranks = 0;
+};
+
+constexpr std::size_t kMostHeaderBytes = 96;  // of a part
+
+// "rank 3/8", "Rank 0", "RANK=1", "rank 3 of 8": the label that a script puts in front of its
+// lines.
+void read_rank_label(std::string_view inside, Header& header) {
+  std::size_t letters = 0;
+  for (constexpr std::string_view kWord = "rank"; letters < kWord.size(); ++letters)
+    if (letters >= inside.size() || (inside[letters] | 0x20) != kWord[letters]) return;
+  inside.remove_prefix(letters);
+  inside.remove_prefix(std::min(inside.find_first_not_of(" =:"), inside.size()));
+  const std::size_t digits = std::min(inside.find_first_not_of("0123456789"), inside.size());
+  const auto rank = count_in(inside.substr(0, digits));
+  if (!rank || *rank >= kMaxRanks) return;
+  inside.remove_prefix(digits);
+  std::string_view total = inside;
+  const bool of = take_front(total, "/") || take_front(total, " of ");
+  const auto ranks = of ? count_in(total) : std::nullopt;
+  if (!inside.empty() && (!ranks || *ranks <= *rank || *ranks > kMaxRanks)) return;
+  header.rank = static_cast<int>(*rank);
+  header.ranks = static_cast<int>(ranks.value_or(0));
+}
+
+// "[titan] ", "[Rank 0] ", "[2026-03-05 02:31:07] "
+bool take_bracket(std::string_view& text, Header& header) {
+  const std::size_t end = text.substr(0, kMostHeaderBytes).find(']');
+  if (end == std::string_view::npos) return false;
+  std::string_view inside = text.substr(1, end - 1);
+  take_front(inside, "NeMo I ");
+  if (!header.stamp) header.stamp = stamp_in(inside);
+  if (!header.stamp) header.stamp = stamp_in(inside.substr(0, 19));
+  read_rank_label(inside, header);
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+// "2026-03-05 02:31:07,123 - root - INFO - ", or with >> at its end.
+bool take_stamp(std::string_view& text, Header& header) {
+  const std::size_t end = std::min(text.find(" - "), text.find(" >> "));
+  if (end == std::string_view::npos || end > kMostHeaderBytes) return false;
+  const auto at = stamp_in(text.substr(0, end));
+  if (!at) return false;
+  if (!header.stamp) header.stamp = at;
+  text.remove_prefix(end + (text[end + 1] == '-' ? 0 : 4));
+  return true;
+}
+
+// "- root - INFO - "
+bool take_dashes(std::string_view& text) {
+  std::string_view dash = text;
+  std::string_view name;
+  std::string_view level;
+  if (!take_front(dash, "- ") || !take_until(dash, " - ", name) ||
+      !take_until(dash, " - ", level) || name.size() + level.size() > kMostHeaderBytes)
+    return false;
+  text = dash;
+  return true;
+}
+
+// "INFO ", "INFO:", "- INFO - ", and the name of the logger behind it: "trainer ", "__main__:".
+bool take_level(std::string_view& text) {
+  std::string_view rest = text;
+  take_front(rest, "- ");
+  if (!take_front(rest, "INFO")) return false;
+  const auto take_separator = [](std::string_view& from) {
+    const std::size_t length = std::min(from.find_first_not_of(" :|-"), from.size());
+    from.remove_prefix(length);
+    return length > 0;
+  };
+  if (!take_separator(rest)) return false;
+  text = rest;
+  const std::size_t name =
+      std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.0123456789"), rest.size());
+  if (name == 0 || name > kMostHeaderBytes || begins_like_one(rest)) return true;
+  rest.remove_prefix(name);
+  if (take_separator(rest) && (rest.starts_with('[') || begins_like_one(rest))) text = rest;
+  return true;
+}
+
+// Takes off what loggers put in front that is no layer of its own. What is left begins as one of
+// the tables has it, or is empty.
+std::string_view without_header(std::string_view text, Header& header) {
   constexpr int kMostParts = 6;
-  constexpr std::size_t kMostBytes = 96;  // of a part
   for (int part = 0; part <= kMostParts; ++part) {
     text = without_blanks_in_front(text);
     if (begins_like_one(text)) return text;
     if (text.empty()) break;
-    if (text.front() == '[') {
-      const std::size_t end = text.substr(0, kMostBytes).find(']');
-      if (end == std::string_view::npos) break;
-      std::string_view inside = text.substr(1, end - 1);
-      take_front(inside, "NeMo I ");
-      if (!stamp) stamp = stamp_in(inside);
-      if (!stamp) stamp = stamp_in(inside.substr(0, 19));
-      text.remove_prefix(end + 1);
-      continue;
-    }
-    // 2026-03-05 02:31:07,123 - root - INFO - , or with >> at its end.
-    if (is_digit(text.front())) {
-      const std::size_t end = std::min(text.find(" - "), text.find(" >> "));
-      if (end == std::string_view::npos || end > kMostBytes) break;
-      const auto at = stamp_in(text.substr(0, end));
-      if (!at) break;
-      if (!stamp) stamp = at;
-      text.remove_prefix(end + (text[end + 1] == '-' ? 0 : 4));
-      continue;
-    }
-    if (take_front(text, ">> ") || take_front(text, ": ")) continue;  // a bar of no name
-    std::string_view dash = text;
-    std::string_view name;
-    std::string_view level;
-    if (!take_front(dash, "- ") || !take_until(dash, " - ", name) ||
-        !take_until(dash, " - ", level) || name.size() + level.size() > kMostBytes)
-      break;
-    text = dash;
+    const bool taken = text.front() == '[' ? take_bracket(text, header)
+                       : is_digit(text.front())
+                           ? take_stamp(text, header)
+                           : take_front(text, ">> ") || take_front(text, ": ") ||
+                                 take_level(text) || take_dashes(text);
+    if (!taken) break;
   }
   return {};
 }
@@ -408,13 +471,13 @@ std::string_view without_header(std::string_view text, std::optional<Timestamp>&
 }  // namespace
 
 bool may_be_training_line(std::string_view text) {
-  std::optional<Timestamp> stamp;
-  return !without_header(text, stamp).empty();
+  Header header;
+  return !without_header(text, header).empty();
 }
 
 std::optional<TrainingLine> read_training_line(std::string_view text, bool cut) {
-  std::optional<Timestamp> stamp;
-  const std::string_view inner = without_header(text, stamp);
+  Header header;
+  const std::string_view inner = without_header(text, header);
   if (inner.empty()) return std::nullopt;
   const Text told{inner, cut};
   std::optional<TrainingLine> line;
@@ -425,7 +488,10 @@ std::optional<TrainingLine> read_training_line(std::string_view text, bool cut) 
   if (!line) line = read_step(told);
   if (!line) line = read_event(told);
   if (!line) line = read_script(told);
-  if (line) line->stamp = stamp;
+  if (!line) return std::nullopt;
+  line->stamp = header.stamp;
+  line->rank = header.rank;
+  line->ranks = header.ranks;
   return line;
 }
 

@@ -31,6 +31,8 @@ struct TrainingLine {
   std::string_view loss;
   bool not_a_number = false;  // the loss
   std::optional<Timestamp> stamp;
+  int rank = -1;          // whose line it is, by a label of the script's own: "[rank 3/8]"
+  int ranks = 0;          // of how many; 0: not told
   std::string_view rest;  // what stands behind a bar on its line
 };
 

@@ -66,8 +66,7 @@ class TrainingSteps : public Document {
         take_loss(told);
         [[fallthrough]];
       case TrainingLine::What::step:
-        if (TrainingTrack* track = track_for(told.tool, line.rank))
-          track->step(line, told, readings);
+        if (TrainingTrack* track = track_of(line, told)) track->step(line, told, readings);
         return true;
       default:
         return take_turn(line, told, readings);
@@ -107,7 +106,7 @@ class TrainingSteps : public Document {
       known = true;
     }
     if (known || told.tool.empty()) return known;
-    if (TrainingTrack* track = track_for(told.tool, line.rank)) track->turn(line, told, readings);
+    if (TrainingTrack* track = track_of(line, told)) track->turn(line, told, readings);
     return true;
   }
 
@@ -117,6 +116,12 @@ class TrainingSteps : public Document {
     counted_by_bar_ = bar_of_;
     if (TrainingTrack* track = track_for(kTrainer, line.rank))
       track->step(line, {.tool = kTrainer, .step = bar_step_, .of = bar_of_}, readings);
+  }
+
+  TrainingTrack* track_of(const DocumentLine& line, const TrainingLine& told) {
+    TrainingTrack* track = track_for(told.tool, line.rank >= 0 ? line.rank : told.rank);
+    if (track != nullptr) track->learn_ranks(told.ranks);
+    return track;
   }
 
   TrainingTrack* track_for(std::string_view tool, int rank) {

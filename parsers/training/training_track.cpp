@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/ranks.h"
 #include "parsers/training/script_step.h"
 
 namespace faultline {
@@ -277,6 +278,7 @@ void TrainingTrack::give_steps(std::vector<DocumentReading>& readings) {
       // A script's evaluations and saves are in words that nobody knows.
       {"pauses", tool_ == kScriptTool ? "untold" : ""},
   };
+  if (ranks_ > 0) values.push_back({"ranks", std::to_string(ranks_)});
   if (phase_ == Phase::steps) values.push_back({"phase", "steps"});
   give(std::move(values), last_, readings);
 }
@@ -315,7 +317,7 @@ void TrainingTrack::save(SavedBytesWriter& saved) const {
   saved.number(static_cast<std::int64_t>(phase_));
   save_time(saved, phase_since_);
   save_time(saved, told_at_);
-  saved.number((untold_ ? 1 : 0) + (quiet_untold_ ? 2 : 0));
+  saved.number((untold_ ? 1 : 0) + (quiet_untold_ ? 2 : 0) + 4 * std::int64_t{ranks_});
 }
 
 void TrainingTrack::restore(SavedBytesReader& saved) {
@@ -338,6 +340,7 @@ void TrainingTrack::restore(SavedBytesReader& saved) {
   const std::int64_t flags = saved.number();
   untold_ = (flags & 1) != 0;
   quiet_untold_ = (flags & 2) != 0;
+  ranks_ = static_cast<int>(std::clamp<std::int64_t>(flags / 4, 0, kMaxRanks));
 }
 
 }  // namespace faultline

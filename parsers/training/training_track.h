@@ -20,6 +20,11 @@ class TrainingTrack {
   bool is_of(std::string_view tool, int rank) const { return tool_ == tool && rank_ == rank; }
   std::string_view tool() const { return tool_; }
 
+  // How many ranks the job has, by the label of a line; 0: it does not tell.
+  void learn_ranks(int ranks) {
+    if (ranks > 0) ranks_ = ranks;
+  }
+
   // Of a step, or of the loss at a step that was read before.
   void step(const DocumentLine& line, const TrainingLine& told,
             std::vector<DocumentReading>& readings);
@@ -53,6 +58,7 @@ class TrainingTrack {
 
   std::string tool_;
   int rank_ = -1;
+  int ranks_ = 0;
 
   std::int64_t lines_ = 0;
   std::int64_t position_ = -1;  // counted from the beginning of all epochs

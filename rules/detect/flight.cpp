@@ -112,10 +112,16 @@ class Findings {
            "", ""});
   }
 
-  static std::vector<int> waiting_in(const FlightStall& stall) {
+  // Who stops in the midst of a call lets some out of it and others not: they wait in the next one.
+  static bool waits_in_next(const FlightStall::Rank& rank) {
+    return rank.standing == FlightStanding::finished && rank.stuck_later && rank.ahead == 0;
+  }
+
+  static std::vector<int> waiting_here_or_next(const FlightStall& stall) {
     std::vector<int> waiting = stall.with(FlightStanding::entered);
-    const std::vector<int> started = stall.with(FlightStanding::started);
-    waiting.insert(waiting.end(), started.begin(), started.end());
+    std::ranges::copy(stall.with(FlightStanding::started), std::back_inserter(waiting));
+    for (const FlightStall::Rank& rank : stall.ranks)
+      if (waits_in_next(rank)) waiting.push_back(rank.rank);
     return waiting;
   }
 
@@ -314,21 +320,25 @@ class Findings {
     for (const FlightStall& stall : alignment.stalls)
       for (const int rank : stall.with(FlightStanding::no_dump)) all_silent.insert(rank);
     for (const FlightStall& stall : alignment.stalls) {
-      const std::vector<int> waiting = waiting_in(stall);
+      const std::vector<int> waiting = waiting_here_or_next(stall);
       const std::vector<int> silent = stall.with(FlightStanding::no_dump);
       if (waiting.empty() || silent.empty() || silent.size() > kMostSilent ||
           waiting.size() + silent.size() != stall.ranks.size())
         continue;
       const bool all_of_them = silent.size() == all_silent.size() && latest_.size() > silent.size();
       if (silent.size() >= waiting.size() && !all_of_them) continue;
-      if (!std::ranges::all_of(waiting, [&](int rank) { return alignment.stands_in(rank, stall); }))
+      if (!std::ranges::all_of(stall.ranks, [&](const FlightStall::Rank& rank) {
+            return rank.standing == FlightStanding::no_dump || waits_in_next(rank) ||
+                   alignment.stands_in(rank.rank, stall);
+          }))
         continue;
-      const std::string who =
-          fmt::format("{} of the group wait{} in {}, #{} of process group {}",
-                      waiting.size() == 1 ? std::string("the other one")
-                                          : fmt::format("all {} others", waiting.size()),
-                      waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
-                      stall.sequence, group_text(flight_, stall.group));
+      const std::string who = fmt::format(
+          "{} of the group wait{} in {}, #{} of process group {}{}",
+          waiting.size() == 1 ? std::string("the other one")
+                              : fmt::format("all {} others", waiting.size()),
+          waiting.size() == 1 ? "s" : "", call_text(flight_.signature(stall.signature)),
+          stall.sequence, group_text(flight_, stall.group),
+          std::ranges::any_of(stall.ranks, waits_in_next) ? ", or in the next one" : "");
       // Whoever has sent nothing else either may wait as all others do.
       const bool heard =
           std::ranges::all_of(silent, [&](int rank) { return view_.roll.heard.contains(rank); });

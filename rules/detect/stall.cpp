@@ -25,6 +25,7 @@ Cause cause_of(const Stall& stall) {
   }
   const ProgressRow& row = *stall.rows.front();
   if (row.at_start) return Cause::launch_rank_missing;
+  if (row.is_loss) return Cause::network_peer_lost;
   return row.is_pulse ? Cause::process_silent : Cause::collective_rank_behind;
 }
 
@@ -92,7 +93,7 @@ Suspicion describe_stall(const View& view, const ProgressTable& table, const Sta
   const ProgressRow& row = *stall.rows.front();
   Suspicion suspicion;
   suspicion.stops_job = stall.kind != Stall::Kind::differs;
-  suspicion.verdict = Verdict::hang;
+  suspicion.verdict = row.is_loss ? Verdict::failed : Verdict::hang;
   suspicion.since = row.since;
   Finding& finding = suspicion.finding;
   finding.cause = cause_of(stall);
@@ -140,9 +141,9 @@ std::vector<Suspicion> find_stalls(const View& view) {
   std::vector<Suspicion> found;
   const TorchCrew crew(view);
   const LineRef* step = last_step(view);
-  for (auto* witness :
-       {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo, table_of_horovod,
-        table_of_jax_barriers, table_of_jax_heartbeats, table_of_ras, table_of_store_waits}) {
+  for (auto* witness : {table_of_barriers, table_of_desync, table_of_fr_report, table_of_gloo,
+                        table_of_horovod, table_of_jax_barriers, table_of_jax_heartbeats,
+                        table_of_lost_peers, table_of_ras, table_of_store_waits}) {
     ProgressTable table = witness(view, crew);
     std::erase_if(table.rows, [&](const ProgressRow& row) {
       return row.line != nullptr && trained_on(step, *row.line);

@@ -170,6 +170,20 @@ TEST(Kubernetes, NodeThatWentAwayUnderAPodIsSurerThanAnyOther) {
   EXPECT_GT(confidence_of(beneath), confidence_of(alone));
 }
 
+TEST(Kubernetes, EventsOfAProblemDetectorAreOfANodeThoughNoLineNamesIt) {
+  const std::string events =
+      "Events:\n"
+      "  Type     Reason    Age    From            Message\n"
+      "  ----     ------    ----   ----            -------\n"
+      "  Warning  TaskHung  5m21s  kernel-monitor  INFO: task dockerd:6500 blocked for more than "
+      "121 seconds.\n";
+  const Diagnosis unnamed = pasted(events);
+  EXPECT_EQ(cause_of(unnamed), "host.cpu_hang");
+  EXPECT_THAT(hosts_of(unnamed), testing::IsEmpty());
+  EXPECT_THAT(hosts_of(pasted("Name:               gpu-node-7\n" + events)),
+              ElementsAre("gpu-node-7"));
+}
+
 TEST(Kubernetes, NodesAreReadWithoutTheirRoles) {
   const Diagnosis diagnosis = pasted(
       "NAME        STATUS     AGE       VERSION\n"

@@ -62,6 +62,9 @@ const std::vector<Case>& cases() {
        "  88 | 08/31/2026 | 02:58:51 | System Firmware Progress #0x05 | System boot initiated | "
        "Asserted\n"
        "  89 | 08/31/2026 | 06:20:30 | Processor #0xc9 | IERR | Asserted\n"},
+      {"a management controller that counts in hexadecimal", "host.memory_error",
+       "controller of its host logged memory that failed: Memory #0xeb",
+       " 12a | 08/31/2026 | 06:20:30 | Memory #0xeb | Transition to Non-recoverable | Asserted\n"},
       {"DCGM's health watch", "gpu.thermal", "GPU 2",
        "ERROR [1514002:1514004] [[Health]] Detected a WARNING in health system Thermal: 'Detected "
        "clocks event due to thermal violation in GPU 2. Verify that the cooling on this machine is "

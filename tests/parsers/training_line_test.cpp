@@ -65,6 +65,13 @@ const Case kCases[] = {
     {"a script behind a stamp and a level",
      "2026-03-05 02:31:07,123 - train - INFO - Step 100 of 5000 | Loss=0.31", What::step, "script",
      100, 5000, 0, "0.31"},
+    {"a script behind a level and its logger's name",
+     "INFO trainer [rank 3/8] step   40 loss 2.2917 time 0.005s", What::step, "script", 40, 0, 0,
+     "2.2917"},
+    {"the level alone", "INFO:__main__:Step 100 | loss 2.31", What::step, "script", 100, 0, 0,
+     "2.31"},
+    {"the level behind a stamp that was taken off", "- INFO - step 7: loss 2.31", What::step,
+     "script", 7, 0, 0, "2.31"},
     {"a script's rate", "Iter #89: 434.6 img/sec per GPU", What::step, "script", 89, 0, 0, ""},
     {"the HF Trainer",
      "{'loss': 2.3141, 'grad_norm': 0.51, 'learning_rate': 4.5e-05, 'epoch': 0.42}", What::loss,
@@ -127,6 +134,31 @@ TEST(TrainingLine, OfALineThatIsCutOffNoNumberIsReadThatMayGoOn) {
       EXPECT_TRUE(line->loss.empty() || line->loss == it.loss) << size;
       EXPECT_NEAR(line->seconds.value_or(it.seconds), it.seconds, 1e-9) << size;
     }
+  }
+}
+
+TEST(TrainingLine, TheLabelOfAScriptSaysWhichRankItIsAndOfHowMany) {
+  struct Labelled {
+    const char* text;
+    int rank;
+    int ranks;
+  };
+  for (const Labelled& it : {
+           Labelled{"INFO trainer [rank 3/8] step 40 loss 2.2917", 3, 8},
+           Labelled{"[Rank 0] step 40 loss 2.2917", 0, 0},
+           Labelled{"[RANK=5] Epoch 2 step 40/90 loss 2.2917", 5, 0},
+           Labelled{"[rank 3 of 8] step 40 loss 2.2917", 3, 8},
+           Labelled{"[2026-03-05 02:31:07] [rank:7] iter 12: loss 2.3", 7, 0},
+           Labelled{"[ranking 3] step 40 loss 2.2917", -1, 0},
+           Labelled{"[rank 8/8] step 40 loss 2.2917", -1, 0},
+           Labelled{"[rank 3/8 of node 2] step 40 loss 2.2917", -1, 0},
+           Labelled{"[rank 99999999] step 40 loss 2.2917", -1, 0},
+       }) {
+    SCOPED_TRACE(it.text);
+    const auto line = read_training_line(it.text);
+    ASSERT_TRUE(line.has_value());
+    EXPECT_EQ(line->rank, it.rank);
+    EXPECT_EQ(line->ranks, it.ranks);
   }
 }
 

@@ -201,6 +201,22 @@ TEST_P(FlightDiagnosis, NamesTheOneWhoseLogIsThereAndWhichLeftNoDumpWhereAllOthe
   EXPECT_LT(cause.confidence, 0.89);
 }
 
+TEST_P(FlightDiagnosis, NamesTheOneWithoutADumpThatStoppedInTheMidstOfACall) {
+  all_call(1, 20);
+  // It let one of them out before it stopped.
+  const int let_out = odd == 0 ? 1 : 0;
+  for (int rank = 0; rank < ranks; ++rank) {
+    call(rank, 21, rank == let_out ? 'c' : 's');
+    call(rank, 22, 's');
+  }
+  recorders.erase(odd);
+  logs.insert(odd);
+  const Finding cause = only_cause();
+  EXPECT_EQ(cause.cause, "collective.rank_behind");
+  EXPECT_THAT(cause.subject.ranks, ElementsAre(odd)) << cause.title;
+  EXPECT_THAT(cause.title, HasSubstr("or in the next one"));
+}
+
 TEST_P(FlightDiagnosis, SaysThatAllEnteredWhereNobodyStandsOut) {
   all_call(1, 20);
   for (int rank = 0; rank < ranks; ++rank) call(rank, 21, 'r');

@@ -71,6 +71,7 @@ Nodes nodes_in(const PartFacts& facts) {
   for (const PartRecord& record : facts.parts().records()) {
     if (record.kind != "nodes" || latest.size() > kMostNodes) continue;
     hosts_of[&record] = hosts_in_list(record.name("nodes"));
+    if (hosts_of[&record].empty()) hosts_of[&record] = {""};  // a node that no line names
     for (const std::string& host : hosts_of[&record])
       for (const PartSeries& series : record.values) {
         Word& word = latest[{host, record.tool, normalised_field(facts.parts().text(series.name))}];
@@ -212,7 +213,8 @@ std::vector<std::string> nodes_lost(const Job& job, const std::set<std::string>&
   const std::set<std::string>& may_be = job.hosts.empty() ? of_ranks : job.hosts;
   std::vector<std::string> lost;
   for (const auto& [host, node] : nodes)
-    if (node.is_gone() && (may_be.empty() || may_be.contains(host))) lost.push_back(host);
+    if (node.is_gone() && !host.empty() && (may_be.empty() || may_be.contains(host)))
+      lost.push_back(host);
   if (lost.empty() && job.hosts.size() == 1) lost.push_back(*job.hosts.begin());
   return lost;
 }

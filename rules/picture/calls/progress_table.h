@@ -46,6 +46,7 @@ struct ProgressRow {
   bool is_part = false;     // others may be missing, too
   bool at_start = false;    // all come to it as they start: who did not, never joined
   bool is_pulse = false;    // the witness heard nothing more of a rank, wherever that stood
+  bool is_loss = false;     // who did not come is the peer that the others lost
   EventTime since;
   std::string called_at;          // where in the program; empty: no stack tells
   const LineRef* line = nullptr;  // that tells of the operation

@@ -95,6 +95,17 @@ void hear_torch(const JobState& job, std::set<int>& heard) {
     heard.insert(exit.fact.ranks.begin(), exit.fact.ranks.end());
 }
 
+// A script may print which rank's steps they are, and of how many: "[rank 3/8] step 120 loss 2.3".
+void hear_trainings(const JobState& job, RollCall& roll, Expected& expected) {
+  for (const PartRecord& record : job.parts().records()) {
+    const std::string rank(record.name("rank"));
+    if (record.kind != "training" || rank.empty()) continue;
+    roll.heard.insert(rank == "0" ? 0 : number_in(&rank));
+    if (const PartSeries* ranks = job.parts().find(record, "ranks"))
+      expected.tell(number_in(&ranks->last().value), ranks->last().line.get());
+  }
+}
+
 // A file that is named after a rank was sent, whatever is in it.
 void hear_files(const JobState& job, std::set<int>& heard) {
   for (const SourceState& state : job.sources().all()) {
@@ -144,6 +155,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
     ask_launchers(job.setup(), expected);
     if (!job.torch().empty()) ask_ras(job.reports(), expected);
     hear_torch(job, roll.heard);
+    hear_trainings(job, roll, expected);
     for (const auto& [rank, dump] : job.flight().latest()) {
       if (rank >= 0)
         roll.heard.insert(rank);

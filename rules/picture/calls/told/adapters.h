@@ -13,6 +13,7 @@ ProgressTable table_of_gloo(const View& view, const TorchCrew& crew);
 ProgressTable table_of_horovod(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_barriers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_jax_heartbeats(const View& view, const TorchCrew& crew);
+ProgressTable table_of_lost_peers(const View& view, const TorchCrew& crew);
 ProgressTable table_of_ras(const View& view, const TorchCrew& crew);  // NCCL's reports
 ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew);
 
