@@ -102,6 +102,7 @@ constexpr Parser kParsers[] = {
     {"straggler_report", "avg barrier time ", parse_barrier_time, true},
     {"straggler_report", "traggler ranks detected: ", parse_straggler_ranks},
     {"straggler_report", "STRAGGLER DETECTION WARNING", parse_slow_gpus},
+    {"straggler_report", "| MnRtt/Rnk: ", parse_least_and_most},
     {"gpu_watchdog", " gpu_util=", parse_gpu_sample, true},
     {"bandwidth_line", " GB/s, ", parse_bandwidth_line},
     {"shell", ": line ", parse_shell_exit, true},

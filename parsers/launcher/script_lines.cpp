@@ -119,6 +119,29 @@ bool parse_slow_gpus(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
+bool parse_least_and_most(std::string_view text, std::vector<Reading>& readings) {
+  constexpr std::size_t kMostParts = 24;
+  const std::size_t begin = text.find("| MnRtt/Rnk: ");
+  if (begin == std::string_view::npos) return false;
+  std::string_view stamp = trimmed(text.substr(0, begin));
+  text.remove_prefix(begin + 1);
+  PartReport report{.tool = "straggler-report", .kind = "extremes", .names = {}, .values = {}};
+  for (std::string_view piece : pieces_of(text, "|", kMostParts)) {
+    std::string_view name;
+    std::string_view unit;
+    if (!take_until(piece, "/Rnk: ", name) || name.size() > kMostBytes) return false;
+    const auto value = take_number(piece);
+    if (!value || !take_until(piece, "/", unit)) return false;
+    const auto rank = take_count(piece);
+    if (!rank || !piece.empty()) return false;
+    report.values.push_back({std::string(name), as_printed(*value)});
+    report.values.push_back({std::string(name) + " rank", std::string(*rank)});
+  }
+  if (stamp.starts_with('[')) stamp = stamp.substr(1, stamp.find(']') - 1);
+  give(std::move(report), readings, parse_rfc3339(stamp));
+  return true;
+}
+
 bool parse_gpu_sample(std::string_view text, std::vector<Reading>& readings) {
   std::string_view before;
   std::string_view rest = text;

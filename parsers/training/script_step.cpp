@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <string>
+#include <utility>
 
 #include "parsers/tool/tool_text.h"
 
@@ -108,6 +110,65 @@ std::string_view loss_in(std::string_view text) {
   return {};
 }
 
+void skip_blanks_and_signs(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" :="), text.size()));
+}
+
+enum class PartOfAStep { none, work, wait };
+
+// By the words of its name: "fwd_bwd", "data", "allreduce", "grads-sync".
+PartOfAStep part_named(std::string_view name) {
+  constexpr auto kWait =
+      std::to_array<std::string_view>({"reduce", "gather", "comm", "sync", "barrier", "wait",
+                                       "recv", "broadcast", "all_to_all", "alltoall", "nccl"});
+  constexpr auto kWork = std::to_array<std::string_view>(
+      {"fwd", "bwd", "forward", "backward", "compute", "data", "load", "optim", "kernel"});
+  std::string lowered(name);
+  std::ranges::transform(lowered, lowered.begin(), lower);
+  const auto holds = [&](std::string_view word) { return lowered.find(word) != lowered.npos; };
+  if (std::ranges::any_of(kWait, holds)) return PartOfAStep::wait;
+  return std::ranges::any_of(kWork, holds) ? PartOfAStep::work : PartOfAStep::none;
+}
+
+// "fwd_bwd 901.9 ms allreduce: 30.9ms": nothing where one of the two is not told.
+std::optional<TrainingLine::Parts> parts_in(std::string_view text, bool cut) {
+  constexpr std::size_t kMostOfAName = 40;
+  constexpr auto kUnits = std::to_array<std::pair<std::string_view, double>>(
+      {{"ms", 1e-3}, {"us", 1e-6}, {"seconds", 1}, {"sec", 1}, {"s", 1}});
+  TrainingLine::Parts parts;
+  bool works = false;
+  bool waits = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = at;
+    while (at < text.size() && (is_word(text[at]) || text[at] == '-')) ++at;
+    const std::string_view name = text.substr(begin, at - begin);
+    if (name.empty() || is_digit(name.front()) || name.size() > kMostOfAName) {
+      at = std::max(at, begin + 1);
+      continue;
+    }
+    std::string_view rest = text.substr(at);
+    skip_blanks_and_signs(rest);
+    double value = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
+    if (error != std::errc() || !(value >= 0 && value < 1e9)) continue;
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    at = text.size() - rest.size();
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+    for (const auto& [unit, scale] : kUnits) {
+      if (!rest.starts_with(unit) || (rest.size() > unit.size() && is_word(rest[unit.size()])) ||
+          (cut && rest.size() == unit.size()))
+        continue;
+      const PartOfAStep part = part_named(name);
+      works |= part == PartOfAStep::work;
+      waits |= part == PartOfAStep::wait;
+      if (part == PartOfAStep::work) parts.work += value * scale;
+      if (part == PartOfAStep::wait) parts.wait += value * scale;
+      break;
+    }
+  }
+  return works && waits ? std::optional(parts) : std::nullopt;
+}
+
 // Takes what stands in front of the counter.
 bool take_front_of_counter(std::string_view& text, bool& epoch) {
   if (text.starts_with('[')) text.remove_prefix(1);
@@ -139,8 +200,10 @@ std::optional<TrainingLine> read_script_step(std::string_view text, bool cut) {
   if (cut && text.empty()) return std::nullopt;
   if (total > 0 && *first > total) return std::nullopt;
   const bool alone = epoch && total > 0 && trimmed(text).empty() && !cut;
-  if (!alone && !tells_of_training(text)) return std::nullopt;
+  const auto parts = parts_in(text, cut);
+  if (!alone && !parts && !tells_of_training(text)) return std::nullopt;
   TrainingLine line{.tool = kScriptTool};
+  line.parts = parts;
   if (!epoch) {
     line.step = *first;
     line.of = total;

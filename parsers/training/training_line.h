@@ -28,6 +28,12 @@ struct TrainingLine {
   std::int64_t epoch = -1;  // in which the step is counted; -1: it is counted from the beginning
   std::string_view epochs;  // 0.42: where nothing else tells how far it came
   std::optional<double> seconds;  // for one step
+  // Of one step, by the names of its parts: what the rank itself did, and what it waited for.
+  struct Parts {
+    double work = 0;
+    double wait = 0;
+  };
+  std::optional<Parts> parts;
   std::string_view loss;
   bool not_a_number = false;  // the loss
   std::optional<Timestamp> stamp;

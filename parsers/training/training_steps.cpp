@@ -45,6 +45,7 @@ class TrainingSteps : public Document {
     saved.number(counted_by_bar_);
     saved.number(std::ssize(tracks_));
     for (const TrainingTrack& track : tracks_) track.save(saved);
+    for (const TrainingTrack& track : tracks_) track.save_added(saved);
   }
 
   void restore(SavedBytesReader& saved) override {
@@ -54,6 +55,8 @@ class TrainingSteps : public Document {
     const std::int64_t count = saved.number();
     for (std::int64_t i = 0; i < count && saved.ok() && tracks_.size() < kMostTracks; ++i)
       tracks_.emplace_back().restore(saved);
+    if (saved.at_end()) return;  // of a version that did not know it
+    for (TrainingTrack& track : tracks_) track.restore_added(saved);
   }
 
  private:

@@ -95,6 +95,11 @@ EventTime restored_time(SavedBytesReader& saved) {
   return time;
 }
 
+void keep_latest(double seconds, std::vector<std::int64_t>& samples) {
+  if (samples.size() == kMostSamples) samples.erase(samples.begin());
+  samples.push_back(std::min(kMostUs, static_cast<std::int64_t>(seconds * 1e6)));
+}
+
 void save_samples(SavedBytesWriter& saved, const std::vector<std::int64_t>& samples) {
   saved.number(std::ssize(samples));
   for (const std::int64_t us : samples) saved.number(us);
@@ -125,6 +130,8 @@ void TrainingTrack::step(const DocumentLine& line, const TrainingLine& told,
     early_.clear();
     recent_.clear();
     samples_ = gap_ = 0;
+    work_.clear();
+    wait_.clear();
   }
   const std::int64_t longest = longest_us_;
   if (!again) measure(position, time, told);
@@ -157,6 +164,10 @@ void TrainingTrack::measure(std::int64_t position, const EventTime& time,
   if (!us && steps > 0)
     if (const auto all = passed(last_.time, time)) us = *all / steps;
   if (steps > 0) gap_ = steps;
+  if (told.parts && steps >= 0) {
+    keep_latest(told.parts->work, work_);
+    keep_latest(told.parts->wait, wait_);
+  }
   if (us) untold_us_ += std::min(kMostUs, *us) * std::clamp<std::int64_t>(steps, 1, kReportLines);
   // What follows a save or an evaluation holds that, too.
   if (!us || phase_ != Phase::steps || steps < 0) return;
@@ -279,6 +290,10 @@ void TrainingTrack::give_steps(std::vector<DocumentReading>& readings) {
       {"pauses", tool_ == kScriptTool ? "untold" : ""},
   };
   if (ranks_ > 0) values.push_back({"ranks", std::to_string(ranks_)});
+  if (work_.size() >= kFewSamples) {
+    values.push_back({"work seconds", in_seconds(median(work_))});
+    values.push_back({"wait seconds", in_seconds(median(wait_))});
+  }
   if (phase_ == Phase::steps) values.push_back({"phase", "steps"});
   give(std::move(values), last_, readings);
 }
@@ -297,7 +312,7 @@ void TrainingTrack::give(std::vector<NamedValue> values, const KeptLine& line,
 
 std::size_t TrainingTrack::size() const {
   return sizeof *this + tool_.size() + last_.text.size() + heard_.text.size() +
-         (early_.size() + recent_.size()) * sizeof(std::int64_t);
+         (early_.size() + recent_.size() + work_.size() + wait_.size()) * sizeof(std::int64_t);
 }
 
 void TrainingTrack::save(SavedBytesWriter& saved) const {
@@ -317,7 +332,7 @@ void TrainingTrack::save(SavedBytesWriter& saved) const {
   saved.number(static_cast<std::int64_t>(phase_));
   save_time(saved, phase_since_);
   save_time(saved, told_at_);
-  saved.number((untold_ ? 1 : 0) + (quiet_untold_ ? 2 : 0) + 4 * std::int64_t{ranks_});
+  saved.number((untold_ ? 1 : 0) + (quiet_untold_ ? 2 : 0));
 }
 
 void TrainingTrack::restore(SavedBytesReader& saved) {
@@ -340,7 +355,18 @@ void TrainingTrack::restore(SavedBytesReader& saved) {
   const std::int64_t flags = saved.number();
   untold_ = (flags & 1) != 0;
   quiet_untold_ = (flags & 2) != 0;
-  ranks_ = static_cast<int>(std::clamp<std::int64_t>(flags / 4, 0, kMaxRanks));
+}
+
+void TrainingTrack::save_added(SavedBytesWriter& saved) const {
+  saved.number(ranks_);
+  save_samples(saved, work_);
+  save_samples(saved, wait_);
+}
+
+void TrainingTrack::restore_added(SavedBytesReader& saved) {
+  ranks_ = std::clamp(saved.small_number(), 0, kMaxRanks);
+  work_ = restored_samples(saved);
+  wait_ = restored_samples(saved);
 }
 
 }  // namespace faultline

@@ -41,6 +41,9 @@ class TrainingTrack {
   std::size_t size() const;
   void save(SavedBytesWriter& saved) const;
   void restore(SavedBytesReader& saved);
+  // What tracks did not remember at first.
+  void save_added(SavedBytesWriter& saved) const;
+  void restore_added(SavedBytesReader& saved);
 
  private:
   enum class Phase { steps, saving, evaluating, ended };
@@ -73,6 +76,8 @@ class TrainingTrack {
   std::vector<std::int64_t> early_;   // microseconds for a step: of the first lines ...
   std::vector<std::int64_t> recent_;  // ... and of the last
   std::int64_t samples_ = 0;
+  std::vector<std::int64_t> work_;  // what the rank did itself in the last steps ...
+  std::vector<std::int64_t> wait_;  // ... and what it waited
   std::int64_t longest_us_ = 0;
   std::int64_t longest_step_ = -1;
 

@@ -95,7 +95,10 @@ PerformanceCatalog read_performance(std::string_view name, std::string_view text
          number(file, "gap_without_steps", straggler.gap_without_steps),
          number(file, "barrier_above", straggler.barrier_above),
          number(file, "barrier_below", straggler.barrier_below),
-         number(file, "alike", straggler.alike)});
+         number(file, "alike", straggler.alike), number(file, "work_above", straggler.work_above),
+         number(file, "wait_above", straggler.wait_above),
+         number(file, "throughput_below", straggler.throughput_below),
+         number(file, "clock_below", straggler.clock_below)});
   };
   const auto read_idle = [&](const YAML::Node& entry) {
     auto& idle = catalog.idle_gpu;

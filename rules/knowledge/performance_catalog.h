@@ -51,6 +51,10 @@ struct PerformanceCatalog {
     double barrier_above = 0;
     double barrier_below = 0;
     double alike = 0;
+    double work_above = 0;
+    double wait_above = 0;
+    double throughput_below = 0;
+    double clock_below = 0;
   } straggler;
   struct IdleGpu {
     double idle = 0;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ingest/reader.h"
@@ -230,6 +231,87 @@ TEST(PerformanceEvidence, TheLinesOfScriptsNameTheRankThatDiffers) {
   watched.post("watchdog_2.log", "2026-03-05T02:45:11.1 rank=2 gpu_util=100 %, 70234\n");
   EXPECT_EQ(watched.diagnosis().verdict, Verdict::hang);
   EXPECT_THAT(watched.diagnosis().summary, HasSubstr("Rank 1's GPU"));
+}
+
+// Of each rank what it works and waits in a step, in milliseconds.
+std::string own_times(const std::vector<std::pair<double, double>>& ranks, int steps = 12) {
+  std::string text;
+  for (int step = 0; step < steps; ++step)
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      text += fmt::format(
+          "2026-03-05 02:47:{:02},10{} INFO trainer [rank {}/{}] step {} fwd_bwd {:.1f} ms "
+          "allreduce {:.1f} ms\n",
+          step, rank, rank, ranks.size(), step, ranks[rank].first, ranks[rank].second);
+  return text;
+}
+
+TEST(PerformanceEvidence, WhatRanksMeasureOfTheirStepsNamesTheOneThatTheOthersWaitFor) {
+  Posted late;
+  late.post("train.log", own_times({{200, 720}, {205, 715}, {201, 721}, {900, 25}}));
+  EXPECT_THAT(causes(late.diagnosis()), ElementsAre("software.straggler"));
+  EXPECT_THAT(late.diagnosis().root_causes[0].subject.ranks, ElementsAre(3));
+  EXPECT_EQ(late.diagnosis().verdict, Verdict::slow);
+
+  // Each log by itself, as ranks write them.
+  Posted apart;
+  for (int rank = 0; rank < 3; ++rank)
+    apart.post(fmt::format("rank{}.log", rank),
+               own_times({rank == 1 ? std::pair(900.0, 25.0) : std::pair(200.0, 720.0)}));
+  EXPECT_THAT(causes(apart.diagnosis()), IsEmpty()) << "each of them says that it is rank 0 of 1";
+}
+
+TEST(PerformanceEvidence, WhoHasMoreToDoOrWaitsLittleIsNoStraggler) {
+  const std::vector<std::vector<std::pair<double, double>>> jobs = {
+      {{200, 50}, {205, 45}, {201, 49}, {198, 52}},     // healthy
+      {{200, 100}, {205, 95}, {201, 101}, {260, 40}},   // a stage that has more to do
+      {{200, 720}, {205, 715}, {900, 25}, {901, 24}},   // two of them
+      {{200, 720}, {205, 715}, {201, 721}, {202, 25}},  // who waits little works no longer
+      {{200, 30}, {205, 31}, {201, 32}, {900, 14}},     // nobody waits for who works long
+  };
+  for (const auto& ranks : jobs) {
+    Posted job;
+    job.post("train.log", own_times(ranks));
+    EXPECT_THAT(causes(job.diagnosis()), IsEmpty()) << own_times(ranks, 1);
+  }
+  Posted few;
+  few.post("train.log", own_times({{200, 720}, {205, 715}, {201, 721}, {900, 25}}, 3));
+  EXPECT_THAT(causes(few.diagnosis()), IsEmpty());
+}
+
+std::string extremes(double least, double clock, int clock_rank) {
+  return fmt::format(
+      " 0: INFO:megatron.core.utils:[2026-03-05 02:47:11] | MnRtt/Rnk: 1446.49ms/13 | MxRtt/Rnk: "
+      "1570.32ms/30 | MnPwr/Rnk: 617923.00W/0 | MxPwr/Rnk: 669787.00W/20 | MnTmp/Rnk: 50.00C/0 | "
+      "MxTmp/Rnk: 61.00C/19 | MnUtl/Rnk: 45.00%/20 | MxUtl/Rnk: 100.00%/3 | MnClk/Rnk: "
+      "{:.2f}MHz/{} | MxClk/Rnk: 1965.00MHz/0 | MnDRtt/Rnk: 1.22ms/15 | MxDRtt/Rnk: 130.33ms/23 | "
+      "MnEtpt/Rnk: {:.2f}TF/30 | MxEtpt/Rnk: 608.83TF/13\n",
+      clock, clock_rank, least);
+}
+
+TEST(PerformanceEvidence, MegatronsOwnMeasurementsNameTheRankThatReachesFarLess) {
+  Posted slow;
+  slow.post("train.log", extremes(402.5, 1185, 30));
+  EXPECT_THAT(causes(slow.diagnosis()), ElementsAre("software.straggler"));
+  EXPECT_THAT(slow.diagnosis().root_causes[0].subject.ranks, ElementsAre(30));
+  EXPECT_THAT(slow.diagnosis().root_causes[0].title,
+              HasSubstr("Rank 30 reaches 402 TFLOP/s, where the best one reaches 609"));
+  EXPECT_THAT(slow.diagnosis().root_causes[0].title, HasSubstr("its GPU runs at 1185 MHz"));
+
+  Posted other_clock;
+  other_clock.post("train.log", extremes(402.5, 1185, 7));
+  EXPECT_THAT(other_clock.diagnosis().root_causes[0].title, testing::Not(HasSubstr("MHz")));
+
+  Posted healthy;
+  healthy.post("train.log", extremes(560.82, 1920, 14));
+  EXPECT_THAT(causes(healthy.diagnosis()), IsEmpty());
+
+  const std::string whole = extremes(402.5, 1185, 30);
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    Posted torn;
+    torn.post("train.log", whole.substr(0, size));
+    for (const Finding& cause : torn.diagnosis().root_causes)
+      EXPECT_THAT(cause.subject.ranks, ElementsAre(30)) << whole.substr(0, size);
+  }
 }
 
 TEST(PerformanceEvidence, SumsAndListsAloneAccuseNobody) {

@@ -162,6 +162,29 @@ TEST(TrainingLine, TheLabelOfAScriptSaysWhichRankItIsAndOfHowMany) {
   }
 }
 
+TEST(TrainingLine, ThePartsOfAStepAreWhatTheRankDidAndWhatItWaitedFor) {
+  for (const char* text : {
+           "step 3 fwd_bwd 901.9 ms allreduce 30.9 ms",
+           "step 3: data=1.9ms, forward=600ms, backward: 300ms, grads-sync: 0.0309 s",
+           "step 3 | compute 0.9019s | comm 30900us | loss 2.31",
+       }) {
+    SCOPED_TRACE(text);
+    const auto line = read_training_line(text);
+    ASSERT_TRUE(line && line->parts);
+    EXPECT_NEAR(line->parts->work, 0.9019, 1e-9);
+    EXPECT_NEAR(line->parts->wait, 0.0309, 1e-9);
+  }
+  for (const char* text : {"step 3 loss 2.31 time 0.9s", "step 3 loss 2.31 fwd 901 ms",
+                           "step 3 loss 2.31 allreduce 901 ms", "step 3 loss 2.31 fwd 9 comm 8",
+                           "step 3 loss 2.31 fwd 9 msg comm 8 sizes"}) {
+    SCOPED_TRACE(text);
+    const auto line = read_training_line(text);
+    ASSERT_TRUE(line.has_value());
+    EXPECT_FALSE(line->parts.has_value());
+  }
+  EXPECT_FALSE(read_training_line("step 3 loss 2.31 fwd 901 ms comm 8 ms", true)->parts);
+}
+
 TEST(TrainingLine, ALossThatIsNoNumberIsTold) {
   for (const std::string text : {
            "Step 100 of 5000 | Loss=nan",

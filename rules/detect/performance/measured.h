@@ -10,13 +10,15 @@
 
 namespace faultline {
 
-std::vector<Suspicion> suspect_bandwidth_tests(const View& view);  // nccl-tests
-std::vector<Suspicion> suspect_profiles(const View& view);         // torch.profiler
-std::vector<Suspicion> suspect_barrier_times(const View& view);    // home-made reports
-std::vector<Suspicion> suspect_idle_gpus(const View& view);        // samples of GPUs at work
-std::vector<Suspicion> suspect_dead_processes(const View& view);   // ps
-std::vector<Suspicion> suspect_training(const View& view);         // lines of its steps
-std::vector<Suspicion> suspect_late_calls(const View& view);       // NCCL's calls, where dated
+std::vector<Suspicion> suspect_bandwidth_tests(const View& view);   // nccl-tests
+std::vector<Suspicion> suspect_profiles(const View& view);          // torch.profiler
+std::vector<Suspicion> suspect_barrier_times(const View& view);     // home-made reports
+std::vector<Suspicion> suspect_own_times(const View& view);         // of the parts of their steps
+std::vector<Suspicion> suspect_least_throughput(const View& view);  // Megatron-LM's measurements
+std::vector<Suspicion> suspect_idle_gpus(const View& view);         // samples of GPUs at work
+std::vector<Suspicion> suspect_dead_processes(const View& view);    // ps
+std::vector<Suspicion> suspect_training(const View& view);          // lines of its steps
+std::vector<Suspicion> suspect_late_calls(const View& view);        // NCCL's calls, where dated
 
 // The number that a text begins with.
 std::optional<double> leading_number(std::string_view text);
@@ -41,6 +43,10 @@ int rank_of(const View& view, const PartRecord& record);
 
 // Of a profile, also by the name of its file.
 int profiled_rank(const View& view, const PartRecord& record);
+
+// A rank that its peers wait for, with what to compare.
+Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::string title,
+                    Claim claim);
 
 // Lays a finding on a rank, with its host if that is known.
 void lay_on_rank(const View& view, int rank, Finding& finding);

@@ -19,20 +19,6 @@ struct BarrierTime {
   const PartRecord* record = nullptr;
 };
 
-Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::string title,
-                    Claim claim) {
-  Suspicion suspicion = slow_suspicion(view, record, Cause::software_straggler, claim);
-  suspicion.finding.title = std::move(title);
-  lay_on_rank(view, rank, suspicion.finding);
-  suspicion.finding.actions = {
-      {.what = "Compare the time of its steps and of its computing with that of others: a "
-               "barrier's time may be that of the one who waits.",
-       .where =
-           suspicion.finding.subject.hosts.empty() ? "" : suspicion.finding.subject.hosts.front(),
-       .command = "nvidia-smi -q -d CLOCK,PERFORMANCE; py-spy dump --pid {pid}"}};
-  return suspicion;
-}
-
 // Whoever takes far more than all others does something else before it arrives: had it only waited,
 // all others would have come late together. Whoever takes far less came last, and the others
 // waited.
@@ -125,6 +111,20 @@ Work work_of(const View& view, const PartRecord& record) {
 }
 
 }  // namespace
+
+Suspicion late_rank(const View& view, const PartRecord& record, int rank, std::string title,
+                    Claim claim) {
+  Suspicion suspicion = slow_suspicion(view, record, Cause::software_straggler, claim);
+  suspicion.finding.title = std::move(title);
+  lay_on_rank(view, rank, suspicion.finding);
+  suspicion.finding.actions = {
+      {.what = "Compare the time of its steps and of its computing with that of others: a "
+               "barrier's time may be that of the one who waits.",
+       .where =
+           suspicion.finding.subject.hosts.empty() ? "" : suspicion.finding.subject.hosts.front(),
+       .command = "nvidia-smi -q -d CLOCK,PERFORMANCE; py-spy dump --pid {pid}"}};
+  return suspicion;
+}
 
 std::vector<Suspicion> suspect_barrier_times(const View& view) {
   std::vector<Suspicion> found;

@@ -1,0 +1,104 @@
+// What ranks measure of their own steps: how long each works and how long it waits for the others,
+// by a script's lines; which of them reaches least, by Megatron-LM's.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "rules/detect/parts/facts.h"
+#include "rules/detect/performance/measured.h"
+#include "rules/detect/performance/training.h"
+#include "rules/knowledge/ground_names.h"
+
+namespace faultline {
+namespace {
+
+struct OwnTimes {
+  double work = 0;  // seconds of a step
+  double wait = 0;
+  const PartRecord* record = nullptr;
+};
+
+std::map<int, OwnTimes> own_times(const View& view) {
+  std::map<int, OwnTimes> times;
+  for (const PartRecord& record : view.job.parts().records()) {
+    if (record.kind != "training") continue;
+    const int rank = rank_of(view, record);
+    const auto work = number_in(view, record, "work seconds");
+    const auto wait = number_in(view, record, "wait seconds");
+    if (rank >= 0 && work && wait) times.insert_or_assign(rank, OwnTimes{*work, *wait, &record});
+  }
+  return times;
+}
+
+// Whether it works far longer than each of the others, and each of them waits far longer than it:
+// who only works long may have more to do, and who only waits little may be lucky.
+bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int rank) {
+  const auto& rules = view.catalog.performance.straggler;
+  const OwnTimes& own = all.at(rank);
+  return std::ranges::all_of(all, [&](const auto& each) {
+    const auto& [other, times] = each;
+    return other == rank || (own.work >= rules.work_above * times.work &&
+                             times.wait >= rules.wait_above * own.wait &&
+                             // What it works longer they wait.
+                             times.wait - own.wait >= rules.accounted * (own.work - times.work));
+  });
+}
+
+}  // namespace
+
+std::vector<Suspicion> suspect_own_times(const View& view) {
+  const std::map<int, OwnTimes> all = own_times(view);
+  std::vector<Suspicion> found;
+  if (all.size() < 2) return found;
+  for (const auto& [rank, own] : all) {
+    if (!is_waited_for(view, all, rank)) continue;
+    std::vector<double> work;
+    std::vector<double> wait;
+    for (const auto& [other, times] : all)
+      if (other != rank) {
+        work.push_back(times.work);
+        wait.push_back(times.wait);
+      }
+    Suspicion& suspicion = found.emplace_back(late_rank(
+        view, *own.record, rank,
+        fmt::format("Rank {} works {} in each step, where the others work {} and wait {} for it, "
+                    "by what they measure themselves",
+                    rank, seconds_in_words(own.work), seconds_in_words(median(work)),
+                    seconds_in_words(median(wait))),
+        all.size() > 2 ? Claim::samples_work_and_wait : Claim::samples_of_two));
+    suspicion.finding.actions.front().what =
+        "See what slows it: its GPU's clocks, its data, another program on its GPU or its cores.";
+    for (const auto& [other, times] : all)
+      if (other != rank) add_line(view, times.record->last.get(), suspicion.finding);
+  }
+  return found;
+}
+
+std::vector<Suspicion> suspect_least_throughput(const View& view) {
+  const auto& rules = view.catalog.performance.straggler;
+  std::vector<Suspicion> found;
+  for (const PartRecord& record : view.job.parts().records()) {
+    if (record.tool != "straggler-report" || record.kind != "extremes") continue;
+    const auto least = number_in(view, record, "MnEtpt");
+    const auto most = number_in(view, record, "MxEtpt");
+    const auto rank = number_in(view, record, "MnEtpt rank");
+    if (!least || !most || !rank || *most <= 0 || *least >= rules.throughput_below * *most)
+      continue;
+    std::string title = fmt::format(
+        "Rank {:.0f} reaches {:.0f} TFLOP/s, where the best one reaches {:.0f}, by the "
+        "job's own measurements",
+        *rank, *least, *most);
+    const auto clock = number_in(view, record, "MnClk");
+    const auto best_clock = number_in(view, record, "MxClk");
+    if (clock && best_clock && number_in(view, record, "MnClk rank") == rank &&
+        *clock < rules.clock_below * *best_clock)
+      title +=
+          fmt::format("; its GPU runs at {:.0f} MHz, another one at {:.0f}", *clock, *best_clock);
+    found.push_back(late_rank(view, record, static_cast<int>(*rank), std::move(title),
+                              Claim::samples_throughput));
+  }
+  return found;
+}
+
+}  // namespace faultline
