@@ -347,6 +347,22 @@ TEST(DcgmiNvlink, GpuWithoutAnyLinkIsOneFindingAndGivesNvidiaSmiItsIndex) {
 
 // --- JAX, as it spoke before
 
+TEST(Jax, TheCheckByWhichItEndsItselfSaysLessThanWhyItDoes) {
+  const std::string check =
+      "\n*** Check failure stack trace: ***\n"
+      "    @     0x7fec1f50d7d4  absl::lts_20260526::log_internal::LogMessage::SendToLog()\n";
+  const std::string refused =
+      "F0305 02:47:17.668489    2506 client.h:86] Terminating process because the JAX distributed "
+      "service detected fatal errors. This most likely indicates that another task died\n"
+      "\n"
+      "RPC: /xla.coordination.CoordinationService/RegisterTask\n";
+  EXPECT_EQ(cause_of(pasted(refused + check)), "launch.connect_failed");
+  EXPECT_EQ(cause_of(pasted(check)), "software.rank_crashed");
+  std::string steps;
+  for (int step = 0; step < 20; ++step) steps += fmt::format("step {} loss 2.31\n", step);
+  EXPECT_EQ(cause_of(pasted(refused + steps + check)), "software.rank_crashed");
+}
+
 TEST(Jax, TasksThatDidNotComeAreReadInTheOldWordsToo) {
   const Diagnosis diagnosis = pasted(
       "XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: sync_hosts4. Timed out "

@@ -178,6 +178,19 @@ bool gives_the_reason(const View& view, const Told& before, const Told& below) {
          may_be_a_peers(view, *before.saying->exception);
 }
 
+// Whether what it ended itself for stands right before, though it is too little to be a cause
+// beside others.
+bool gave_up_for_an_aside(const Story& story) {
+  constexpr std::uint64_t kMostLines = 16;
+  if (!story.cause || !gave_up(*story.cause)) return false;
+  const LineRef& end = story.cause->saying->line;
+  return std::ranges::any_of(story.asides, [&](const Told& told) {
+    const LineRef& line = told.saying->line;
+    return told.whose == story.cause->whose && line.source == end.source && line.line <= end.line &&
+           end.line - line.line <= kMostLines;
+  });
+}
+
 // Without a reason: srun has its step ended after a task that failed, too, and torchrun sums up.
 bool says_that_a_step_ended(const Told& told) {
   return told.match && (told.match->signature->id == "slurm.cancelled" ||
@@ -233,6 +246,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
       story.cause = std::move(told);
     }
   }
+  if (gave_up_for_an_aside(story)) story.cause.reset();
   if (notice && !story.cause && std::ranges::all_of(story.echoes, says_that_a_step_ended))
     story.echoes.insert(story.echoes.begin(), std::move(*notice));
   return story;
