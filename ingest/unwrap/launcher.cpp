@@ -272,9 +272,8 @@ bool is_device(std::string_view name) {
 }
 
 // "12a | 03/05/2026 | 02:47:10 | Memory #0x53 | ...": management controllers count in hexadecimal.
-bool is_record_of_a_bmc(std::string_view behind_the_number) {
+bool is_record_of_a_bmc(std::string_view text) {
   std::int64_t number = 0;
-  std::string_view& text = behind_the_number;
   return take_number(text, number, 2) && take(text, '/') && take_number(text, number, 2) &&
          take(text, '/') && take_number(text, number, 4) && take(text, " | ");
 }

@@ -268,8 +268,7 @@ class Kubectl : public PartDocument {
     name.remove_prefix(std::min(slash + 1, name.size()));
     const bool is_described = kind.empty();
     if (is_described) name = words_[kName];
-    // Of a problem detector: kernel-monitor, docker-monitor. They watch nodes.
-    const bool by_monitor = is_described && event.from.ends_with("-monitor");
+    const bool by_monitor = is_described && words_[kHost].empty() && watches_nodes(event.from);
     const bool of_node = kind == "node" || kind == "Node" || by_monitor ||
                          (is_described && words_[kKind] == kNode) ||
                          (is_described && !told_node.empty());
@@ -284,6 +283,12 @@ class Kubectl : public PartDocument {
     keep_latest(part, name, topic->topic, said, event.age, host);
     // What started was scheduled.
     if (topic->reason == "Started") keep_latest(part, name, "scheduling", kOver, event.age, host);
+  }
+
+  // The problem detector's parts.
+  static bool watches_nodes(std::string_view from) {
+    return from == "kernel-monitor" || from == "docker-monitor" || from == "containerd-monitor" ||
+           from == "systemd-monitor";
   }
 
   // "Node gpu-node-7 status is now: NodeNotReady"; empty: it tells of no status.

@@ -116,18 +116,32 @@ void skip_blanks_and_signs(std::string_view& text) {
 
 enum class PartOfAStep { none, work, wait };
 
-// By the words of its name: "fwd_bwd", "data", "allreduce", "grads-sync".
+// By the words of its name: "fwd_bwd", "data", "all_reduce", "grads-sync". What is done beside a
+// step, and what is said of data, is neither.
 PartOfAStep part_named(std::string_view name) {
-  constexpr auto kWait =
-      std::to_array<std::string_view>({"reduce", "gather", "comm", "sync", "barrier", "wait",
-                                       "recv", "broadcast", "all_to_all", "alltoall", "nccl"});
+  constexpr auto kWait = std::to_array<std::string_view>(
+      {"allreduce", "reduce", "gather", "allgather", "scatter", "comm", "communication", "sync",
+       "barrier", "recv", "broadcast", "alltoall", "nccl", "collective", "collectives"});
   constexpr auto kWork = std::to_array<std::string_view>(
-      {"fwd", "bwd", "forward", "backward", "compute", "data", "load", "optim", "kernel"});
+      {"fwd", "bwd", "forward", "backward", "compute", "computation", "data", "dataloader", "optim",
+       "optimizer", "kernel", "kernels"});
+  constexpr auto kBeside = std::to_array<std::string_view>({"async", "wait", "queue", "request"});
+  bool works = false;
+  bool waits = false;
+  bool feeds = false;
   std::string lowered(name);
   std::ranges::transform(lowered, lowered.begin(), lower);
-  const auto holds = [&](std::string_view word) { return lowered.find(word) != lowered.npos; };
-  if (std::ranges::any_of(kWait, holds)) return PartOfAStep::wait;
-  return std::ranges::any_of(kWork, holds) ? PartOfAStep::work : PartOfAStep::none;
+  for (std::string_view rest = lowered; !rest.empty();) {
+    const std::size_t end = std::min(rest.find_first_of("_-"), rest.size());
+    const std::string_view word = rest.substr(0, end);
+    if (std::ranges::find(kBeside, word) != kBeside.end()) return PartOfAStep::none;
+    works |= std::ranges::find(kWork, word) != kWork.end();
+    waits |= std::ranges::find(kWait, word) != kWait.end();
+    feeds |= word.starts_with("data");
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (waits) return feeds ? PartOfAStep::none : PartOfAStep::wait;
+  return works ? PartOfAStep::work : PartOfAStep::none;
 }
 
 // "fwd_bwd 901.9 ms allreduce: 30.9ms": nothing where one of the two is not told.

@@ -366,7 +366,7 @@ bool begins_like_one(std::string_view text) {
 }
 
 // What stands in front of a line's text.
-struct Header {
+struct LineHeader {
   std::optional<Timestamp> stamp;
   int rank = -1;
   int ranks = 0;
@@ -376,7 +376,7 @@ constexpr std::size_t kMostHeaderBytes = 96;  // of a part
 
 // "rank 3/8", "Rank 0", "RANK=1", "rank 3 of 8": the label that a script puts in front of its
 // lines.
-void read_rank_label(std::string_view inside, Header& header) {
+void read_rank_label(std::string_view inside, LineHeader& header) {
   std::size_t letters = 0;
   for (constexpr std::string_view kWord = "rank"; letters < kWord.size(); ++letters)
     if (letters >= inside.size() || (inside[letters] | 0x20) != kWord[letters]) return;
@@ -395,7 +395,7 @@ void read_rank_label(std::string_view inside, Header& header) {
 }
 
 // "[titan] ", "[Rank 0] ", "[2026-03-05 02:31:07] "
-bool take_bracket(std::string_view& text, Header& header) {
+bool take_bracket(std::string_view& text, LineHeader& header) {
   const std::size_t end = text.substr(0, kMostHeaderBytes).find(']');
   if (end == std::string_view::npos) return false;
   std::string_view inside = text.substr(1, end - 1);
@@ -408,7 +408,7 @@ bool take_bracket(std::string_view& text, Header& header) {
 }
 
 // "2026-03-05 02:31:07,123 - root - INFO - ", or with >> at its end.
-bool take_stamp(std::string_view& text, Header& header) {
+bool take_stamp(std::string_view& text, LineHeader& header) {
   const std::size_t end = std::min(text.find(" - "), text.find(" >> "));
   if (end == std::string_view::npos || end > kMostHeaderBytes) return false;
   const auto at = stamp_in(text.substr(0, end));
@@ -430,6 +430,14 @@ bool take_dashes(std::string_view& text) {
   return true;
 }
 
+// What logs steps that are none of a training.
+bool is_of_something_else(std::string_view logger) {
+  constexpr std::string_view kWords[] = {"test",  "val",  "eval",  "bench", "engine", "serv",
+                                         "sched", "load", "infer", "sampl", "worker"};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return logger.find(word) != std::string_view::npos; });
+}
+
 // "INFO ", "INFO:", "- INFO - ", and the name of the logger behind it: "trainer ", "__main__:".
 bool take_level(std::string_view& text) {
   std::string_view rest = text;
@@ -445,6 +453,7 @@ bool take_level(std::string_view& text) {
   const std::size_t name =
       std::min(rest.find_first_not_of("abcdefghijklmnopqrstuvwxyz_.0123456789"), rest.size());
   if (name == 0 || name > kMostHeaderBytes || begins_like_one(rest)) return true;
+  if (is_of_something_else(rest.substr(0, name))) return false;
   rest.remove_prefix(name);
   if (take_separator(rest) && (rest.starts_with('[') || begins_like_one(rest))) text = rest;
   return true;
@@ -452,7 +461,7 @@ bool take_level(std::string_view& text) {
 
 // Takes off what loggers put in front that is no layer of its own. What is left begins as one of
 // the tables has it, or is empty.
-std::string_view without_header(std::string_view text, Header& header) {
+std::string_view without_header(std::string_view text, LineHeader& header) {
   constexpr int kMostParts = 6;
   for (int part = 0; part <= kMostParts; ++part) {
     text = without_blanks_in_front(text);
@@ -471,12 +480,12 @@ std::string_view without_header(std::string_view text, Header& header) {
 }  // namespace
 
 bool may_be_training_line(std::string_view text) {
-  Header header;
+  LineHeader header;
   return !without_header(text, header).empty();
 }
 
 std::optional<TrainingLine> read_training_line(std::string_view text, bool cut) {
-  Header header;
+  LineHeader header;
   const std::string_view inner = without_header(text, header);
   if (inner.empty()) return std::nullopt;
   const Text told{inner, cut};

@@ -123,7 +123,9 @@ class TrainingSteps : public Document {
 
   TrainingTrack* track_of(const DocumentLine& line, const TrainingLine& told) {
     TrainingTrack* track = track_for(told.tool, line.rank >= 0 ? line.rank : told.rank);
-    if (track != nullptr) track->learn_ranks(told.ranks);
+    // Where some ranks are not followed, nothing is told of how many there are.
+    if (track != nullptr && told.ranks <= static_cast<int>(kMostTracks))
+      track->learn_ranks(told.ranks);
     return track;
   }
 

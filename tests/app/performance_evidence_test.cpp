@@ -278,33 +278,53 @@ TEST(PerformanceEvidence, WhoHasMoreToDoOrWaitsLittleIsNoStraggler) {
   EXPECT_THAT(causes(few.diagnosis()), IsEmpty());
 }
 
-std::string extremes(double least, double clock, int clock_rank) {
+// Of one report: how long the slowest rank takes follows from what it reaches.
+std::string extremes(double least, double clock, int clock_rank, int rank = 30) {
   return fmt::format(
       " 0: INFO:megatron.core.utils:[2026-03-05 02:47:11] | MnRtt/Rnk: 1446.49ms/13 | MxRtt/Rnk: "
-      "1570.32ms/30 | MnPwr/Rnk: 617923.00W/0 | MxPwr/Rnk: 669787.00W/20 | MnTmp/Rnk: 50.00C/0 | "
+      "{:.2f}ms/{} | MnPwr/Rnk: 617923.00W/0 | MxPwr/Rnk: 669787.00W/20 | MnTmp/Rnk: 50.00C/0 | "
       "MxTmp/Rnk: 61.00C/19 | MnUtl/Rnk: 45.00%/20 | MxUtl/Rnk: 100.00%/3 | MnClk/Rnk: "
       "{:.2f}MHz/{} | MxClk/Rnk: 1965.00MHz/0 | MnDRtt/Rnk: 1.22ms/15 | MxDRtt/Rnk: 130.33ms/23 | "
-      "MnEtpt/Rnk: {:.2f}TF/30 | MxEtpt/Rnk: 608.83TF/13\n",
-      clock, clock_rank, least);
+      "MnEtpt/Rnk: {:.2f}TF/{} | MxEtpt/Rnk: 608.83TF/13\n",
+      1446.49 * 608.83 / least, rank, clock, clock_rank, least, rank);
 }
 
 TEST(PerformanceEvidence, MegatronsOwnMeasurementsNameTheRankThatReachesFarLess) {
   Posted slow;
-  slow.post("train.log", extremes(402.5, 1185, 30));
+  slow.post("train.log", extremes(402.5, 1185, 30) + extremes(404.5, 1185, 30));
   EXPECT_THAT(causes(slow.diagnosis()), ElementsAre("software.straggler"));
   EXPECT_THAT(slow.diagnosis().root_causes[0].subject.ranks, ElementsAre(30));
   EXPECT_THAT(slow.diagnosis().root_causes[0].title,
-              HasSubstr("Rank 30 reaches 402 TFLOP/s, where the best one reaches 609"));
+              HasSubstr("Rank 30 reaches 404 TFLOP/s, where the best one reaches 609"));
   EXPECT_THAT(slow.diagnosis().root_causes[0].title, HasSubstr("its GPU runs at 1185 MHz"));
 
   Posted other_clock;
   other_clock.post("train.log", extremes(402.5, 1185, 7));
   EXPECT_THAT(other_clock.diagnosis().root_causes[0].title, testing::Not(HasSubstr("MHz")));
 
+  // One report may be of one moment.
+  Posted once;
+  once.post("train.log", extremes(402.5, 1185, 30));
+  Posted changes;
+  changes.post("train.log", extremes(560.8, 1920, 14, 2) + extremes(402.5, 1185, 30));
+  for (const Posted* each : {&once, &changes})
+    EXPECT_LT(each->diagnosis().root_causes[0].confidence, 0.4);
+  EXPECT_GT(slow.diagnosis().root_causes[0].confidence, 0.6);
+
   Posted healthy;
   healthy.post("train.log", extremes(560.82, 1920, 14));
   EXPECT_THAT(causes(healthy.diagnosis()), IsEmpty());
 
+  // The slowest rank is another one, or as quick as the others.
+  for (const char* longest : {"/30 | MnPwr", "2187.99ms"}) {
+    std::string text = extremes(402.5, 1185, 30);
+    ASSERT_NE(text.find(longest), std::string::npos) << text;
+    text.replace(text.find(longest), std::string_view(longest).size(),
+                 longest[0] == '/' ? "/7 | MnPwr" : "1450.00ms");
+    Posted unfit;
+    unfit.post("train.log", text);
+    EXPECT_THAT(causes(unfit.diagnosis()), IsEmpty()) << text;
+  }
   const std::string whole = extremes(402.5, 1185, 30);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     Posted torn;

@@ -174,9 +174,13 @@ TEST(TrainingLine, ThePartsOfAStepAreWhatTheRankDidAndWhatItWaitedFor) {
     EXPECT_NEAR(line->parts->work, 0.9019, 1e-9);
     EXPECT_NEAR(line->parts->wait, 0.0309, 1e-9);
   }
-  for (const char* text : {"step 3 loss 2.31 time 0.9s", "step 3 loss 2.31 fwd 901 ms",
-                           "step 3 loss 2.31 allreduce 901 ms", "step 3 loss 2.31 fwd 9 comm 8",
-                           "step 3 loss 2.31 fwd 9 msg comm 8 sizes"}) {
+  for (const char* text :
+       {"step 3 loss 2.31 time 0.9s", "step 3 loss 2.31 fwd 901 ms",
+        "step 3 loss 2.31 allreduce 901 ms", "step 3 loss 2.31 fwd 9 comm 8",
+        "step 3 loss 2.31 fwd 9 msg comm 8 sizes", "step 3 loss 2.31 metadata 901 ms commit 8 ms",
+        "step 3 loss 2.31 fwd 901 ms async_allreduce 8 ms",
+        "step 3 loss 2.31 download 901 ms recv_request 8 ms",
+        "step 3 loss 2.31 fwd 901 ms data_wait 8 ms data_sync 7 ms"}) {
     SCOPED_TRACE(text);
     const auto line = read_training_line(text);
     ASSERT_TRUE(line.has_value());
@@ -205,6 +209,9 @@ TEST(TrainingLine, ALossThatIsNoNumberIsTold) {
 
 TEST(TrainingLine, WhatLooksAlikeIsNoStep) {
   for (const char* text : {
+           "INFO test: step 3 loss nan",
+           "INFO engine batch 12: 320 tokens/s",
+           "INFO loader batch 3 data 900 ms recv 5 ms",
            "",
            "[",
            "[2026-03-05 02:31:07] iteration",

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
+#include "model/ranks.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
 #include "rules/detect/performance/training.h"
@@ -31,6 +33,24 @@ std::map<int, OwnTimes> own_times(const View& view) {
   return times;
 }
 
+// Whether a value was told more than once, and never another one.
+bool was_always(const View& view, const PartRecord& record, std::string_view name) {
+  const PartSeries* series = view.job.parts().find(record, name);
+  return series != nullptr && series->samples.size() > 1 &&
+         std::ranges::all_of(series->samples, [&](const PartSample& sample) {
+           return sample.value == series->last().value;
+         });
+}
+
+// Whether the two tell of the same steps.
+bool are_of_one_run(const View& view, const PartRecord& a, const PartRecord& b) {
+  const auto number = [&](const PartRecord& record, std::string_view name) {
+    return number_in(view, record, name).value_or(0);
+  };
+  return number(a, "first step") <= number(b, "step") &&
+         number(b, "first step") <= number(a, "step");
+}
+
 // Whether it works far longer than each of the others, and each of them waits far longer than it:
 // who only works long may have more to do, and who only waits little may be lucky.
 bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int rank) {
@@ -38,7 +58,8 @@ bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int ran
   const OwnTimes& own = all.at(rank);
   return std::ranges::all_of(all, [&](const auto& each) {
     const auto& [other, times] = each;
-    return other == rank || (own.work >= rules.work_above * times.work &&
+    return other == rank || (are_of_one_run(view, *own.record, *times.record) &&
+                             own.work >= rules.work_above * times.work &&
                              times.wait >= rules.wait_above * own.wait &&
                              // What it works longer they wait.
                              times.wait - own.wait >= rules.accounted * (own.work - times.work));
@@ -66,7 +87,9 @@ std::vector<Suspicion> suspect_own_times(const View& view) {
                     "by what they measure themselves",
                     rank, seconds_in_words(own.work), seconds_in_words(median(work)),
                     seconds_in_words(median(wait))),
-        all.size() > 2 ? Claim::samples_work_and_wait : Claim::samples_of_two));
+        all.size() > 2 && static_cast<int>(all.size()) >= view.roll.expected
+            ? Claim::samples_work_and_wait
+            : Claim::samples_of_two));
     suspicion.finding.actions.front().what =
         "See what slows it: its GPU's clocks, its data, another program on its GPU or its cores.";
     for (const auto& [other, times] : all)
@@ -75,28 +98,38 @@ std::vector<Suspicion> suspect_own_times(const View& view) {
   return found;
 }
 
+// Whose throughput is the least took the longest, by the same share: else the two are not of the
+// same steps.
 std::vector<Suspicion> suspect_least_throughput(const View& view) {
+  constexpr double kAbout = 0.1;
   const auto& rules = view.catalog.performance.straggler;
   std::vector<Suspicion> found;
   for (const PartRecord& record : view.job.parts().records()) {
     if (record.tool != "straggler-report" || record.kind != "extremes") continue;
-    const auto least = number_in(view, record, "MnEtpt");
-    const auto most = number_in(view, record, "MxEtpt");
-    const auto rank = number_in(view, record, "MnEtpt rank");
-    if (!least || !most || !rank || *most <= 0 || *least >= rules.throughput_below * *most)
+    const auto number = [&](std::string_view name) {
+      return number_in(view, record, name).value_or(0);
+    };
+    const double least = number("MnEtpt");
+    const double most = number("MxEtpt");
+    const double rank = number("MnEtpt rank");
+    const double shortest = number("MnRtt");
+    const double longest = number("MxRtt");
+    if (least <= 0 || shortest <= 0 || least >= rules.throughput_below * most ||
+        rank >= kMaxRanks || number("MxRtt rank") != rank ||
+        std::abs(least / most - shortest / longest) > kAbout)
       continue;
     std::string title = fmt::format(
-        "Rank {:.0f} reaches {:.0f} TFLOP/s, where the best one reaches {:.0f}, by the "
-        "job's own measurements",
-        *rank, *least, *most);
-    const auto clock = number_in(view, record, "MnClk");
-    const auto best_clock = number_in(view, record, "MxClk");
-    if (clock && best_clock && number_in(view, record, "MnClk rank") == rank &&
-        *clock < rules.clock_below * *best_clock)
+        "Rank {:.0f} reaches {:.0f} TFLOP/s, where the best one reaches {:.0f}, by the job's own "
+        "measurements",
+        rank, least, most);
+    const double clock = number("MnClk");
+    const double best_clock = number("MxClk");
+    if (clock > 0 && number("MnClk rank") == rank && clock < rules.clock_below * best_clock)
       title +=
-          fmt::format("; its GPU runs at {:.0f} MHz, another one at {:.0f}", *clock, *best_clock);
-    found.push_back(late_rank(view, record, static_cast<int>(*rank), std::move(title),
-                              Claim::samples_throughput));
+          fmt::format("; its GPU runs at {:.0f} MHz, another one at {:.0f}", clock, best_clock);
+    Suspicion& suspicion = found.emplace_back(late_rank(
+        view, record, static_cast<int>(rank), std::move(title), Claim::samples_throughput));
+    if (!was_always(view, record, "MnEtpt rank")) suspicion.sure.add(Ground::read_once);
   }
   return found;
 }

@@ -96,14 +96,26 @@ void hear_torch(const JobState& job, std::set<int>& heard) {
 }
 
 // A script may print which rank's steps they are, and of how many: "[rank 3/8] step 120 loss 2.3".
+// Labels of which some tell another number are those of another start, or count within a host.
 void hear_trainings(const JobState& job, RollCall& roll, Expected& expected) {
+  std::set<int> heard;
+  std::set<std::string> totals;
+  const LineRef* line = nullptr;
   for (const PartRecord& record : job.parts().records()) {
     const std::string rank(record.name("rank"));
-    if (record.kind != "training" || rank.empty()) continue;
-    roll.heard.insert(rank == "0" ? 0 : number_in(&rank));
-    if (const PartSeries* ranks = job.parts().find(record, "ranks"))
-      expected.tell(number_in(&ranks->last().value), ranks->last().line.get());
+    const PartSeries* ranks =
+        record.kind == "training" ? job.parts().find(record, "ranks") : nullptr;
+    if (rank.empty() || ranks == nullptr) continue;
+    for (const PartSample& sample : ranks->samples) totals.insert(sample.value);
+    line = ranks->last().line.get();
+    heard.insert(rank == "0" ? 0 : number_in(&rank));
   }
+  if (totals.size() != 1) return;
+  const int total = number_in(&*totals.begin());
+  if (expected.expected() > 0 && expected.expected() != total) return;
+  if (*heard.rbegin() >= total || (!roll.heard.empty() && *roll.heard.rbegin() >= total)) return;
+  roll.heard.merge(heard);
+  expected.tell(total, line);
 }
 
 // A file that is named after a rank was sent, whatever is in it.
@@ -155,7 +167,6 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
     ask_launchers(job.setup(), expected);
     if (!job.torch().empty()) ask_ras(job.reports(), expected);
     hear_torch(job, roll.heard);
-    hear_trainings(job, roll, expected);
     for (const auto& [rank, dump] : job.flight().latest()) {
       if (rank >= 0)
         roll.heard.insert(rank);
@@ -166,6 +177,7 @@ RollCall roll_call(const JobState& job, const Workers& workers, int attempts) {
     if (workers.all.empty()) {
       hear_files(job, roll.heard);
       hear_processes(job, roll.heard);
+      hear_trainings(job, roll, expected);
     }
     if (expected.expected() == 0 && job.torch().empty()) expected.tell(numbered(job), nullptr);
   }

@@ -34,7 +34,6 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
     std::string host = rank->host.empty() ? view.job.sources().host_of(rank->source) : rank->host;
     if (!host.empty()) hosts_.emplace(rank->rank, std::move(host));
   }
-  world_.insert(view.roll.heard.begin(), view.roll.heard.end());
   fill_gaps();
   for (int rank = 0; rank < std::min(expected_, kMostExpected); ++rank) world_.insert(rank);
 }

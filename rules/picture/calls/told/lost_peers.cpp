@@ -1,9 +1,11 @@
-// Ranks that say that a peer closed its connection, or that they waited in vain. Who closes first
-// has nobody to complain of: where all but one of the ranks say so, it is the one.
+// Ranks that say that a peer closed its connection. Who closes first has no peer to complain of, so
+// where all but one of the ranks complain, it is that one: unless somebody was told to end before,
+// names a reason, or does not say which rank it is.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
@@ -13,150 +15,205 @@
 namespace faultline {
 namespace {
 
-// What the ranks say of their end.
-struct Complaints {
-  std::map<int, const LineRef*> lost;  // who lost a peer, and the first line that says so
-  std::set<int> other;                 // who says something else of it
-  std::size_t nameless = 0;            // processes that lost one, and do not tell their rank
-  bool unclear = false;                // somebody names a reason, or does not say who it is
-
-  void lose(int rank, const LineRef& line) {
-    const auto [known, is_new] = lost.try_emplace(rank, &line);
-    if (!is_new && said_order(line, *known->second) == Order::before) known->second = &line;
-  }
-};
-
+// Of a connection that was, not of one that could not be made.
 bool is_of_a_lost_peer(const MessageSignature& signature) {
-  return signature.blames == Blames::peer && signature.weight != Weight::harmless;
+  return signature.blames == Blames::peer &&
+         (signature.cause == Cause::network_peer_lost || signature.weight == Weight::echo);
 }
 
-void hear_torch(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
-                Complaints& told) {
-  std::set<std::uint32_t> labelled;  // sources in which a label says who lost a peer
-  std::set<std::uint32_t> nameless;
-  for (const TorchRank* rank : crew.ranks()) {
-    const int labelled_rank = rank->guessed ? -1 : rank->rank;
-    if (!rank->timeouts.empty() || rank->signalled || rank->stuck) {
-      told.unclear |= labelled_rank < 0;
-      told.other.insert(labelled_rank);
+class Complaints {
+ public:
+  Complaints(const View& view, const TorchCrew& crew) : view_(view), crew_(crew), speakers_(view) {
+    hear_nccl();
+    for (const TorchRank* rank : crew.ranks()) hear_rank(*rank);
+    if (lost_.empty()) return;
+    hear_launchers();
+    for (const LineRef* line : of_nobody_) unclear_ |= !is_after(*line);
+    for (const LineRef* line : losses_of_nobody_) unclear_ |= !goes_on(*line);
+  }
+
+  const std::map<int, const LineRef*>& lost() const { return lost_; }
+  const std::set<int>& others() const { return others_; }
+  const LineRef& first() const { return *first_; }
+
+  // Who is left when all the others complain, or were taken down. Its log may be the one that was
+  // not sent; of two such ranks none is named.
+  std::optional<int> only_silent() const {
+    std::set<int> world = crew_.world();
+    world.insert(view_.roll.heard.begin(), view_.roll.heard.end());
+    std::optional<int> silent;
+    for (const int rank : world) {
+      if (lost_.contains(rank) || others_.contains(rank)) continue;
+      if (silent) return std::nullopt;
+      silent = rank;
     }
-    for (const TorchSaying& saying : rank->said) {
-      if (!crew.in_attempt(saying.line)) continue;
-      const int who = labelled_rank >= 0 ? labelled_rank : speakers.rank_of(saying.line);
-      const auto match =
-          view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
-      if (match && match->signature->weight == Weight::harmless) continue;
-      const bool is_loss = match && is_of_a_lost_peer(*match->signature);
-      // What nobody knows may be the reason; so may what is known to be one.
-      if (!is_loss)
-        told.unclear |=
-            match ? match->signature->weight == Weight::cause : saying.exception.has_value();
-      if (who < 0) {
-        if (is_loss) nameless.insert(saying.line.source);
-        continue;
+    if (unclear_ || !silent || *world.begin() != 0 || *world.rbegin() + 1 != std::ssize(world) ||
+        (crew_.expected() == 0 && !has_log(*silent)))
+      return std::nullopt;
+    // Of two ranks that are all of the job each is the peer of the other.
+    const std::size_t least = crew_.expected() == 2 ? 1 : 2;
+    if (lost_.size() < least || 2 * lost_.size() < world.size() - 1 || says_something(*silent) ||
+        (!named_.empty() && !named_.contains(fmt::to_string(*silent))))
+      return std::nullopt;
+    return silent;
+  }
+
+  bool has_log(int rank) const {
+    return crew_.would_be_heard(rank) &&
+           std::ranges::none_of(view_.job.sources().all(), [&](const SourceState& state) {
+             return state.lines == 0 && rank_by_file_name(state.source.name).rank == rank;
+           });
+  }
+
+ private:
+  void lose(int rank, const LineRef& line) {
+    const auto [known, is_new] = lost_.try_emplace(rank, &line);
+    if (!is_new && said_order(line, *known->second) == Order::before) known->second = &line;
+    if (first_ == nullptr || said_order(line, *first_) == Order::before) first_ = &line;
+  }
+
+  bool is_after(const LineRef& line) const { return said_order(*first_, line) == Order::before; }
+
+  // The rest of a message whose first line has the label.
+  bool goes_on(const LineRef& line) const {
+    constexpr std::uint64_t kMostLines = 3;
+    return std::ranges::any_of(labelled_, [&](const LineRef* head) {
+      return head->source == line.source && head->line < line.line &&
+             line.line - head->line <= kMostLines;
+    });
+  }
+
+  void hear_rank(const TorchRank& rank) {
+    const bool is_labelled = rank.rank >= 0 && !rank.guessed;
+    if (!rank.timeouts.empty() || rank.signalled || rank.stuck) {
+      unclear_ |= !is_labelled;
+      others_.insert(rank.rank);
+    }
+    for (const TorchSaying& saying : rank.said)
+      if (crew_.in_attempt(saying.line))
+        hear(saying, is_labelled ? rank.rank : speakers_.rank_of(saying.line));
+  }
+
+  void hear(const TorchSaying& saying, int rank) {
+    const auto match =
+        view_.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+    if (match && match->signature->weight == Weight::harmless) return;
+    if (match && is_of_a_lost_peer(*match->signature)) {
+      name_peer(*match);
+      if (rank >= 0) {
+        lose(rank, saying.line);
+        labelled_.push_back(&saying.line);
+      } else {
+        unclear_ |= saying.exception.has_value();
+        losses_of_nobody_.push_back(&saying.line);
       }
-      if (labelled_rank >= 0) labelled.insert(saying.line.source);
-      if (is_loss)
-        told.lose(who, saying.line);
-      else if (match || saying.exception)
-        told.other.insert(who);
+      return;
+    }
+    // What nobody knows may be the reason; so may what is known to be one.
+    unclear_ |= match ? match->signature->weight == Weight::cause : saying.exception.has_value();
+    if (rank >= 0)
+      others_.insert(rank);
+    else if (match)
+      of_nobody_.push_back(&saying.line);
+  }
+
+  void name_peer(const SignatureMatch& match) {
+    const auto peer = match.fields.find("rank_a");
+    if (peer != match.fields.end()) named_.insert(peer->second);
+  }
+
+  int rank_of_process(const RemarkingProcess& process) const {
+    for (const Worker& worker : view_.workers.all)
+      if (worker.process == process.process && worker.rank >= 0) return worker.rank;
+    if (process.launcher_rank >= 0 || process.said.empty()) return process.launcher_rank;
+    return speakers_.rank_of(process.said.front().first);
+  }
+
+  void hear_nccl() {
+    for (const RemarkingProcess& process : view_.job.remarks().processes()) {
+      if (!view_.in_attempt(process.process)) continue;
+      const int rank = rank_of_process(process);
+      if (process.endings.aborted) others_.insert(rank);
+      for (const SaidRemark& said : process.said) {
+        if (!said.warns()) continue;
+        const auto match = view_.catalog.signatures->match(said.remark);
+        if (match && match->signature->weight == Weight::harmless) continue;
+        // Without a pid it is what PyTorch quotes of what NCCL said.
+        const bool is_quoted = process.process.pid == 0 && rank < 0;
+        const bool is_loss = match && is_of_a_lost_peer(*match->signature);
+        unclear_ |= rank < 0 && !(is_quoted && is_loss);
+        if (is_loss) name_peer(*match);
+        if (rank >= 0 && is_loss)
+          lose(rank, said.first);
+        else if (rank >= 0)
+          others_.insert(rank);
+      }
     }
   }
-  // A long message has its label on the first of its lines alone.
-  told.unclear |= !std::ranges::includes(labelled, nameless);
-}
 
-int rank_of(const View& view, const SourceSpeakers& speakers, const RemarkingProcess& process) {
-  for (const Worker& worker : view.workers.all)
-    if (worker.process == process.process && worker.rank >= 0) return worker.rank;
-  if (process.launcher_rank >= 0 || process.said.empty()) return process.launcher_rank;
-  return speakers.rank_of(process.said.front().first);
-}
-
-void hear_nccl(const View& view, const SourceSpeakers& speakers, Complaints& told) {
-  for (const RemarkingProcess& process : view.job.remarks().processes()) {
-    if (!view.in_attempt(process.process)) continue;
-    const int rank = rank_of(view, speakers, process);
-    bool lost = false;
-    bool other = process.endings.aborted.has_value();
-    for (const SaidRemark& said : process.said) {
-      if (!said.warns()) continue;
-      const auto match = view.catalog.signatures->match(said.remark);
-      if (match && match->signature->weight == Weight::harmless) continue;
-      const bool is_loss = match && is_of_a_lost_peer(*match->signature);
-      if (is_loss && rank >= 0) told.lose(rank, said.first);
-      (is_loss ? lost : other) = true;
-    }
-    if (rank >= 0) {
-      if (other) told.other.insert(rank);
-    } else if (lost && !other) {
-      // Without a pid it is what PyTorch quotes of one that is counted.
-      if (process.process.pid != 0) ++told.nameless;
-    } else {
-      told.unclear |= other;
+  // Whose process a launcher saw ending is known by that. Who is told to end before anybody lost a
+  // peer was ended from outside.
+  void hear_launchers() {
+    for (const auto& exit : view_.job.torch().exits()) {
+      if (!crew_.in_attempt(exit.line)) continue;
+      others_.insert(exit.fact.ranks.begin(), exit.fact.ranks.end());
+      unclear_ |= exit.fact.told_to && !is_after(exit.line);
     }
   }
-}
 
-// Whose process a launcher saw ending is known by that.
-void hear_launchers(const View& view, const TorchCrew& crew, Complaints& told) {
-  for (const auto& exit : view.job.torch().exits())
-    if (crew.in_attempt(exit.line))
-      told.other.insert(exit.fact.ranks.begin(), exit.fact.ranks.end());
-}
-
-// Who is left when all the others say that they lost a peer, or were taken down. Who closes first
-// may say nothing, and its log may be the one that was not sent; of two such ranks none is named.
-std::optional<int> only_silent(const TorchCrew& crew, const Complaints& told) {
-  const std::set<int>& world = crew.world();
-  std::optional<int> silent;
-  for (const int rank : world) {
-    if (told.lost.contains(rank) || told.other.contains(rank)) continue;
-    if (silent) return std::nullopt;
-    silent = rank;
+  // A line of its own that no rule reads, or a step after the others lost it.
+  bool says_something(int rank) const {
+    const std::string label = fmt::format("rank {}", rank);
+    for (const auto& [form, unread] : view_.job.unread_lines().all()) {
+      const std::string& name = view_.job.sources().at(unread.line.source).source.name;
+      if (unread.speaker.rank == rank || rank_by_file_name(name).rank == rank ||
+          unread.line.text.find(label) != std::string::npos)
+        return true;
+    }
+    for (const PartRecord& record : view_.job.parts().records())
+      if (record.kind == "training" && record.name("rank") == fmt::to_string(rank) &&
+          is_after(*record.last))
+        return true;
+    return false;
   }
-  if (!silent || *world.begin() != 0 || *world.rbegin() + 1 != std::ssize(world) ||
-      (crew.expected() == 0 && !crew.would_be_heard(*silent)))
-    return std::nullopt;
-  // Of two ranks that are all of the job each is the peer of the other.
-  const std::size_t least = crew.expected() == 2 ? 1 : 2;
-  // The nameless are among those that are named.
-  const bool all_named = told.nameless <= told.lost.size();
-  return all_named && told.lost.size() >= least && 2 * told.lost.size() >= world.size() - 1
-             ? silent
-             : std::nullopt;
-}
+
+  const View& view_;
+  const TorchCrew& crew_;
+  SourceSpeakers speakers_;
+  std::map<int, const LineRef*> lost_;    // who lost a peer, and the first line that says so
+  std::set<int> others_;                  // who says something else of its end
+  std::set<std::string> named_;           // the peers that lines name, by their ranks
+  std::vector<const LineRef*> labelled_;  // lines of loss whose rank is told ...
+  std::vector<const LineRef*> losses_of_nobody_;  // ... and those that do not tell it
+  std::vector<const LineRef*> of_nobody_;         // other lines of an end
+  const LineRef* first_ = nullptr;
+  bool unclear_ = false;
+};
 
 }  // namespace
 
 ProgressTable table_of_lost_peers(const View& view, const TorchCrew& crew) {
   ProgressTable table = table_of_ranks(crew);
-  Complaints told;
-  const SourceSpeakers speakers(view);
-  hear_torch(view, crew, speakers, told);
-  hear_nccl(view, speakers, told);
-  hear_launchers(view, crew, told);
-  if (told.unclear) return table;
-  const std::optional<int> silent = only_silent(crew, told);
+  const Complaints told(view, crew);
+  const std::optional<int> silent = told.only_silent();
   if (!silent) return table;
   ProgressRow& row = table.rows.emplace_back();
   row.is_loss = true;
-  for (const auto& [rank, line] : told.lost) {
-    row.members[rank] = {.how_far = HowFar::entered, .lines = {line}};
-    if (row.line == nullptr || said_order(*line, *row.line) == Order::before) row.line = line;
-  }
-  for (const int rank : told.other) row.members[rank].how_far = HowFar::entered;
-  row.members[*silent].how_far = HowFar::not_entered;
+  row.line = &told.first();
   row.since = row.line->time;
-  const std::string others =
-      told.lost.size() == 1
-          ? std::string("the other one lost its connection to it")
-          : fmt::format("{} others lost their connections to a peer", told.lost.size());
+  for (const auto& [rank, line] : told.lost())
+    row.members[rank] = {.how_far = HowFar::entered, .lines = {line}};
+  for (const int rank : told.others()) row.members[rank].how_far = HowFar::entered;
+  row.members[*silent].how_far = HowFar::not_entered;
+  const std::size_t others = told.lost().size();
   row.behind = {
-      fmt::format("{}, and {}: it stopped or left first",
-                  crew.would_be_heard(*silent) ? "says nothing of an end" : "has sent no log",
-                  others),
+      fmt::format("{}: it stopped or left first",
+                  others == 1 ? std::string("is the peer that the only other rank lost")
+                  : told.has_log(*silent)
+                      ? fmt::format("does not say that it lost a peer, as {} others do", others)
+                      : fmt::format("has sent no log, and {} others lost a peer", others)),
       Claim::lost_and_silent};
+  row.behind.sure.add(Ground::by_exclusion);
   return table;
 }
 
