@@ -76,6 +76,14 @@ std::string_view origin_form(std::string_view target) {
   return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
 }
 
+// "0", a line's end, and one byte: the shortest end of a body is "0" and two lines' ends. Beast,
+// once it has seen the first line, relies on being given all of that.
+bool is_last_chunk_begun(boost::asio::const_buffer input) {
+  constexpr std::string_view kLastChunk = "0\r\n";
+  const std::string_view bytes(static_cast<const char*>(input.data()), input.size());
+  return bytes.size() == kLastChunk.size() + 1 && bytes.starts_with(kLastChunk);
+}
+
 }  // namespace
 
 class RequestReader::Parser : public http::request_parser<ViewBody> {};
@@ -172,10 +180,11 @@ asio::awaitable<BodyEvent> RequestReader::read_body(SteadyTime deadline) {
     input.consume(std::exchange(consume_later_, 0));
     pieces.clear();
     if (parser_->is_done()) co_return BodyEvent::end;
-    if (input.size() > 0) {
+    if (input.size() > 0 && !(needs_more_ && is_last_chunk_begun(input.cdata()))) {
       boost::system::error_code error;
       consume_later_ = parser_->put(input.cdata(), error);
       if (error && error != http::error::need_more) co_return BodyEvent::malformed;
+      needs_more_ = error && consume_later_ == 0;
       if (!pieces.empty()) co_return BodyEvent::pieces;
       if (parser_->is_done()) continue;
       input.consume(std::exchange(consume_later_, 0));

@@ -48,6 +48,7 @@ class RequestReader {
   std::unique_ptr<Parser> parser_;
   bool waits_for_invitation_ = false;
   std::size_t consume_later_ = 0;  // bytes of input that pieces() points into
+  bool needs_more_ = false;        // the parser has taken nothing of the input
 };
 
 }  // namespace faultline

@@ -2,6 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
+#include <thread>
+
 #include "curl.h"
 #include "raw_client.h"
 #include "server_process.h"
@@ -50,6 +54,17 @@ TEST_F(Protocol, ReadsARequestThatArrivesByteByByte) {
                    "3;x=y\r\nab\n\r\n1\r\nc\r\n0\r\nTrailer: t\r\n\r\n"))
     client.say({&c, 1});
   EXPECT_THAT(client.hear(), HasSubstr(R"("bytes":4,"lines":2)"));
+
+  // Of no chunk but the last one; each byte in a packet of its own.
+  RawClient empty(server.port());
+  empty.say(
+      "PUT /api/v1/ingest?job=j&source=t HTTP/1.1\r\nHost: localhost\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n");
+  for (const char c : std::string("0\r\n\r\n")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    empty.say({&c, 1});
+  }
+  EXPECT_THAT(empty.hear(), HasSubstr(R"("bytes":0,"lines":0)"));
 }
 
 TEST_F(Protocol, InvitesABodyOnlyAfterTheRequestWasAccepted) {

@@ -1,8 +1,12 @@
 #include "parsers/training/training_line.h"
 
+#include "parsers/training/training_steps.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
+#include <variant>
+#include <vector>
 
 namespace faultline {
 namespace {
@@ -237,6 +241,52 @@ TEST(TrainingLine, WhatLooksAlikeIsNoStep) {
            "iteration",
        })
     EXPECT_FALSE(read_training_line(text).has_value()) << text;
+}
+
+// What a training is told of by, line by line; saved after some of them, and restored.
+std::vector<DocumentReading> told_of(const std::vector<std::string>& lines, std::size_t saved_after,
+                                     bool by_an_older_version) {
+  std::vector<DocumentReading> readings;
+  auto steps = make_training_steps();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i == saved_after) {
+      SavedBytesWriter saved;
+      steps->save(saved);
+      std::string bytes = saved.take();
+      // It knew no ranks, and no parts of a step: three empty numbers at the end.
+      if (by_an_older_version) bytes.resize(bytes.size() - 3);
+      steps = make_training_steps();
+      SavedBytesReader reader(bytes);
+      steps->restore(reader);
+      EXPECT_TRUE(reader.ok() && reader.at_end());
+    }
+    steps->feed({.text = lines[i], .whole = lines[i], .number = i + 1}, readings);
+  }
+  steps->finish(readings);
+  return readings;
+}
+
+TEST(TrainingSteps, SavedByAnOlderVersionAreTheSame) {
+  std::vector<std::string> plain;
+  for (int step = 0; step < 12; ++step)
+    plain.push_back("step " + std::to_string(step) + " loss 2.31");
+  const auto texts = [](const std::vector<DocumentReading>& readings) {
+    std::vector<PartReport> reports;
+    for (const DocumentReading& each : readings)
+      reports.push_back(std::get<PartReport>(each.reading.fact));
+    return reports;
+  };
+  const auto whole = texts(told_of(plain, plain.size(), false));
+  for (std::size_t after = 1; after < plain.size(); ++after) {
+    EXPECT_EQ(texts(told_of(plain, after, true)), whole) << after;
+    EXPECT_EQ(texts(told_of(plain, after, false)), whole) << after;
+  }
+  std::vector<std::string> labelled;
+  for (int step = 0; step < 12; ++step)
+    labelled.push_back("[rank 1/4] step " + std::to_string(step) + " fwd 9 ms comm 8 ms");
+  const auto all = texts(told_of(labelled, labelled.size(), false));
+  for (std::size_t after = 1; after < labelled.size(); ++after)
+    EXPECT_EQ(texts(told_of(labelled, after, false)), all) << after;
 }
 
 }  // namespace

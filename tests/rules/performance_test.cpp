@@ -526,7 +526,8 @@ std::string complaint_about(const std::string& references, const std::string& fa
   const std::string rest =
       "profile: {least_span_ms: 1, least_kernels: 1, exposed_communication: 0.3, pipeline: 0.2}\n"
       "straggler: {gap: 0.1, accounted: 0.5, consistent: 0.7, steps: 3, gap_without_steps: 0.2,\n"
-      "            barrier_above: 2, barrier_below: 0.5, alike: 0.4}\n"
+      "            barrier_above: 2, barrier_below: 0.5, alike: 0.4, work_above: 1.5,\n"
+      "            wait_above: 2, throughput_below: 0.8, clock_below: 0.85}\n"
       "idle_gpu: {idle: 1, busy: 90, seconds: 120, least_memory_mib: 1024}\n";
   try {
     read_performance("performance.yaml", "bandwidth:\n  falls_short: " + falls_short +
