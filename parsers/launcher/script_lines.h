@@ -16,8 +16,8 @@ bool parse_straggler_ranks(std::string_view text, std::vector<Reading>& readings
 // NVIDIA's resiliency extension, by the times of kernels: "STRAGGLER DETECTION WARNING: Some GPUs
 // have worse relative performance. Affected ranks: {StragglerId(rank=3, node='gpu-7')}"
 bool parse_slow_gpus(std::string_view text, std::vector<Reading>& readings);
-// Megatron-LM, of its own measurements: "[2026-03-05 02:47:11] | MnRtt/Rnk: 1446.49ms/13 | MxRtt/Rnk:
-// 1570.32ms/30 | ... | MnClk/Rnk: 1920.00MHz/14 | ... | MnEtpt/Rnk: 560.82TF/30 | ..."
+// Megatron-LM, of its own measurements: "[2026-03-05 02:47:11] | MnRtt/Rnk: 1446.49ms/13 |
+// MxRtt/Rnk: 1570.32ms/30 | ... | MnClk/Rnk: 1920.00MHz/14 | ... | MnEtpt/Rnk: 560.82TF/30 | ..."
 bool parse_least_and_most(std::string_view text, std::vector<Reading>& readings);
 // "2026-03-05T02:47:11.123456 rank=3 gpu_util=0 %, 71234"
 bool parse_gpu_sample(std::string_view text, std::vector<Reading>& readings);
