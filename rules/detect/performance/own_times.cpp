@@ -70,32 +70,30 @@ bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int ran
 
 std::vector<Suspicion> suspect_own_times(const View& view) {
   const std::map<int, OwnTimes> all = own_times(view);
-  std::vector<Suspicion> found;
-  if (all.size() < 2) return found;
-  for (const auto& [rank, own] : all) {
-    if (!is_waited_for(view, all, rank)) continue;
-    std::vector<double> work;
-    std::vector<double> wait;
-    for (const auto& [other, times] : all)
-      if (other != rank) {
-        work.push_back(times.work);
-        wait.push_back(times.wait);
-      }
-    Suspicion& suspicion = found.emplace_back(late_rank(
-        view, *own.record, rank,
-        fmt::format("Rank {} works {} in each step, where the others work {} and wait {} for it, "
-                    "by what they measure themselves",
-                    rank, seconds_in_words(own.work), seconds_in_words(median(work)),
-                    seconds_in_words(median(wait))),
-        all.size() > 2 && static_cast<int>(all.size()) >= view.roll.expected
-            ? Claim::samples_work_and_wait
-            : Claim::samples_of_two));
-    suspicion.finding.actions.front().what =
-        "See what slows it: its GPU's clocks, its data, another program on its GPU or its cores.";
-    for (const auto& [other, times] : all)
-      if (other != rank) add_line(view, times.record->last.get(), suspicion.finding);
-  }
-  return found;
+  if (all.size() < 2) return {};
+  const auto& [rank, own] =
+      *std::ranges::max_element(all, {}, [](const auto& each) { return each.second.work; });
+  if (!is_waited_for(view, all, rank)) return {};
+  std::vector<double> work;
+  std::vector<double> wait;
+  for (const auto& [other, times] : all)
+    if (other != rank) {
+      work.push_back(times.work);
+      wait.push_back(times.wait);
+    }
+  const bool all_seen = all.size() > 2 && static_cast<int>(all.size()) >= view.roll.expected;
+  Suspicion suspicion = late_rank(
+      view, *own.record, rank,
+      fmt::format("Rank {} works {} in each step, where the others work {} and wait {} for it, by "
+                  "what they measure themselves",
+                  rank, seconds_in_words(own.work), seconds_in_words(median(work)),
+                  seconds_in_words(median(wait))),
+      all_seen ? Claim::samples_work_and_wait : Claim::samples_of_two);
+  suspicion.finding.actions.front().what =
+      "See what slows it: its GPU's clocks, its data, another program on its GPU or its cores.";
+  for (const auto& [other, times] : all)
+    if (other != rank) add_line(view, times.record->last.get(), suspicion.finding);
+  return {std::move(suspicion)};
 }
 
 // Whose throughput is the least took the longest, by the same share: else the two are not of the

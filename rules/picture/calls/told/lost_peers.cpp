@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
@@ -24,6 +26,8 @@ bool is_of_a_lost_peer(const MessageSignature& signature) {
 class Complaints {
  public:
   Complaints(const View& view, const TorchCrew& crew) : view_(view), crew_(crew), speakers_(view) {
+    for (const Worker& worker : view.workers.all)
+      if (worker.rank >= 0) ranks_.emplace(worker.process, worker.rank);
     hear_nccl();
     for (const TorchRank* rank : crew.ranks()) hear_rank(*rank);
     if (lost_.empty()) return;
@@ -77,10 +81,9 @@ class Complaints {
   // The rest of a message whose first line has the label.
   bool goes_on(const LineRef& line) const {
     constexpr std::uint64_t kMostLines = 3;
-    return std::ranges::any_of(labelled_, [&](const LineRef* head) {
-      return head->source == line.source && head->line < line.line &&
-             line.line - head->line <= kMostLines;
-    });
+    const auto next = labelled_.lower_bound({line.source, line.line});
+    return next != labelled_.begin() && std::prev(next)->first == line.source &&
+           line.line - std::prev(next)->second <= kMostLines;
   }
 
   void hear_rank(const TorchRank& rank) {
@@ -102,7 +105,7 @@ class Complaints {
       name_peer(*match);
       if (rank >= 0) {
         lose(rank, saying.line);
-        labelled_.push_back(&saying.line);
+        labelled_.emplace(saying.line.source, saying.line.line);
       } else {
         unclear_ |= saying.exception.has_value();
         losses_of_nobody_.push_back(&saying.line);
@@ -123,8 +126,8 @@ class Complaints {
   }
 
   int rank_of_process(const RemarkingProcess& process) const {
-    for (const Worker& worker : view_.workers.all)
-      if (worker.process == process.process && worker.rank >= 0) return worker.rank;
+    const auto known = ranks_.find(process.process);
+    if (known != ranks_.end()) return known->second;
     if (process.launcher_rank >= 0 || process.said.empty()) return process.launcher_rank;
     return speakers_.rank_of(process.said.front().first);
   }
@@ -180,12 +183,14 @@ class Complaints {
   const View& view_;
   const TorchCrew& crew_;
   SourceSpeakers speakers_;
-  std::map<int, const LineRef*> lost_;    // who lost a peer, and the first line that says so
-  std::set<int> others_;                  // who says something else of its end
-  std::set<std::string> named_;           // the peers that lines name, by their ranks
-  std::vector<const LineRef*> labelled_;  // lines of loss whose rank is told ...
-  std::vector<const LineRef*> losses_of_nobody_;  // ... and those that do not tell it
-  std::vector<const LineRef*> of_nobody_;         // other lines of an end
+  std::map<ProcessKey, int> ranks_;     // that NCCL's lines tell
+  std::map<int, const LineRef*> lost_;  // who lost a peer, and the first line that says so
+  std::set<int> others_;                // who says something else of its end
+  std::set<std::string> named_;         // the peers that lines name, by their ranks
+  // Lines of loss whose rank is told, by source and number, and those that do not tell it.
+  std::set<std::pair<std::uint32_t, std::uint64_t>> labelled_;
+  std::vector<const LineRef*> losses_of_nobody_;
+  std::vector<const LineRef*> of_nobody_;  // other lines of an end
   const LineRef* first_ = nullptr;
   bool unclear_ = false;
 };
