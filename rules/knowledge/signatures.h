@@ -48,13 +48,14 @@ enum class Marks {
   nothing,
   maintenance_begins,  // a shutdown, a driver that is unloaded: what fails next was taken down
   maintenance_ends,
-  past_boot,   // a boot tells of the one before it
-  ended_well,  // the job's program says that it did all it was to do
-  last_words,  // it means something only near the end of its source
-  gave_up,     // a program ended itself for an error that others of its lines tell
+  past_boot,           // a boot tells of the one before it
+  ended_well,          // the job's program says that it did all it was to do
+  last_words,          // it means something only near the end of its source
+  gave_up,             // a program ended itself for an error that others of its lines tell
+  ended_from_outside,  // by a limit, for another job, by somebody: no rank began it
 };
 BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well,
-                    last_words, gave_up)
+                    last_words, gave_up, ended_from_outside)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

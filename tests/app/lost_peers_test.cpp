@@ -145,6 +145,11 @@ TEST(LostPeers, NameNobodyWhereSomethingElseIsKnownOfTheEnd) {
                     "2026-03-05T02:47:20 slurmstepd: error: *** STEP 9.0 ON node-0 CANCELLED AT "
                     "2026-03-05T02:47:20 DUE TO TIME LIMIT ***\n"),
               IsEmpty());
+  // A scheduler's line may stand where its output ends.
+  EXPECT_THAT(named(all_but_rank_2(),
+                    "2026-03-05T02:47:50 slurmstepd: error: *** STEP 9.0 ON node-0 CANCELLED AT "
+                    "2026-03-05T02:47:29 DUE TO TIME LIMIT ***\n"),
+              IsEmpty());
 }
 
 TEST(LostPeers, NameNobodyWhereALineOfLossDoesNotSayWhoseItIs) {

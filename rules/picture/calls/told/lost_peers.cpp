@@ -101,6 +101,7 @@ class Complaints {
     const auto match =
         view_.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
     if (match && match->signature->weight == Weight::harmless) return;
+    unclear_ |= match && match->signature->marks == Marks::ended_from_outside;
     if (match && is_of_a_lost_peer(*match->signature)) {
       name_peer(*match);
       if (rank >= 0) {
