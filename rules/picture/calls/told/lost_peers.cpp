@@ -138,6 +138,7 @@ class Complaints {
       if (!view_.in_attempt(process.process)) continue;
       const int rank = rank_of_process(process);
       if (process.endings.aborted) others_.insert(rank);
+      unclear_ |= process.endings.aborted && rank < 0;
       for (const SaidRemark& said : process.said) {
         if (!said.warns()) continue;
         const auto match = view_.catalog.signatures->match(said.remark);
