@@ -89,6 +89,15 @@ void add_lines_of_stall(const View& view, const Stall& stall, Finding& finding) 
   add_first_line(view, other, finding);
 }
 
+// Its peers' lines tell no more than that it is gone.
+std::vector<Action> to_learn_why_it_left() {
+  return {{"Read the last lines of the log of rank {rank}: what ended it stands there, or nothing "
+           "does, as after a kill.",
+           "{host}", "tail -n 100 {log}"},
+          {"Read the kernel log of its host around that time: an OOM kill, an Xid, a panic.",
+           "{host}", "dmesg -T | tail -n 200"}};
+}
+
 Suspicion describe_stall(const View& view, const ProgressTable& table, const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
   Suspicion suspicion;
@@ -119,6 +128,7 @@ Suspicion describe_stall(const View& view, const ProgressTable& table, const Sta
         {fmt::format("See what keeps it from this place of the program, where its peers are: {}",
                      row.called_at),
          "", ""});
+  if (row.is_loss) finding.actions = to_learn_why_it_left();
   return suspicion;
 }
 
