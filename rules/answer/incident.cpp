@@ -8,8 +8,10 @@
 #include <set>
 #include <tuple>
 
+#include "model/handover.h"
 #include "rules/answer/coverage.h"
 #include "rules/answer/coverage_ranks.h"
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/limits.h"
 
 namespace faultline {
@@ -89,7 +91,7 @@ std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis)
   if (!kernel_logs)
     next.push_back({fmt::format("dmesg -w | curl -T - \"http://FAULTLINE:8686/api/v1/ingest?job={}"
                                 "&host=$(hostname)\"  # on every host",
-                                view.job.name()),
+                                percent_encoded(view.job.name())),
                     "no kernel log was seen, so hardware can neither be blamed nor cleared"});
   return next;
 }
@@ -130,9 +132,11 @@ Exclusion exclusion_of(const Catalog& catalog, const std::vector<Finding>& root_
     hosts.insert(cause.subject.hosts.begin(), cause.subject.hosts.end());
   }
   if (hosts.empty()) return {};
+  std::vector<std::string> words;
+  for (const std::string& host : hosts) words.push_back(shell_word(host));
   return {.hosts = {hosts.begin(), hosts.end()},
-          .slurm = fmt::format("--exclude={}", fmt::join(hosts, ",")),
-          .kubernetes = fmt::format("kubectl cordon {}", fmt::join(hosts, " "))};
+          .slurm = fmt::format("--exclude={}", fmt::join(words, ",")),
+          .kubernetes = fmt::format("kubectl cordon {}", fmt::join(words, " "))};
 }
 
 }  // namespace faultline

@@ -86,6 +86,12 @@ TEST(Advice, ACommandFindsOrAsksForWhatNobodyKnows) {
   }
 }
 
+TEST(Advice, AWordOfALogIsNoOptionOfACommand) {
+  const Action ping{"Ping it.", "{host}", "ping -c 3 {peer}"};
+  EXPECT_EQ(completed(ping, {.fields = {{"peer", "-f"}}}).command,
+            R"(ping -c 3 "${PEER:?the address of the other end}")");
+}
+
 TEST(Advice, LeavesBracesThatAreNoPlaceholder) {
   EXPECT_EQ(fill_in("a { b", kSubject), "a { b");
   EXPECT_EQ(fill_in("a } b", kSubject), "a } b");

@@ -64,6 +64,25 @@ TEST(Exclusion, NamesTheHostOfABrokenPartInTheWordsOfTheScheduler) {
   EXPECT_EQ(diagnosis.exclude.kubernetes, "kubectl cordon node-1");
 }
 
+TEST(Exclusion, ANameOfAHostIsOneWordOfTheShell) {
+  Job job = hung_job();
+  job.xid("node-1", Job::gpu_of(11), 79, at(150));
+  std::vector<Finding> causes = job.diagnosis().root_causes;
+  ASSERT_FALSE(causes.empty());
+  causes.resize(1);
+  causes.front().subject.hosts = {"node-1;reboot"};
+  const Exclusion exclusion = exclusion_of(load_catalog(), causes);
+  EXPECT_EQ(exclusion.kubernetes, "kubectl cordon 'node-1;reboot'");
+  EXPECT_EQ(exclusion.slurm, "--exclude='node-1;reboot'");
+}
+
+TEST(NextTime, ANameOfAJobStaysWithinItsUrl) {
+  Job job("train\"; reboot");
+  job.join_all(16);
+  EXPECT_THAT(job.diagnosis().next_time,
+              Contains(Field(&NextTime::set, HasSubstr("job=train%22%3B%20reboot&"))));
+}
+
 TEST(Exclusion, AsksNobodyToGiveUpAHostForWhatTheCodeDid) {
   Job job;
   job.join_all(16);

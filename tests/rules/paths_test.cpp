@@ -9,7 +9,9 @@
 namespace faultline {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 
 TEST(Mtu, ThatDiffersOnAnInterfaceOfTheJobIsACause) {
@@ -210,6 +212,16 @@ PartReport iperf3(const std::string& rate, const std::string& transfer, const st
                      {"sender / Bitrate", rate},
                      {"sender / Retr", again},
                      {"streams", summed ? "summed" : "one"}}};
+}
+
+TEST(Loss, TheOtherEndIsOneWordOfTheShell) {
+  PartReport silent = iperf3("0 bits/sec", "0 Bytes", "3");
+  silent.names = {{"to", "10.0.0.3;reboot"}};
+  silent.values.push_back({"silent intervals", "5"});
+  const Diagnosis diagnosis = alone(silent);
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(diagnosis.root_causes.front().actions,
+              Contains(Field(&Action::command, HasSubstr("-s 8972 '10.0.0.3;reboot';"))));
 }
 
 TEST(Loss, InATestOfTcpIsMentionedOrBlamed) {

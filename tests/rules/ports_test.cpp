@@ -8,7 +8,9 @@
 namespace faultline {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -255,6 +257,21 @@ TEST(PortState, AnInterfaceThatIsDownOverAnActivePortIsNamed) {
               HasSubstr("ib2 of node-1 is down (down) though its port mlx5_2 at 0000:12:00.0 is"));
   EXPECT_EQ(finding.severity, Severity::warning);
   EXPECT_EQ(diagnosis.verdict, Verdict::slow);
+}
+
+TEST(PortState, ANameOfAnInterfaceIsOneWordOfTheShell) {
+  Job job = sixteen_ranks();
+  for (int number = 0; number < 4; ++number) {
+    job.part("node-1", port_below(number, "4: ACTIVE"));
+    PartReport interface = ipoib(number, number == 2 ? "down" : "up");
+    if (number == 2) interface.names.back().value = "ib2;reboot";
+    job.part("node-1", interface);
+  }
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_FALSE(diagnosis.root_causes.empty());
+  EXPECT_THAT(
+      diagnosis.root_causes.front().actions,
+      Contains(Field(&Action::command, HasSubstr("ip link set 'ib2;reboot' up; ip addr"))));
 }
 
 TEST(PortState, InterfacesThatNobodySetUpAreNone) {

@@ -7,6 +7,7 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/performance/measured.h"
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -119,10 +120,7 @@ void suspect_rdma_cliff(const PartFacts& facts, const Measured& measured, Suspic
       "RDMA{}{} fell to {:.1f} Gb/s with messages of {} bytes, from {:.1f} with smaller ones",
       measured.host.empty() ? "" : " of ", measured.host, measured.gbits,
       text_in(facts.view, *measured.record, "#bytes"), *best);
-  const Ownership ownership = owner_of_host(facts.view, measured.host);
-  add_owner(facts.view, ownership, measured.host, suspicion.finding.subject);
-  suspicion.sure.add(ownership.doubt);
-  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+  lay_on_host(facts.view, measured.host, suspicion);
   found.push_back(std::move(suspicion));
 }
 
@@ -190,9 +188,7 @@ void suspect_tcp(const PartFacts& facts, const PartRecord& record, Suspicions& f
   if (!host.empty()) what += " from " + host;
   if (const std::string_view to = record.name("to"); !to.empty()) what += fmt::format(" to {}", to);
   Suspicion suspicion = describe_bandwidth(facts, measured, what, rate, Claim::perftest_tcp_low);
-  const Ownership ownership = owner_of_host(facts.view, host);
-  add_owner(facts.view, ownership, host, suspicion.finding.subject);
-  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+  lay_on_host(facts.view, host, suspicion);
   found.push_back(std::move(suspicion));
 }
 
@@ -209,19 +205,13 @@ void suspect_silence(const PartFacts& facts, const PartRecord& record, Suspicion
   finding.title =
       fmt::format("iperf3{}{}{}{} moved nothing at all in {:.0f} intervals",
                   host.empty() ? "" : " from ", host, to.empty() ? "" : " to ", to, silent);
-  finding.actions = {
+  finding.actions = {fill_in(
       {.what = "See whether packets of full size get through: a step on the way with a smaller MTU "
                "lets the connection begin and then stand.",
        .where = host,
-       .command = "ping -c 3 -M do -s 8972 {peer}; ping -c 3 -M do -s 1472 {peer}; ss -ti"}};
-  if (!to.empty())
-    for (Action& action : finding.actions)
-      for (std::size_t at = action.command.find("{peer}"); at != std::string::npos;
-           at = action.command.find("{peer}"))
-        action.command.replace(at, std::string_view("{peer}").size(), to);
-  const Ownership ownership = owner_of_host(facts.view, host);
-  add_owner(facts.view, ownership, host, finding.subject);
-  if (!ownership.part_of_job()) finding.part_of_job = false;
+       .command = "ping -c 3 -M do -s 8972 {peer}; ping -c 3 -M do -s 1472 {peer}; ss -ti"},
+      {.fields = {{"peer", std::string(to)}}})};
+  lay_on_host(facts.view, host, suspicion);
   found.push_back(std::move(suspicion));
 }
 

@@ -276,11 +276,9 @@ std::string name_of(const GpuPart& gpu) {
 void lay_on_gpu(const PartFacts& facts, const GpuPart& gpu, Suspicion& suspicion) {
   Finding& finding = suspicion.finding;
   const Ownership ownership = owner_of_gpu(facts.view, gpu.host, gpu.pci);
-  add_owner(facts.view, ownership, gpu.host, finding.subject);
+  lay_on_owner(facts.view, ownership, gpu.host, suspicion);
   if (const std::string name = name_of(gpu); !name.empty())
     finding.subject.gpus = {gpu_name(gpu.host, name)};
-  suspicion.sure.add(ownership.doubt);
-  if (!ownership.part_of_job()) finding.part_of_job = false;
   if (ownership.owner == Owner::ranks)
     if (const LineRef* line =
             line_that_ties(facts.view, facts.view.workers.all[ownership.workers.front()]))
@@ -349,10 +347,7 @@ void suspect_hosts(const PartFacts& facts, const Conditions& conditions, Suspici
          by_finding(facts.view.catalog.grounds, conditions.met_by(record, {}))) {
       const std::string part = record.kind == "path" ? path_name(host, record) : host;
       Suspicion suspicion = suspicion_of(facts, alike, {.part = part, .host = host, .gpu = ""});
-      const Ownership ownership = owner_of_host(facts.view, host);
-      add_owner(facts.view, ownership, host, suspicion.finding.subject);
-      suspicion.sure.add(ownership.doubt);
-      if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+      lay_on_host(facts.view, host, suspicion);
       found.push_back(std::move(suspicion));
     }
   }

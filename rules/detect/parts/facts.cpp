@@ -21,6 +21,17 @@ PartFacts::PartFacts(const View& the_view)
     moved.push_back(movements_of(parts(), *view.catalog.counters, view.phases, port.records));
 }
 
+void lay_on_owner(const View& view, const Ownership& ownership, const std::string& host,
+                  Suspicion& suspicion) {
+  add_owner(view, ownership, host, suspicion.finding.subject);
+  suspicion.sure.add(ownership.doubt);
+  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+}
+
+void lay_on_host(const View& view, const std::string& host, Suspicion& suspicion) {
+  lay_on_owner(view, owner_of_host(view, host), host, suspicion);
+}
+
 void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,
                   Suspicion& suspicion) {
   Finding& finding = suspicion.finding;

@@ -64,8 +64,12 @@ std::vector<ConditionHit> conditions_met(const PartFacts& facts, const PartRecor
 Suspicion suspicion_of(const PartFacts& facts, const std::vector<ConditionHit>& hits,
                        const PartNames& names);
 
-// Subject, ownership and confidence of a finding about these ports; the first is the one that is
-// named first.
+// Subject, ownership and confidence of a finding about a part of a host, or about the host itself.
+void lay_on_owner(const View& view, const Ownership& ownership, const std::string& host,
+                  Suspicion& suspicion);
+void lay_on_host(const View& view, const std::string& host, Suspicion& suspicion);
+
+// The same of these ports, of which the first is named first.
 void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>& ports,
                   Suspicion& suspicion);
 

@@ -29,11 +29,7 @@ std::string to_whom(const PartRecord& record) {
 Suspicion describe_loss(const PartFacts& facts, const PartRecord& record, Cause cause,
                         Claim claim) {
   Suspicion suspicion = slow_suspicion(facts.view, record, cause, claim);
-  const std::string host = facts.view.job.host_of(record.spoken_host, record.source);
-  const Ownership ownership = owner_of_host(facts.view, host);
-  add_owner(facts.view, ownership, host, suspicion.finding.subject);
-  suspicion.sure.add(ownership.doubt);
-  if (!ownership.part_of_job()) suspicion.finding.part_of_job = false;
+  lay_on_host(facts.view, facts.view.job.host_of(record.spoken_host, record.source), suspicion);
   return suspicion;
 }
 

@@ -194,10 +194,7 @@ void suspect_black_holes(const PartFacts& facts, Suspicions& found) {
     finding.title = fmt::format("Packets of {} bytes from {} to {} are lost, and small ones arrive",
                                 lost->bytes, host.empty() ? "a host" : host, record.name("to"));
     add_line(facts.view, lost->sample->line.get(), finding);
-    const Ownership ownership = owner_of_host(facts.view, host);
-    add_owner(facts.view, ownership, host, finding.subject);
-    if (!ownership.part_of_job()) finding.part_of_job = false;
-    suspicion.sure.add(ownership.doubt);
+    lay_on_host(facts.view, host, suspicion);
     finding.actions.push_back({.what = "Find the hop that drops them: a switch port whose MTU is "
                                        "smaller than that of the hosts.",
                                .where = host,

@@ -10,6 +10,7 @@
 #include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/placed.h"
+#include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 
 namespace faultline {
@@ -457,11 +458,11 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
       add_line(facts.view, state.line, finding);
       add_line(facts.view, below.line, finding);
       lay_on_ports(facts, {state.port}, suspicion);
-      finding.actions.push_back(
+      finding.actions.push_back(fill_in(
           {.what = "Bring the interface up, and see what its driver said when it went down.",
            .where = host,
-           .command = fmt::format("ip link set {0} up; ip addr show {0}; dmesg -T | grep {0}",
-                                  state.port->netdev)});
+           .command = "ip link set {netdev} up; ip addr show {netdev}; dmesg -T | grep {netdev}"},
+          {.fields = {{"netdev", state.port->netdev}}}));
       found.push_back(std::move(suspicion));
     }
   }
@@ -496,8 +497,7 @@ void suspect_missing(const PartFacts& facts, const std::vector<PortState>& state
     finding.title = fmt::format("{} of {} is not listed, though the job's other hosts have it",
                                 fmt::join(missing, ", "), host);
     add_line(facts.view, line, finding);
-    const Ownership ownership = owner_of_host(facts.view, host);
-    add_owner(facts.view, ownership, host, finding.subject);
+    lay_on_host(facts.view, host, suspicion);
     for (const std::string& device : missing)
       finding.subject.nics.push_back(gpu_name(host, device));
     finding.actions.push_back(

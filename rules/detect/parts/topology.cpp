@@ -63,11 +63,8 @@ Suspicion describe_topology(const PartFacts& facts, const std::string& host, con
   std::string pci;
   for (const GpuPart& part : facts.gpus)
     if (part.host == host && part.index == gpu.index) pci = part.pci;
-  const Ownership ownership = owner_of_gpu(facts.view, host, pci);
-  add_owner(facts.view, ownership, host, finding.subject);
+  lay_on_owner(facts.view, owner_of_gpu(facts.view, host, pci), host, suspicion);
   finding.subject.gpus = {gpu_name(host, pci.empty() ? gpu.index : pci)};
-  suspicion.sure.add(ownership.doubt);
-  if (!ownership.part_of_job()) finding.part_of_job = false;
   finding.actions.push_back(
       {.what = "Compare with another host of the same kind, and look at what the driver said of "
                "this GPU's links when it started.",
