@@ -97,7 +97,8 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
 }
 
-// A word of a log that could be taken for an option, a placeholder or the end of the line is left out.
+// A word of a log that could be taken for an option, a placeholder or the end of the line is left
+// out.
 bool fits_in_a_command(std::string_view value) {
   return !value.empty() && value.front() != '-' && std::ranges::none_of(value, [](unsigned char c) {
     return c < 0x20 || c == 0x7f || c == '{' || c == '}';
