@@ -69,7 +69,7 @@ function culprit(diagnosis, first) {
   const sure = first.confidence >= LEAST_TO_BLAME;
   const rivals = diagnosis.root_causes.filter((cause) => cause !== first && cause.confidence >= LEAST_TO_BLAME).length;
   return h('section', {class: sure ? 'card culprit' : 'card culprit possible', 'aria-labelledby': 'culprit-title'},
-    h('p', {class: 'kicker'}, sure ? 'The cause: ' : 'Nothing is sure; possible: ', kind(first)),
+    h('p', {class: 'kicker'}, sure ? 'The cause: ' : 'No cause is certain; possible: ', kind(first)),
     h('h2', {id: 'culprit-title', class: first.title.length > LONG_TITLE ? 'long' : null}, first.title),
     subject(first), facts(first, since(diagnosis, first)),
     rivals > 0 && h('p', {}, `${count(rivals, 'other cause')} as sure, below.`),
@@ -85,7 +85,7 @@ function effect({summary}, first) {
 
 const noCulprit = (diagnosis) =>
   h('section', {class: 'card', 'aria-label': 'Diagnosis'}, h('p', {class: 'summary'}, diagnosis.summary),
-    diagnosis.root_causes.length > 0 && h('p', {}, 'What was read does not decide what it is, and what was found is unlikely.'));
+    diagnosis.root_causes.length > 0 && h('p', {}, 'The logs do not show the cause; what was found is unlikely to be it.'));
 
 // The one to take now: what decides between causes that are possible; of a sure one, the first with a command.
 function nextStep(diagnosis, first) {
@@ -146,7 +146,7 @@ const codeBlock = (text) =>
 function missing(diagnosis) {
   const {missing_evidence: lacks, next_time: settings, unread} = diagnosis;
   return [
-    unread.length > 0 && fold('unread', `Lines that look like trouble, and that no rule reads (${unread.length})`,
+    unread.length > 0 && fold('unread', `Lines that look like trouble and that no rule recognizes (${unread.length})`,
       h('ul', {class: 'lines'}, unread.map((note) => h('li', {}, h('p', {class: 'dim'}, `${note.source}, line ${note.line}`,
         note.sources > 1 && `, and such lines in ${count(note.sources - 1, 'other source')}`), codeBlock(note.text))))),
     lacks.length > 0 && fold('missing', `What is missing (${lacks.length})`,

@@ -13,7 +13,9 @@
 #include "rules/answer/coverage_hosts.h"
 #include "rules/answer/coverage_parts.h"
 #include "rules/answer/coverage_performance.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/who/kernel_logs.h"
+#include "rules/picture/who/owner.h"
 
 namespace faultline {
 namespace {
@@ -72,7 +74,7 @@ Check ranks_in_step(const View& view) {
                  : !in_step                     ? CheckStatus::fail
                  : uncompared_members(view) > 0 ? CheckStatus::unknown
                                                 : CheckStatus::pass;
-  check.detail = fmt::format("{} communicator{} compared", compared, compared == 1 ? "" : "s");
+  check.detail = counted(compared, "communicator") + " compared";
   return check;
 }
 
@@ -122,7 +124,7 @@ Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
     const XidMeaning* meaning = view.catalog.xid(incident.code);
     if (meaning != nullptr && meaning->severity >= Severity::error) ++errors;
   }
-  std::set<std::string> hosts = job_hosts(view);
+  std::set<std::string> hosts = hosts_of_job(view);
   std::set<std::string> covered = hosts_with_kernel_log(view);
   auto with_log =
       std::ranges::count_if(hosts, [&](const std::string& h) { return covered.contains(h); });
@@ -258,7 +260,7 @@ Check bandwidth(const Diagnosis& diagnosis) {
     check.detail = low->title;
     return check;
   }
-  check.detail = "no measurement was found wanting, and none tells that all is well";
+  check.detail = "no measurement was low, and none proves that the network is fine";
   check.command = "all_reduce_perf -b 8 -e 8G -f 2 -g 8";
   return check;
 }

@@ -87,7 +87,7 @@ void host_is_told_by_a_name(const View& view, Finding& finding) {
     if (named.told == HostTold::by_path_alone &&
         std::ranges::find(hosts, named.host) != hosts.end())
       finding.against.push_back(
-          fmt::format("that this is {} is told by the name of {} alone", named.host, line.source));
+          fmt::format("only the file name {} says that this is {}", line.source, named.host));
   }
 }
 

@@ -11,6 +11,7 @@
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -61,7 +62,7 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
   std::size_t asked = 0;
   for (const auto& [host, count] : lines) {
     if (++asked > kMostHosts) return;
-    const std::string whose = host.empty() ? "a host that no line names" : host;
+    const std::string whose = host_in_words(host);
     MissingEvidence lost{
         .what = fmt::format("{} kernel messages of {}", count, whose),
         .why = "they came faster than they could be logged; what matters may be among them",
@@ -72,13 +73,6 @@ void ask_for_lost_kernel_lines(const View& view, std::vector<MissingEvidence>& m
 }
 
 }  // namespace
-
-std::set<std::string> job_hosts(const View& view) {
-  std::set<std::string> hosts;
-  for (const Worker& worker : view.workers.all)
-    if (!worker.host.empty()) hosts.insert(worker.host);
-  return hosts;
-}
 
 std::size_t uncompared_members(const View& view) {
   const Members& members = view.job.progress().members();

@@ -16,9 +16,6 @@ std::size_t uncompared_members(const View& view);
 // Sources whose end is missing, where that keeps ranks from being compared.
 std::vector<std::string> broken_off_sources(const View& view);
 
-// Hosts that ranks of the job run on.
-std::set<std::string> job_hosts(const View& view);
-
 // The most deciding first. `unexplained`: root causes of which nothing says why they came about.
 // `borne_out`: ids of those that lines of several kinds tell.
 std::vector<MissingEvidence> missing_evidence_of(const View& view, const Diagnosis& diagnosis,

@@ -10,6 +10,7 @@
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/pasteable.h"
 #include "rules/knowledge/limits.h"
+#include "rules/picture/who/owner.h"
 
 namespace faultline {
 namespace {
@@ -119,7 +120,7 @@ bool rests_on(const View& view, const Finding& finding, const HostEvidence& evid
 }  // namespace
 
 std::set<std::string> hosts_heard(const View& view) {
-  std::set<std::string> hosts = job_hosts(view);
+  std::set<std::string> hosts = hosts_of_job(view);
   for (const RemarkingProcess& process : view.job.remarks().processes())
     if (view.in_attempt(process.process)) hosts.insert(process.host);
   for (const ProcessSeen& seen : view.job.processes().all())

@@ -112,7 +112,7 @@ void check_profiles(const View& view, const std::vector<Suspicion>& found,
   else if (ranks.size() > 1)
     check.status = CheckStatus::pass;
   check.detail = ranks.size() > 1 ? fmt::format("{} ranks compared", ranks.size())
-                                  : "of one rank: whom it waits for only others tell";
+                                  : "one rank only: profiles of the others tell whom it waits for";
   checks.push_back(std::move(check));
 }
 

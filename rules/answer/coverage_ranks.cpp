@@ -30,7 +30,7 @@ void ask_for_unheard_ranks(const View& view, std::vector<MissingEvidence>& missi
                                                                      : "NCCL log";
   missing.push_back(
       {fmt::format("the {} of rank {}", kind, ranges(unheard)),
-       fmt::format("{} of {} ranks were seen; what the {} did nothing tells", view.roll.seen,
+       fmt::format("{} of {} ranks were seen; nothing tells what the {} did", view.roll.seen,
                    view.roll.expected, unheard.size() == 1 ? "other one" : "others"),
        "",
        by_dumps ? fmt::format("nccl_trace_rank_{}", unheard.front())

@@ -168,7 +168,7 @@ bool goes_on(const View& view) {
   for (const std::size_t index : view.members) {
     const SourceState& log = view.job.sources().at(view.log_of(index));
     flows |= view.moment.live_sources.contains(log.source.name);
-    all_ended &= view.member(index).ending == CommunicatorEnding::destroyed;
+    all_ended &= view.member(index).left_cleanly();
   }
   return flows && !all_ended;
 }

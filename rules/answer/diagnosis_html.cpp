@@ -221,7 +221,7 @@ std::string causes_text(const Diagnosis& diagnosis) {
 std::string asked(const Diagnosis& diagnosis) {
   std::string out;
   if (!diagnosis.unread.empty())
-    out += "<h2>Lines that look like trouble, and that no rule reads</h2>\n<ul>\n";
+    out += "<h2>Lines that look like trouble and that no rule recognizes</h2>\n<ul>\n";
   for (const auto& [line, sources] : diagnosis.unread)
     out += fmt::format("<li>{}:{} <code>{}</code></li>\n", shown_in_html(line.source), line.line,
                        shown_in_html(line.text));

@@ -129,7 +129,7 @@ std::string to_markdown(const Diagnosis& diagnosis) {
   if (!diagnosis.observations.empty()) out += "\n";
 
   if (!diagnosis.unread.empty())
-    out += "## Lines that look like trouble, and that no rule reads\n\n";
+    out += "## Lines that look like trouble and that no rule recognizes\n\n";
   for (const auto& [line, sources] : diagnosis.unread)
     out += fmt::format("- {}:{} {}\n", shown_in_markdown(line.source), line.line,
                        shown_in_markdown(line.text));

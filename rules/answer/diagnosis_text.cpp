@@ -143,7 +143,7 @@ void add_unread(const Diagnosis& diagnosis, Page& page) {
   page.part();
   for (std::size_t i = 0; i < std::min(diagnosis.unread.size(), page.most()); ++i) {
     const auto& [line, sources] = diagnosis.unread[i];
-    page.add(fmt::format("no rule reads: {}:{}  {}{}", shown(line.source), line.line,
+    page.add(fmt::format("not recognized: {}:{}  {}{}", shown(line.source), line.line,
                          shown(line.text),
                          sources > 1 ? fmt::format("  (in {} logs)", sources) : ""));
   }

@@ -25,11 +25,6 @@ std::optional<Timestamp> time_of(const std::optional<std::int64_t>& wall_us) {
   return Timestamp(std::chrono::microseconds(*wall_us));
 }
 
-bool any_calls(const View& view) {
-  return std::ranges::any_of(view.members,
-                             [&](std::size_t index) { return view.member(index).calls > 0; });
-}
-
 bool is_about_collectives(const Finding& finding) {
   return is_of(finding.cause, {Family::collective, Family::process, Family::nccl});
 }
@@ -62,7 +57,7 @@ std::vector<HostCoverage> coverage_of(const View& view) {
 std::vector<NextTime> next_time_of(const View& view, const Diagnosis& diagnosis) {
   constexpr std::string_view kCalls =
       "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,COLL NCCL_DEBUG_FILE=/tmp/nccl.%h.%p";
-  const bool calls = any_calls(view) || !view.job.flight().latest().empty();
+  const bool calls = view.got_to_work() || !view.job.flight().latest().empty();
   if (diagnosis.verdict == Verdict::healthy) {
     if (calls || view.members.size() < 2) return {};
     return {{std::string(kCalls),

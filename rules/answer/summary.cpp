@@ -55,10 +55,10 @@ std::string summary_of_nothing(const View& view, const Diagnosis& diagnosis) {
     return began_and_never_finished(view.member(index));
   });
   if (stuck == 0 && !diagnosis.missing_evidence.empty())
-    return fmt::format("What is known does not tell how the job fares; missing: {}.",
+    return fmt::format("The logs do not show how the job is doing; missing: {}.",
                        diagnosis.missing_evidence.front().what);
   return stuck == 0
-             ? "No line tells how a job fares."
+             ? "No line shows how a job is doing."
              : fmt::format("{} began to set up a communicator, and no line says that {} finished.",
                            stuck == 1 ? "1 rank" : fmt::format("{} ranks", stuck),
                            stuck == 1 ? "it" : "they");

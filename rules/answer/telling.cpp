@@ -84,9 +84,9 @@ std::string culprit_of(const Diagnosis& diagnosis) {
   const Causes causes = causes_of(diagnosis);
   if (!causes.sure.empty()) return causes.sure.front()->title;
   if (!causes.possible.empty())
-    return "Nothing is sure; possible: " + causes.possible.front()->title;
+    return "No cause is certain; possible: " + causes.possible.front()->title;
   if (diagnosis.root_causes.empty()) return diagnosis.summary;
-  return "What was read does not decide what it is, and what was found is unlikely.";
+  return "The logs do not show the cause; what was found is unlikely to be it.";
 }
 
 Action next_step(const Diagnosis& diagnosis) {

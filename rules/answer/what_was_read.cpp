@@ -29,7 +29,7 @@ std::string ranks_heard(const View& view) {
   if (view.members.empty()) return {};
   const int expected = std::max(view.roll.expected, view.roll.seen);
   return fmt::format(" ({} of {} ranks{})", view.roll.seen, expected,
-                     job_got_to_work(view) ? "" : ", no calls");
+                     view.got_to_work() ? "" : ", no calls");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "rules/detect/lost_lines.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/calls/program_order.h"
 
 namespace faultline {
@@ -132,9 +133,8 @@ std::optional<Suspect> who_stopped(const ProgramOrder& program) {
 bool program_is_over(const View& view) {
   std::size_t left = 0;
   for (const Worker& worker : view.workers.all)
-    left += std::ranges::any_of(worker.members, [&](std::size_t index) {
-      return view.member(index).ending == CommunicatorEnding::destroyed;
-    });
+    left += std::ranges::any_of(
+        worker.members, [&](std::size_t index) { return view.member(index).left_cleanly(); });
   return left * kOverIfOneOf > view.workers.all.size();
 }
 
@@ -169,10 +169,9 @@ Suspicion describe_suspect(const View& view, const ProgramOrder& program, const 
   Finding& finding = suspicion.finding;
   finding.cause = Cause::collective_rank_behind;
   finding.title = fmt::format(
-      "{} stopped about {} call{} before half of its peers, and next would come {}{}{}; about "
-      "{:.0f} "
-      "% of the lines are missing",
-      people_of(view, {last}), suspect.short_by, suspect.short_by == 1 ? "" : "s",
+      "{} stopped about {} before half of its peers, and its next would be {}{}{}; about {:.0f} % "
+      "of the lines are missing",
+      people_of(view, {last}), counted(suspect.short_by, "call"),
       view.job.progress().signature(next.symbol).function,
       communicator.empty() ? "" : " of communicator ", communicator,
       std::max(1.0, program.loss * 100));

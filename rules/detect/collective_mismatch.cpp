@@ -303,23 +303,19 @@ Suspicion describe_divergence(const View& view, const Alignment& alignment,
   const Camps camps = camps_of(view, alignment, divergence);
   const Reading reading = reading_of(view, alignment, divergence, camps);
   const bool left_out = reading.deed == Deed::missed || reading.deed == Deed::added;
+  const Cause cause = camps.are_two() && left_out ? Cause::software_collective_skipped
+                                                  : Cause::software_collective_mismatch;
 
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.sure = sureness_of_divergence(view, alignment, camps, reading);
-  suspicion.since = view.member(camps.odd().members.front()).last_line.time;
+  Suspicion suspicion = hang(cause, sureness_of_divergence(view, alignment, camps, reading),
+                             view.member(camps.odd().members.front()).last_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = camps.are_two() && left_out ? Cause::software_collective_skipped
-                                              : Cause::software_collective_mismatch;
-  if (finding.cause == Cause::software_collective_mismatch &&
+  if (cause == Cause::software_collective_mismatch &&
       only_reduces_otherwise(progress.signature(camps.odd().call),
                              progress.signature(camps.most().call))) {
     suspicion.verdict = Verdict::corrupt;
     suspicion.tells_verdict = true;
   }
   finding.title = title_of_divergence(view, alignment, divergence.position, camps, reading);
-  finding.severity = Severity::critical;
   finding.subject = subject_of(view, camps.named());
   finding.subject.communicators = {view.communicators[alignment.communicator].id};
   for (const Camp& camp : camps.all) {

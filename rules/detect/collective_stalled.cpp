@@ -18,7 +18,7 @@ bool unfinished(const Member& member) {
 bool stalled(const View& view, const Alignment& alignment) {
   const Communicator& communicator = view.communicators[alignment.communicator];
   return alignment.basis == Basis::counted && alignment.in_step() && alignment.furthest > 0 &&
-         alignment.members.size() == static_cast<std::size_t>(communicator.nranks) &&
+         communicator.are_all(alignment.members.size()) &&
          std::ranges::all_of(alignment.members, [&](std::size_t m) {
            return unfinished(view.member(m)) && !view.is_live(m);
          });
@@ -28,22 +28,13 @@ bool stalled(const View& view, const Alignment& alignment) {
 
 Suspicion stall_of(const View& view, const std::vector<std::size_t>& members,
                    const std::string& communicator, std::string title, Sureness sure) {
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = view.member(members.front()).last_line.time;
+  Suspicion suspicion =
+      hang(Cause::collective_stalled, std::move(sure), view.member(members.front()).last_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_stalled;
   finding.title = std::move(title);
-  finding.severity = Severity::critical;
-  suspicion.sure = std::move(sure);
   finding.subject = subject_of(view, members);
   finding.subject.communicators = {communicator};
-  for (std::size_t i = 0; i < members.size() && finding.evidence.size() < kMostLines; ++i) {
-    const Member& member = view.member(members[i]);
-    const LineRef& line = member.last_line.known() ? member.last_line : member.init_line;
-    if (line.known()) finding.evidence.push_back(view.evidence(line));
-  }
+  add_last_lines(view, members, finding);
   return suspicion;
 }
 

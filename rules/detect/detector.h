@@ -18,6 +18,12 @@ namespace faultline {
 inline constexpr std::size_t kMostLines = 4;  // of a kind that a finding shows
 inline constexpr std::size_t kMostAlike = 4;  // findings of one trouble; more are told as one
 
+// What stops the job and does not end it: nobody goes on.
+Suspicion hang(Cause cause, Sureness sure, const EventTime& since = {});
+
+// Shows the latest lines of some of them.
+void add_last_lines(const View& view, const std::vector<std::size_t>& members, Finding& finding);
+
 struct Detector {
   std::string_view name;
   std::vector<Suspicion> (*look)(const View& view);

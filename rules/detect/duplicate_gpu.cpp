@@ -14,7 +14,7 @@ namespace {
 
 // Where a communicator was set up, or used, NCCL did not refuse it.
 bool was_set_up(const Member& member) {
-  return member.complete || member.first_op_count || member.ending == CommunicatorEnding::destroyed;
+  return member.complete || member.first_op_count || member.left_cleanly();
 }
 
 Suspicion describe_duplicate(const View& view, const Communicator& communicator,

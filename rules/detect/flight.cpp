@@ -12,6 +12,7 @@
 
 #include "rules/detect/stall.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/calls/flight_alignment.h"
 #include "rules/picture/calls/flight_steps.h"
 #include "rules/picture/calls/told/recorder.h"
@@ -29,12 +30,6 @@ std::string listed(const std::vector<int>& ranks) {
                                                                   ranks.size(), kMostRanksNamed)));
   return fmt::format("{} {}{}", ranks.size() == 1 ? "Rank" : "Ranks", fmt::join(named, ", "),
                      ranks.size() > named.size() ? ", …" : "");
-}
-
-// Within a sentence.
-std::string lowered(std::string text) {
-  if (!text.empty()) text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
-  return text;
 }
 
 class Findings {
@@ -77,8 +72,9 @@ class Findings {
       subject.ranks.push_back(rank);
       if (const FlightDump* dump = dump_of(rank); dump != nullptr && !dump->host.empty())
         hosts.insert(dump->host);
-      for (const Worker& worker : view_.workers.all)
-        if (worker.rank == rank && !worker.host.empty()) hosts.insert(worker.host);
+      for (const std::size_t index : view_.workers.of_rank(rank))
+        if (const std::string& host = view_.workers.all[index].host; !host.empty())
+          hosts.insert(host);
     }
     subject.hosts.assign(hosts.begin(), hosts.end());
     return subject;
@@ -92,15 +88,9 @@ class Findings {
   }
 
   Suspicion& suspect(Cause cause, Claim claim, const std::vector<int>& ranks, std::string title) {
-    Suspicion& suspicion = found_.emplace_back();
-    suspicion.stops_job = true;
-    suspicion.verdict = Verdict::hang;
-    Finding& finding = suspicion.finding;
-    finding.cause = cause;
-    finding.title = std::move(title);
-    finding.severity = Severity::critical;
-    suspicion.sure = claim;
-    finding.subject = subject(ranks);
+    Suspicion& suspicion = found_.emplace_back(hang(cause, claim));
+    suspicion.finding.title = std::move(title);
+    suspicion.finding.subject = subject(ranks);
     return suspicion;
   }
 
@@ -140,9 +130,9 @@ class Findings {
     const FlightStall* telling = alignment.stalls.empty() ? nullptr : &alignment.stalls.front();
     Suspicion& suspicion = suspect(
         Cause::collective_rank_behind, Claim::recorder_gpu_unfinished, alignment.unfinished,
-        fmt::format("{} called everything, but their GPUs did not finish what those of their peers "
-                    "did",
-                    listed(alignment.unfinished)));
+        fmt::format("{} made every call, but the {} did not finish what those of the peers did",
+                    listed(alignment.unfinished),
+                    alignment.unfinished.size() == 1 ? "GPU" : "GPUs"));
     for (int rank : alignment.unfinished)
       add_line(suspicion.finding, rank, telling == nullptr ? 0 : telling->group);
     add_gpu_action(suspicion.finding);
@@ -188,14 +178,13 @@ class Findings {
           listed(odd.ranks), usual, mismatch.sequence, group_text(flight_, mismatch.group));
     else if (one_more)
       title = fmt::format(
-          "{} called {} as #{} of process group {}, which the others do not call: "
-          "one more",
+          "{} made one call more, {} as #{} of process group {}, which the others do not make",
           listed(odd.ranks), other, mismatch.sequence, group_text(flight_, mismatch.group));
     else
-      title = fmt::format("{} called {} as #{} of process group {}, where {} other{} called {}",
+      title = fmt::format("{} called {} as #{} of process group {}, where {} called {}",
                           listed(odd.ranks), other, mismatch.sequence,
-                          group_text(flight_, mismatch.group), most.ranks.size(),
-                          most.ranks.size() == 1 ? "" : "s", usual);
+                          group_text(flight_, mismatch.group), counted(most.ranks.size(), "other"),
+                          usual);
     const bool shifted = left_out || one_more;
     if (mismatch.told_by_like_groups) title += ", as groups of the same kind did";
     Suspicion& suspicion =
@@ -275,11 +264,11 @@ class Findings {
     Suspicion& suspicion = suspect(
         Cause::collective_rank_behind, Claim::recorder_gpu_not_begun, scheduled,
         fmt::format("{} called {}, #{} of process group {}, but {} did not come to it, where those "
-                    "of {} other{} wait",
+                    "of {} wait",
                     listed(scheduled), call_text(flight_.signature(stall.signature)),
                     stall.sequence, group_text(flight_, stall.group),
-                    scheduled.size() == 1 ? "its GPU" : "their GPUs", started.size(),
-                    started.size() == 1 ? "" : "s"));
+                    scheduled.size() == 1 ? "its GPU" : "their GPUs",
+                    counted(started.size(), "other")));
     for (const int rank : scheduled) add_line(suspicion.finding, rank, stall.group);
     add_line(suspicion.finding, started.front(), stall.group);
     add_gpu_action(suspicion.finding);
@@ -345,9 +334,9 @@ class Findings {
       Suspicion& suspicion =
           heard ? suspect(Cause::collective_rank_behind, Claim::recorder_no_dump, silent,
                           fmt::format("{} left no dump, and {}", listed(silent), who))
-                : suspect(
-                      Cause::collective_stalled, Claim::recorder_no_dump, {},
-                      fmt::format("Of {} nothing was sent, and {}", lowered(listed(silent)), who));
+                : suspect(Cause::collective_stalled, Claim::recorder_no_dump, {},
+                          fmt::format("Of {} nothing was sent, and {}",
+                                      in_a_sentence(listed(silent)), who));
       if (!heard) suspicion.finding.subject = {.communicators = {group_text(flight_, stall.group)}};
       add_line(suspicion.finding, waiting.front(), stall.group);
       add_call_place(suspicion.finding, stall);

@@ -21,7 +21,7 @@
 namespace faultline {
 namespace {
 
-// Of one class and fate: more of them are told as one.
+// Of one class and fate and within this time of each other they are told as one.
 constexpr std::int64_t kTogetherUs = 120'000'000;
 
 // Whose machine it is: by name, or by the source that does not tell.

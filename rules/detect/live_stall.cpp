@@ -42,21 +42,13 @@ std::string span(const View& view, Timestamp since) {
   return whole >= 120 ? fmt::format("{} min", whole / 60) : fmt::format("{} s", whole);
 }
 
-void add_last_lines(const View& view, const std::vector<std::size_t>& members, Finding& finding) {
-  for (std::size_t i = 0; i < members.size() && finding.evidence.size() < kMostLines; ++i) {
-    const Member& member = view.member(members[i]);
-    const LineRef& line = member.last_line.known() ? member.last_line : member.init_line;
-    if (line.known()) finding.evidence.push_back(view.evidence(line));
-  }
-}
-
 // All ranks called the same things, and for long nobody has called anything: what they wait for is
 // not among what their logs tell.
 bool stands_still(const View& view, const Alignment& alignment) {
   const Communicator& communicator = view.communicators[alignment.communicator];
   if (alignment.basis != Basis::counted || !alignment.in_step() || alignment.furthest == 0)
     return false;
-  if (alignment.members.size() != static_cast<std::size_t>(communicator.nranks)) return false;
+  if (!communicator.are_all(alignment.members.size())) return false;
   return view.has_stopped(alignment.communicator) &&
          std::ranges::all_of(alignment.members, [&](std::size_t m) {
            const Member& member = view.member(m);

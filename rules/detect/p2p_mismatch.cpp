@@ -78,10 +78,10 @@ Dispute left_out(const View& view, const P2pGap& gap, const std::set<std::uint32
                 "more too few",
                 who(view, gap.owing), gap.answered, missing == PeerCall::send ? "Sends" : "Recvs",
                 missing == PeerCall::send ? "to" : "from", peer)
-          : fmt::format("{} went on without {} #{} {} {}, which called {} {} time{}",
-                        who(view, gap.owing), name_of(missing), gap.answered + 1,
+          : fmt::format("{} went on without {} #{} {} {}, which called {} {}", who(view, gap.owing),
+                        name_of(missing), gap.answered + 1,
                         missing == PeerCall::send ? "to" : "from", peer, name_of(gap.called),
-                        gap.calls, gap.calls == 1 ? "" : "s");
+                        counted(gap.calls, "time"));
   dispute.sure = Claim::p2p_left_out;
   if (gap.passed == P2pGap::Passed::counted)
     dispute.sure.add(Ground::passed_by_count);
@@ -225,15 +225,9 @@ void add_disputes_of_pairs(const View& view, std::size_t communicator,
 
 Suspicion suspicion_of_dispute(const View& view, Cause cause, Sureness sure, std::string title,
                                std::size_t communicator, const std::vector<std::size_t>& members) {
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = view.member(members.front()).last_line.time;
+  Suspicion suspicion = hang(cause, std::move(sure), view.member(members.front()).last_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = cause;
   finding.title = std::move(title);
-  finding.severity = Severity::critical;
-  suspicion.sure = std::move(sure);
   if (!view.communicators[communicator].matched) suspicion.sure.add(Ground::members_guessed);
   finding.subject = subject_of(view, members);
   finding.subject.communicators = {view.communicators[communicator].id};
@@ -357,8 +351,7 @@ Suspicion stopped(const View& view, const Gaps& gaps, bool alone) {
   Finding& finding = suspicion.finding;
   finding.subject.communicators = {ids.begin(), ids.end()};
   const Member& late = view.member(first.owing);
-  finding.evidence.push_back(
-      view.evidence(late.last_line.known() ? late.last_line : late.init_line));
+  finding.evidence.push_back(view.evidence(late.latest_line()));
   for (const P2pGap* gap : gaps)
     if (finding.evidence.size() < kMostLines)
       add_call(view, finding.evidence, gap->waiting, gap->called, gap->owing);

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "rules/knowledge/prose.h"
+
 namespace faultline {
 namespace {
 
@@ -124,15 +126,15 @@ void tell_past_offences(const View& view, std::vector<Suspicion>& found) {
     const std::size_t jobs = jobs_of(before).size();
     if (jobs == 0) continue;
     const std::string_view part = word_for_part(finding.subject);
-    const std::string_view plural = jobs == 1 ? "" : "s";
-    finding.title += fmt::format("; this {} failed {} earlier job{} in the same way{}", part, jobs,
-                                 plural, within(before, suspicion));
+    const std::string earlier = counted(jobs, "earlier job");
+    finding.title += fmt::format("; this {} failed {} in the same way{}", part, earlier,
+                                 within(before, suspicion));
     add_past_lines(before, finding);
     finding.actions.insert(
         finding.actions.begin(),
-        {.what = fmt::format("This {} failed {} earlier job{} in the same way: keep it out of "
-                             "scheduling until diagnostics pass.",
-                             part, jobs, plural),
+        {.what = fmt::format("This {} failed {} in the same way: keep it out of scheduling until "
+                             "diagnostics pass.",
+                             part, earlier),
          .where = finding.subject.hosts.empty() ? "" : finding.subject.hosts.front()});
   }
 }

@@ -16,7 +16,7 @@ namespace {
 // way out of a failure.
 bool came_to_its_end(const View& view) {
   return !view.workers.all.empty() && std::ranges::all_of(view.members, [&](std::size_t member) {
-    return view.member(member).ending == CommunicatorEnding::destroyed;
+    return view.member(member).left_cleanly();
   });
 }
 
@@ -42,11 +42,6 @@ void spare(Suspicion& suspicion) {
 bool tells_of_a_job(const View& view) {
   return !view.job.processes().all().empty() || !view.job.torch().empty() ||
          !view.job.remarks().processes().empty() || view.job.reports().latest() != nullptr;
-}
-
-bool job_got_to_work(const View& view) {
-  return std::ranges::any_of(view.members,
-                             [&](std::size_t index) { return view.member(index).calls > 0; });
 }
 
 void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion) {

@@ -18,8 +18,6 @@ struct Placed {
 // host.
 bool tells_of_a_job(const View& view);
 
-bool job_got_to_work(const View& view);  // a rank called a collective
-
 // What was at another time is not the job's. What ranks outlived accuses nobody, nor does what no
 // clock places and nobody waits for.
 void place_in_time(const View& view, const Placed& placed, Suspicion& suspicion);

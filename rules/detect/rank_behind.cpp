@@ -27,11 +27,6 @@ bool is_behind(const Alignment& alignment, std::size_t member) {
   return std::ranges::find(alignment.behind, member) != alignment.behind.end();
 }
 
-bool has_stopped(const View& view, const Alignment& alignment) {
-  return !alignment.behind.empty() &&
-         std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
-}
-
 // Of a call with a root, ranks may be done while the others still wait in it: then most are behind
 // those few, and have not missed what these went on to.
 bool are_held_up(const View& view, const Alignment& alignment) {
@@ -81,7 +76,7 @@ bool is_of_excerpts(const View& view, const Alignment& alignment) {
 }
 
 bool counts(const View& view, const CameByTorch& torch, const Alignment& alignment) {
-  return has_stopped(view, alignment) && !are_held_up(view, alignment) &&
+  return view.stands(alignment) && !are_held_up(view, alignment) &&
          !torch.all_came(view, alignment) && !may_be_cut(view, alignment);
 }
 
@@ -169,12 +164,10 @@ Suspicion describe_behind(const View& view, const Alignment& alignment,
   const std::size_t waiting = alignment.members.size() - alignment.behind.size();
   const std::size_t all_waiting = relation.circular ? 0 : relation.waiting.size();
 
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = view.member(culprits.front()).last_line.time;
+  Suspicion suspicion =
+      hang(Cause::collective_rank_behind, how_surely_behind(view, alignment, relation.circular),
+           view.member(culprits.front()).last_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_rank_behind;
   finding.title = fmt::format("{} never entered {}{}{} of communicator {}, in which {} {}",
                               people_of(view, culprits), call,
                               label.empty() || label.starts_with("#") ? " " : ", ", label,
@@ -183,19 +176,13 @@ Suspicion describe_behind(const View& view, const Alignment& alignment,
   if (all_waiting > waiting) finding.title += fmt::format("; {} ranks wait in all", all_waiting);
   if (calls_are_alike(view, alignment, culprits.front()))
     finding.actions.push_back(
-        {"If it did not stop, look for a call that it skipped: those before are all alike, which "
-         "leaves open which one it would be.",
+        {"If it did not stop, look for a call that it skipped. The calls before are all alike, so "
+         "the "
+         "logs cannot tell which one.",
          "", ""});
-  finding.severity = Severity::critical;
-  suspicion.sure = how_surely_behind(view, alignment, relation.circular);
   finding.subject = subject_of(view, culprits);
   finding.subject.communicators = communicators;
-  for (std::size_t member : culprits) {
-    if (finding.evidence.size() == kMostLines) break;
-    const Member& late = view.member(member);
-    const LineRef& line = late.last_line.known() ? late.last_line : late.init_line;
-    if (line.known()) finding.evidence.push_back(view.evidence(line));
-  }
+  add_last_lines(view, culprits, finding);
   finding.evidence.push_back(view.evidence(view.member(peer).last_line));
   return suspicion;
 }
@@ -208,7 +195,7 @@ const Alignment* call_that_does_not_end(const View& view, const WorkerSet& origi
     const Communicator& communicator = view.communicators[alignment.communicator];
     if (alignment.members.size() != origins.size() || !alignment.in_step() ||
         alignment.furthest == 0 || alignment.members.size() < 2 ||
-        alignment.members.size() != static_cast<std::size_t>(communicator.nranks))
+        !communicator.are_all(alignment.members.size()))
       continue;
     std::set<std::string> hosts;
     const bool all_are_origins = std::ranges::all_of(alignment.members, [&](std::size_t member) {
@@ -283,18 +270,13 @@ Suspicion describe_stall_somewhere(const View& view, const QueueReplay& replay) 
   });
   const Member& any =
       view.member(first == largest->members.end() ? largest->members.front() : *first);
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = any.last_line.time;
+  Suspicion suspicion =
+      hang(Cause::collective_stalled, Claim::some_call_does_not_end, any.last_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_stalled;
   finding.title = fmt::format(
       "All ranks of communicator {} stand still within a few calls of each other after {} "
       "collectives: one that all entered does not end, and no line says which",
       communicator, largest->slowest);
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::some_call_does_not_end;
   finding.subject.communicators = {communicator};
   if (any.last_line.known()) finding.evidence.push_back(view.evidence(any.last_line));
   return suspicion;
@@ -313,17 +295,12 @@ void doubt_for_short_queues(const QueueReplay& replay, Suspicion& suspicion) {
 // The ranks of one communicator queued little, all others wait for them.
 Suspicion describe_stalled_group(const View& view, const std::vector<std::size_t>& groups) {
   const Communicator& group = view.communicators[groups.front()];
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
+  Suspicion suspicion = hang(Cause::collective_stalled, Claim::group_does_not_end);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_stalled;
   finding.title = fmt::format(
       "All {} ranks of communicator {} stand within a few calls of each other, and all others wait "
       "for them: a call that they all entered does not end",
       group.members.size(), group.id);
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::group_does_not_end;
   for (const std::size_t which : groups)
     finding.subject.communicators.push_back(view.communicators[which].id);
   for (const std::size_t member : group.members) {
@@ -448,7 +425,7 @@ std::vector<Suspicion> find_ranks_behind(const View& view) {
   std::vector<Suspicion> found;
   if (by_culprits.empty())
     for (const Alignment& alignment : view.alignments)
-      if (has_stopped(view, alignment) && are_held_up(view, alignment))
+      if (view.stands(alignment) && are_held_up(view, alignment))
         found.push_back(describe_held_up(view, alignment));
   const std::vector<std::size_t> together(origins.begin(), origins.end());
   const bool is_a_host = by_culprits.size() > 1 && stopped_together(view, together);

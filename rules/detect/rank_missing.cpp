@@ -9,14 +9,12 @@
 #include <string>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/calls/start_stages.h"
 #include "rules/picture/who/rank_hosts.h"
 
 namespace faultline {
 namespace {
-
-// How sure it is that a rank that no line tells of never joined, and is not one whose log was not
-// collected.
 
 constexpr std::size_t kMostFindings = 4;
 
@@ -38,12 +36,11 @@ bool is_live(const View& view, std::uint32_t source) {
 // this communicator or another has finished.
 bool has_finished(const View& view, std::size_t index) {
   const Member& member = view.member(index);
-  if (member.complete || member.first_op_count || member.ending == CommunicatorEnding::destroyed)
-    return true;
+  if (member.complete || member.first_op_count || member.left_cleanly()) return true;
   return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t other) {
     const Member& later = view.member(other);
     const bool went_on = later.complete || later.first_op_count;
-    const LineRef& line = later.last_line.known() ? later.last_line : later.init_line;
+    const LineRef& line = later.latest_line();
     return other != index && went_on && line.source == member.init_line.source &&
            line.line > member.init_line.line;
   });
@@ -89,15 +86,10 @@ std::optional<Start> start_of(const View& view, std::size_t which) {
 
 Suspicion suspicion_of_start(const View& view, const Start& start, Cause cause, Sureness sure,
                              std::string title) {
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = view.member(start.stuck.front()).init_line.time;
+  Suspicion suspicion =
+      hang(cause, std::move(sure), view.member(start.stuck.front()).init_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = cause;
   finding.title = std::move(title);
-  finding.severity = Severity::critical;
-  suspicion.sure = std::move(sure);
   finding.subject.communicators = {view.communicators[start.communicator].id};
   return suspicion;
 }
@@ -106,10 +98,6 @@ void add_lines_of(const View& view, const std::vector<std::size_t>& members, std
                   Finding& finding) {
   for (std::size_t i = 0; i < std::min(members.size(), most); ++i)
     finding.evidence.push_back(view.evidence(view.member(members[i]).init_line));
-}
-
-std::string count_of(std::size_t count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 bool one_file_has_several(const View& view, const std::vector<std::size_t>& members) {
@@ -123,34 +111,35 @@ bool one_file_has_several(const View& view, const std::vector<std::size_t>& memb
   });
 }
 
-// Its log begins in the middle of the work: it may have been cut at its end as well.
-bool is_of_an_excerpt(const View& view, std::size_t index) {
-  const std::uint32_t source = view.member(index).init_line.source;
-  return std::ranges::any_of(view.workers.all, [&](const Worker& worker) {
-    return std::ranges::any_of(worker.members, [&](std::size_t other) {
-      const Member& member = view.member(other);
-      return member.calls > 0 && !member.from_start && member.calls_source == source;
-    });
-  });
+// Logs that begin in the middle of the work: they may have been cut at their ends as well.
+std::set<std::uint32_t> excerpts_of_work(const View& view) {
+  std::set<std::uint32_t> excerpts;
+  for (const Worker& worker : view.workers.all)
+    for (const std::size_t index : worker.members)
+      if (const Member& member = view.member(index); member.calls > 0 && !member.from_start)
+        excerpts.insert(member.calls_source);
+  return excerpts;
 }
 
-std::optional<Suspicion> stuck(const View& view, const Start& start) {
+Suspicion stuck(const View& view, const Start& start) {
   const Communicator& communicator = view.communicators[start.communicator];
   Claim claim = start.stuck.size() <= start.finished.size() ? Claim::join_not_finished
                                                             : Claim::join_end_unseen;
   // Where peers went on to work, more than the one line of its end is missing.
   const bool peers_work = std::ranges::any_of(
       start.finished, [&](std::size_t m) { return view.member(m).first_op_count.has_value(); });
-  if (std::ranges::any_of(
-          start.stuck,
-          [&](std::size_t m) { return view.is_torn(m) || is_of_an_excerpt(view, m); }) ||
+  const std::set<std::uint32_t> excerpts = excerpts_of_work(view);
+  const auto may_be_cut = [&](std::size_t m) {
+    return view.is_torn(m) || excerpts.contains(view.member(m).init_line.source);
+  };
+  if (std::ranges::any_of(start.stuck, may_be_cut) ||
       (!peers_work && one_file_has_several(view, start.stuck)))
     claim = Claim::join_end_unseen;
   Suspicion suspicion = suspicion_of_start(
       view, start, Cause::launch_rank_missing, claim,
       fmt::format("{} began to join communicator {} and never finished, while {} did",
                   people_of(view, start.stuck), communicator.id,
-                  count_of(start.finished.size(), "peer")));
+                  counted(start.finished.size(), "peer")));
   Subject subject = subject_of(view, start.stuck);
   subject.communicators = suspicion.finding.subject.communicators;
   suspicion.finding.subject = std::move(subject);
@@ -178,7 +167,7 @@ std::optional<Suspicion> least_far(const View& view, const std::vector<Start>& s
       view, start, Cause::launch_rank_missing, Claim::start_not_so_far,
       fmt::format("{} came less far than {} in setting up communicator {}: it printed no line of "
                   "its {}",
-                  people_of(view, culprits), count_of(others.size(), "peer"),
+                  people_of(view, culprits), counted(others.size(), "peer"),
                   view.communicators[start.communicator].id, behind.stage));
   if (behind.one_line) suspicion.sure.add(Ground::one_line_tells);
   Finding& finding = suspicion.finding;
@@ -198,7 +187,7 @@ Suspicion nobody_finished(const View& view, const std::vector<Start>& starts) {
   std::string title = fmt::format("All {} ranks began to set up communicator {} and none finished",
                                   communicator.nranks, communicator.id);
   if (starts.size() > 1)
-    title += fmt::format("; so it is with {} in all", count_of(starts.size(), "communicator"));
+    title += fmt::format("; so it is with {} in all", counted(starts.size(), "communicator"));
   Suspicion suspicion = suspicion_of_start(view, start, Cause::collective_stalled,
                                            Claim::nobody_joined, std::move(title));
   // A log that ends so may also have been cut there, or the job is still starting.
@@ -330,9 +319,9 @@ std::optional<Suspicion> unseen(const View& view, const Start& start) {
   if (hosts.size() == 1) subject += fmt::format(" on {}", *hosts.begin());
   Suspicion suspicion = suspicion_of_start(
       view, start, Cause::launch_rank_missing, std::move(sure),
-      fmt::format("{} never joined{}, and {} {} for {}", subject,
+      fmt::format("{} never joined{}, and {} for {}", subject,
                   absent.ranks.empty() ? "" : fmt::format(" communicator {}", communicator.id),
-                  count_of(start.stuck.size(), "rank"), start.stuck.size() == 1 ? "waits" : "wait",
+                  counted(start.stuck.size(), "rank waits", "ranks wait"),
                   start.unseen.size() == 1 ? "it" : "them"));
   Finding& finding = suspicion.finding;
   finding.subject.ranks = absent.ranks;
@@ -398,16 +387,11 @@ std::optional<Suspicion> fewer_processes(const View& view) {
   const std::optional<int> rank = rank_left_out(waiting);
   if (host.empty() && !rank) return std::nullopt;
 
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = waiting.front()->last.time;
+  const Claim claim = rank && !host.empty() ? Claim::gap_in_both
+                      : rank || hosts > 2   ? Claim::gap_in_numbers
+                                            : Claim::gap_between_two_hosts;
+  Suspicion suspicion = hang(Cause::launch_rank_missing, claim, waiting.front()->last.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::launch_rank_missing;
-  finding.severity = Severity::critical;
-  suspicion.sure = rank && !host.empty() ? Claim::gap_in_both
-                   : rank || hosts > 2   ? Claim::gap_in_numbers
-                                         : Claim::gap_between_two_hosts;
   if (rank) finding.subject.ranks = {*rank};
   if (!host.empty()) finding.subject.hosts = {host};
   finding.title = rank ? fmt::format(
@@ -442,13 +426,8 @@ std::optional<Suspicion> least_far_before_any_began(const View& view) {
   }
   const LeftBehind behind = left_behind_in_start(view, processes);
   if (behind.processes.empty()) return std::nullopt;
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
+  Suspicion suspicion = hang(Cause::launch_rank_missing, Claim::start_not_so_far);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::launch_rank_missing;
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::start_not_so_far;
   if (behind.one_line) suspicion.sure.add(Ground::one_line_tells);
   std::set<std::string> hosts;
   for (const ProcessKey& process : behind.processes) {

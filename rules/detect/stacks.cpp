@@ -112,12 +112,11 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
   const StackDivision division = divide_by_stack(all);
   if (!is_clear(division)) return tell_where_one_stands(view, all);
   const StandingByStack& first = *division.elsewhere.front();
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = first.stack->line.time;
+  Suspicion suspicion =
+      hang(Cause::collective_rank_behind,
+           division.at_one_line ? Claim::stack_off_the_line : Claim::stack_not_in_collective,
+           first.stack->line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_rank_behind;
   const TorchCrew crew(view);
   const std::string who = people(crew, division.elsewhere, finding.subject);
   finding.title = fmt::format(
@@ -128,9 +127,6 @@ std::vector<Suspicion> find_elsewhere_by_stacks(const View& view) {
       division.at_one_line
           ? fmt::format("all stand at one line ({})", division.waiting.back()->meaning.frame)
           : fmt::format("wait in {}", division.waiting.front()->meaning.frame));
-  finding.severity = Severity::critical;
-  suspicion.sure =
-      division.at_one_line ? Claim::stack_off_the_line : Claim::stack_not_in_collective;
   for (const StandingByStack* standing : division.elsewhere)
     if (finding.evidence.size() + 1 < kMostLines)
       finding.evidence.push_back(view.evidence(standing->stack->line));

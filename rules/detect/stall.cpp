@@ -100,15 +100,11 @@ std::vector<Action> to_learn_why_it_left() {
 
 Suspicion describe_stall(const View& view, const ProgressTable& table, const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
-  Suspicion suspicion;
+  Suspicion suspicion = hang(cause_of(stall), stall.telling().sure, row.since);
   suspicion.stops_job = stall.kind != Stall::Kind::differs;
-  suspicion.verdict = row.is_loss ? Verdict::failed : Verdict::hang;
-  suspicion.since = row.since;
+  if (row.is_loss) suspicion.verdict = Verdict::failed;
   Finding& finding = suspicion.finding;
-  finding.cause = cause_of(stall);
   finding.title = title_of_stall(table, stall);
-  finding.severity = Severity::critical;
-  suspicion.sure = stall.telling().sure;
   if (stall.circular) suspicion.sure.add(Ground::waits_in_a_circle);
   if (!stall.who.empty())
     finding.subject = table.subject(stall.who);

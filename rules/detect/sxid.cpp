@@ -12,6 +12,7 @@
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/when/resets.h"
 
 namespace faultline {
@@ -126,7 +127,7 @@ std::string title_of_sxid(const SxidGroup& group, const ReadSxid& main) {
     if (codes.size() < kMostCodes) codes.insert(error.meaning->code);
     switches.insert(error.incident->nvswitch);
   }
-  const std::string host = group.host.empty() ? "a host that no line names" : group.host;
+  const std::string host = host_in_words(group.host);
   const std::string text = main.incident->teller == "driver" && !main.incident->detail.empty()
                                ? ": " + main.incident->detail
                                : std::string();
@@ -193,10 +194,10 @@ std::set<std::string> lost_before(const View& view, const SxidGroup& group,
 
 std::set<int> ranks_on(const View& view, const std::string& host, bool& on_host) {
   std::set<int> ranks;
-  for (const Worker& worker : view.workers.all) {
-    if (host.empty() || (worker.host != host && worker.sender_host != host)) continue;
+  if (host.empty()) return ranks;
+  for (const std::size_t index : view.workers.on(host)) {
     on_host = true;
-    if (worker.rank >= 0) ranks.insert(worker.rank);
+    if (const int rank = view.workers.all[index].rank; rank >= 0) ranks.insert(rank);
   }
   return ranks;
 }

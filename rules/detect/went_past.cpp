@@ -142,12 +142,9 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
   const std::string call = alignment.missed
                                ? to_text(view.job.progress().signature(*alignment.missed))
                                : std::string("a call");
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = late.last_line.time;
+  Suspicion suspicion =
+      hang(Cause::software_collective_skipped, Claim::call_skipped, late.last_line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::software_collective_skipped;
   finding.title =
       past.this_call
           ? fmt::format("{} skipped {}, {} of communicator {}: it went on to later calls elsewhere",
@@ -157,8 +154,6 @@ Suspicion describe_past(const View& view, const Alignment& alignment, std::size_
                 "{} skipped one {} of communicator {}: since then it is one call ahead of "
                 "its peers elsewhere; which one, identical calls leave open",
                 people_of(view, {member}), call, communicator.id);
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::call_skipped;
   if (past.with_peers && (past.this_call || may_lack_a_line(late)))
     suspicion.sure.add(Ground::one_line_tells);
   finding.subject = subject_of(view, {member});

@@ -12,6 +12,7 @@
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/read/xid_bursts.h"
 #include "rules/picture/when/resets.h"
 #include "rules/picture/who/membership.h"
@@ -119,7 +120,7 @@ AdviceSubject about(const Finding& finding, const std::string& gpu) {
 
 std::string title_of_xid(const Catalog& catalog, const Finding& finding, const XidGroup& group) {
   AdviceSubject known = about(finding, *group.gpus.begin());
-  if (known.host.empty()) known.host = "a host that no line names";
+  if (known.host.empty()) known.host = host_in_words({});
   if (group.gpus.size() > 1)
     return fmt::format("The driver cleaned up after processes on {} GPUs of {}", group.gpus.size(),
                        known.host);

@@ -11,7 +11,7 @@ std::string_view said_of(Phase phase) {
     case Phase::after:
       return ", after the job had ended";
     case Phase::cannot_tell:
-      return ", and no clock tells whether the job ran then";
+      return "; its time relative to the job is unknown";
     default:
       return {};
   }

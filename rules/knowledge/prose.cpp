@@ -106,4 +106,19 @@ void begin_with_a_capital(std::string& text) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
 }
 
+std::string in_a_sentence(std::string text) {
+  if (!text.empty())
+    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+std::string counted(std::size_t count, std::string_view one, std::string_view several) {
+  if (count == 1) return fmt::format("1 {}", one);
+  return several.empty() ? fmt::format("{} {}s", count, one) : fmt::format("{} {}", count, several);
+}
+
+std::string host_in_words(std::string_view host) {
+  return std::string(host.empty() ? "a host that no line names" : host);
+}
+
 }  // namespace faultline

@@ -113,6 +113,8 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
     for (std::size_t which = 0; which < communicators.size(); ++which)
       if (alignments[which].basis == Basis::counted)
         alignments[which] = align(job.progress(), communicators, which, false);
+  for (const Alignment& alignment : alignments)
+    for (const std::size_t m : alignment.behind) behind.insert(workers.of_member[m]);
   arrival = Arrival(*this);
   phases = Phases(*this);
   standstill = Standstill(*this);
@@ -121,11 +123,9 @@ View::View(const JobState& the_job, const Catalog& the_catalog, const Moment& th
 std::vector<std::size_t> View::workers_in(const ProcessKey& process, int device) const {
   std::vector<std::size_t> all;
   std::vector<std::size_t> with_device;
-  for (std::size_t which = 0; which < workers.all.size(); ++which) {
-    const Worker& worker = workers.all[which];
-    if (worker.process != process) continue;
+  for (const std::size_t which : workers.of_process(process)) {
     all.push_back(which);
-    if (device >= 0 && std::ranges::any_of(worker.members, [&](std::size_t m) {
+    if (device >= 0 && std::ranges::any_of(workers.all[which].members, [&](std::size_t m) {
           return member(m).init && member(m).init->cuda_device == device;
         }))
       with_device.push_back(which);
@@ -157,6 +157,15 @@ bool View::has_stopped(std::size_t communicator) const {
            return !each.ending &&
                   moment.waiting_sources.contains(job.sources().at(each.calls_source).source.name);
          });
+}
+
+bool View::stands(const Alignment& alignment) const {
+  return !alignment.behind.empty() &&
+         std::ranges::none_of(alignment.behind, [&](std::size_t m) { return is_live(m); });
+}
+
+bool View::got_to_work() const {
+  return std::ranges::any_of(members, [&](std::size_t index) { return member(index).calls > 0; });
 }
 
 bool View::is_live(std::size_t index) const {

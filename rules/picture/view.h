@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "rules/knowledge/catalog.h"
 #include "rules/picture/calls/alignment.h"
 #include "rules/picture/moment.h"
+#include "rules/picture/read/sayings.h"
 #include "rules/picture/when/arrival.h"
 #include "rules/picture/when/phases.h"
 #include "rules/picture/who/roll_call.h"
@@ -37,11 +39,13 @@ struct View {
   std::vector<Communicator> communicators;
   std::vector<std::size_t> communicator_of;  // by member; kNoCommunicator: it could not be placed
   std::vector<Alignment> alignments;         // by communicator
+  std::set<std::size_t> behind;              // workers that are behind in one of them
   Workers workers;
   RollCall roll;
   std::vector<Timestamp> moved;  // by communicator: when a call of its ranks last came
   double loss = 0;  // the largest share of lines that a communicator's ranks seem to lack
   bool lines_are_missing() const;
+  Meanings meanings;
   Arrival arrival;
   Phases phases;
   Standstill standstill;
@@ -63,6 +67,9 @@ struct View {
   bool is_broken_off(std::size_t member) const;
   bool is_torn(std::size_t member) const;
   bool has_stopped(std::size_t communicator) const;  // for as long as the moment says
+  // Whether somebody is behind, and nobody who is may still come.
+  bool stands(const Alignment& alignment) const;
+  bool got_to_work() const;  // a rank called a collective
   Evidence evidence(const LineRef& line) const;
 };
 

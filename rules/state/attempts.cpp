@@ -78,7 +78,7 @@ std::vector<Span> spans_of(const Progress& progress) {
     else if (member.launcher_rank >= 0)
       span.slots.insert(fmt::format("rank {}", member.launcher_rank));
     const LineRef& first = member.init_line.known() ? member.init_line : member.first_line;
-    const LineRef& last = member.last_line.known() ? member.last_line : member.init_line;
+    const LineRef& last = member.latest_line();
     if (is_new || !span.first->known()) span.first = &first;
     // Several communicators of one process: the line that comes last in the source they share.
     if (is_new || (last.known() && (!span.last->known() || last.source != span.last->source ||

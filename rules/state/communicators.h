@@ -15,6 +15,9 @@ struct Communicator {
   int nranks = 0;
   bool matched = true;  // false: nothing but size and host says that these belong together
   std::vector<std::size_t> members;  // indices into Progress::members(), by rank where it is known
+
+  // Whether so many of its members are all that it has.
+  bool are_all(std::size_t count) const { return count == static_cast<std::size_t>(nranks); }
 };
 
 // Of these members (indices into Progress::members(), ascending), in the order in which the first

@@ -263,7 +263,6 @@ void Flight::add(FlightDump& dump, const FlightRecorderGroup& group, LineRef lin
   position.group = group_of(group);
   position.local_id = group.local_id;
   position.last_enqueued = group.last_enqueued;
-  position.last_started = group.last_started;
   position.last_completed = group.last_completed;
   position.line = std::move(line);
   dump.timing = dump.timing || group.last_started.value_or(-1) >= 0;
@@ -304,7 +303,6 @@ std::optional<int> Flight::add_entries(FlightDump& dump, FlightPosition& positio
     entry.retired = group.states[i] >= 'A' && group.states[i] <= 'Z';
     dump.timing = dump.timing || entry.progress == FlightProgress::started;
     dump.newest_us = std::max(dump.newest_us, entry.created_us);
-    dump.shows_completed = dump.shows_completed || entry.progress == FlightProgress::completed;
     const std::uint32_t which = group.signature[i];
     if (which >= symbols.size()) continue;
     entry.signature = symbols[which];
@@ -338,9 +336,6 @@ void Flight::add_operations(FlightDump& dump, FlightPosition& position,
     position.operations.push_back(
         {.entry = static_cast<std::uint32_t>(detail.entry - position.forgotten),
          .stack = has_stack ? stack_of(group.stacks[static_cast<std::size_t>(detail.stack)]) : 0,
-         .timeout_ms = detail.timeout_ms.value_or(0),
-         .started_us = detail.started_us.value_or(0),
-         .completed_us = detail.completed_us.value_or(0),
          .thread = detail.thread});
     dump.timing = dump.timing || detail.started_us.has_value();
   }

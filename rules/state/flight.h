@@ -44,9 +44,6 @@ struct FlightEntry {
 struct FlightOperation {
   std::uint32_t entry = 0;  // index into entries
   std::uint32_t stack = 0;  // of Flight::stack(); 0: none
-  std::int64_t timeout_ms = 0;
-  std::int64_t started_us = 0;    // when it was noticed; 0: it was not
-  std::int64_t completed_us = 0;  // the same
   std::string thread;
 };
 
@@ -56,7 +53,6 @@ struct FlightPosition {
   std::int64_t local_id = -1;  // by which the process counts it; -1: not told
   // Where it stands, by the process's own counters; absent: not told.
   std::optional<std::int64_t> last_enqueued;
-  std::optional<std::int64_t> last_started;
   std::optional<std::int64_t> last_completed;
   std::vector<FlightEntry> entries;  // the last ones, oldest first
   std::uint64_t forgotten = 0;       // entries of the dump before them that are not kept
@@ -86,9 +82,8 @@ struct FlightDump {
   FlightRecorderDump about;
   std::vector<FlightPosition> positions;
   std::vector<FlightCounters> nameless;
-  bool shows_completed = false;  // false: the dump may have left out what was completed
-  bool timing = false;           // something was seen to start: then scheduled means not started
-  std::int64_t newest_us = 0;    // the youngest thing in it; 0: nothing has a time
+  bool timing = false;         // something was seen to start: then scheduled means not started
+  std::int64_t newest_us = 0;  // the youngest thing in it; 0: nothing has a time
   LineRef line;
 
   // The global rank. What the sender says or the name tells counts unless the groups forbid it.

@@ -42,8 +42,8 @@ void keep_detail(std::vector<std::string>& details, const std::string& detail) {
   details.push_back(detail);
 }
 
-// The GPU that the last line before which names one without more was about: it is the first line of
-// a record whose last one does not name it again.
+// The GPU that the source's latest line about a GPU names: a record names it in its first line, and
+// not again in its last.
 std::string named_before(const std::vector<Hardware::Gpu>& gpus, const std::string& host,
                          std::uint32_t source) {
   const auto named = std::ranges::find_if(gpus.rbegin(), gpus.rend(), [&](const auto& gpu) {

@@ -33,8 +33,6 @@ class Joining {
     return thing;
   }
 
-  std::size_t size() const { return parent_.size(); }
-
  private:
   std::vector<std::size_t> parent_;
   std::map<std::string, std::size_t> named_;

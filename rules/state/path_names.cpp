@@ -148,7 +148,7 @@ std::pair<std::string_view, std::string_view> word_and_number(std::string_view t
 }
 
 // "gpu-node-3", "ip-10-0-3-17"; what stands behind the number is not its name.
-std::string host_in_words(std::string_view name) {
+std::string host_within(std::string_view name) {
   const std::vector<std::string_view> tokens = split(name, "-");
   const auto end_of = [&](std::size_t token) {
     return static_cast<std::size_t>(tokens[token].data() - name.data()) + tokens[token].size();
@@ -181,7 +181,7 @@ std::string host_by_its_words(std::string_view path) {
   for (const Component& component : components_of(path))
     // Names of hosts have no "_"; what stands before a "." is the host's short name.
     for (const std::string_view part : split(component.name, "_.")) {
-      std::string named = host_in_words(without_words_of_logs(part));
+      std::string named = host_within(without_words_of_logs(part));
       if (may_be_a_host(named)) host = std::move(named);
     }
   return host;

@@ -50,6 +50,10 @@ struct Member {
   LineRef first_line;                // the first call; its text is not kept
   LineRef last_line;                 // the last call
   RecentCalls recent;                // collectives
+
+  // The latest line that tells of it: of a call, else of its beginning.
+  const LineRef& latest_line() const { return last_line.known() ? last_line : init_line; }
+  bool left_cleanly() const { return ending == CommunicatorEnding::destroyed; }
 };
 
 // Many grow without being moved.

@@ -111,7 +111,6 @@ void Remarks::apply(std::uint32_t source, const Source& origin, const Batch& bat
     if (!returned) returned = {trace->code, trace->place, order};
   } else if (end->ending == CommunicatorEnding::destroyed) {
     ++process.endings.destroyed;
-    process.endings.last_destroyed = order;
   } else if (!process.endings.aborted) {
     process.endings.aborted = shortened({source, event.line, event.offset, event.time, event.text});
     process.endings.aborted_order = order;

@@ -42,8 +42,7 @@ struct SaidRemark {
 // How a process's communicators came to their ends.
 struct Endings {
   std::uint64_t destroyed = 0;
-  std::uint64_t last_destroyed = 0;  // order
-  std::optional<LineRef> aborted;    // the first abort, begun or done
+  std::optional<LineRef> aborted;  // the first abort, begun or done
   std::uint64_t aborted_order = 0;
 };
 

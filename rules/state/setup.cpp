@@ -154,10 +154,8 @@ void Setup::apply(std::uint32_t source, const Source& origin, const Batch& batch
   } else if (const auto* init = std::get_if<CommunicatorInit>(&event.fact)) {
     begin(*process, *init);
   } else if (const auto* shape = std::get_if<CommunicatorShape>(&event.fact)) {
-    if (CommunicatorSetup* known = named(*process, shape->communicator)) {
+    if (CommunicatorSetup* known = named(*process, shape->communicator))
       known->nodes = shape->nodes;
-      known->local_ranks = shape->local_ranks;
-    }
   } else if (const auto* end = std::get_if<CommunicatorEnd>(&event.fact)) {
     if (CommunicatorSetup* known = named(*process, end->communicator)) known->ended = true;
   }
@@ -231,7 +229,7 @@ void Setup::learn(ProcessSetup& process, const PeerConnection& connection, const
   if (link == links.end()) {
     if (links.size() >= kMostLinks) return;
     link = links.insert(links.end(),
-                        Link{transport, direction, connection.gdr, connection.shared, {}, 0, 0});
+                        Link{transport, direction, connection.gdr, connection.shared, {}, 0});
   }
   // Where one line stands for both directions, the sender prints it.
   const bool is_receiver =
@@ -242,7 +240,6 @@ void Setup::learn(ProcessSetup& process, const PeerConnection& connection, const
   const auto place = std::ranges::lower_bound(link->peers, peer);
   if ((place == link->peers.end() || *place != peer) && link->peers.size() < kMostPeers)
     link->peers.insert(place, peer);
-  link->channels += static_cast<std::uint32_t>(std::clamp(connection.channels, 0, 1024));
   if (connection.device >= 0 && connection.device < 64)
     link->devices |= std::uint64_t{1} << connection.device;
 

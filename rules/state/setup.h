@@ -34,10 +34,9 @@ struct Link {
   Word transport = kNoWord;  // P2P/CUMEM, SHM/direct, NET/IB
   Direction direction = Direction::both;
   bool gdr = false;
-  bool shared = false;         // for point-to-point traffic
-  std::vector<int> peers;      // ranks of the communicator, sorted; the first few
-  std::uint32_t channels = 0;  // to all of them together
-  std::uint64_t devices = 0;   // a bit for each NIC it uses, by its number
+  bool shared = false;        // for point-to-point traffic
+  std::vector<int> peers;     // ranks of the communicator, sorted; the first few
+  std::uint64_t devices = 0;  // a bit for each NIC it uses, by its number
 };
 
 struct StepDone {
@@ -50,8 +49,7 @@ struct CommunicatorSetup {
   std::uint64_t communicator = 0;  // 0: no line tells which one
   int rank = -1;
   int nranks = 0;
-  int nodes = 0;  // 0: not told
-  int local_ranks = 0;
+  int nodes = 0;                     // 0: not told
   int rings = 0;                     // 0: not told; only its rank 0 does
   std::vector<AnswerGiven> answers;  // "channels collective"
   std::vector<Link> links;

@@ -164,7 +164,6 @@ void Torch::apply(std::uint32_t source, const Source& origin, const Batch& batch
     TorchRank* rank = at(signal->group);
     if (rank == nullptr) return;
     if (!rank->signalled) rank->signalled = line();
-    rank->told_itself |= signal->from == "self";
     if (rank->told_by < 0) rank->told_by = signal->from_rank;
   } else if (const auto* stuck = std::get_if<WatchdogStuck>(&event.fact)) {
     TorchRank* rank = at(stuck->group);

@@ -43,7 +43,6 @@ struct TorchRank {
   std::vector<TorchTimeout> timeouts;              // in order
   std::map<std::string, TorchStanding> standings;  // by the group's name
   std::optional<LineRef> signalled;                // it was told of a time-out
-  bool told_itself = false;                        // by its own watchdog
   int told_by = -1;
   std::optional<LineRef> stuck;  // its watchdog
   bool gil = false;              // because Python's lock is held

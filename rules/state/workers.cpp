@@ -12,6 +12,8 @@
 namespace faultline {
 namespace {
 
+const std::vector<std::size_t> kNone;
+
 // What tells one worker of a process from another.
 using WorkerKey = std::tuple<std::string, std::int64_t, std::uint32_t, std::string>;
 
@@ -237,17 +239,28 @@ Workers workers_of(const Progress& progress, const std::vector<Communicator>& co
     const Worker& worker = workers.all.back();
     workers.by_host[worker.host].push_back(i);
     workers.by_sender_host[worker.sender_host].push_back(i);
+    workers.by_process[worker.process].push_back(i);
+    workers.by_rank[worker.rank].push_back(i);
   }
   workers.of_member.resize(members.size());
   for (std::size_t index : of) workers.of_member[index] = position[of_member[index]];
   return workers;
 }
 
+const std::vector<std::size_t>& Workers::of_rank(int rank) const {
+  const auto known = by_rank.find(rank);
+  return known == by_rank.end() ? kNone : known->second;
+}
+
+const std::vector<std::size_t>& Workers::of_process(const ProcessKey& process) const {
+  const auto known = by_process.find(process);
+  return known == by_process.end() ? kNone : known->second;
+}
+
 const std::vector<std::size_t>& Workers::on(std::string_view host) const {
-  static const std::vector<std::size_t> none;
   if (const auto known = by_host.find(host); known != by_host.end()) return known->second;
   const auto sent = by_sender_host.find(host);
-  return sent == by_sender_host.end() ? none : sent->second;
+  return sent == by_sender_host.end() ? kNone : sent->second;
 }
 
 std::vector<std::size_t> Workers::perhaps_on(std::string_view host) const {

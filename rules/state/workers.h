@@ -33,12 +33,16 @@ struct Workers {
   // By the name that they give their machine, and that its sender does. Empty: they name none.
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_host;
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_sender_host;
+  std::map<ProcessKey, std::vector<std::size_t>> by_process;
+  std::map<int, std::vector<std::size_t>> by_rank;
 
   // Whose machine has this name. In a container NCCL prints the container's name; then the sender
   // knows the machine's.
   const std::vector<std::size_t>& on(std::string_view host) const;
   // The same, and those of whom no line tells where they are.
   std::vector<std::size_t> perhaps_on(std::string_view host) const;
+  const std::vector<std::size_t>& of_rank(int rank) const;
+  const std::vector<std::size_t>& of_process(const ProcessKey& process) const;
 };
 
 // Of these members (indices into Progress::members(), ascending).

@@ -72,12 +72,46 @@ bool related(const Numbered& cause, const Numbered& effect, Relation relation) {
   return relation == Relation::same_communicator && share(cause.held_up, effect.ranks);
 }
 
+// Why the one does not account for the other, though their classes and parts would allow it.
+enum class Objection {
+  none,
+  ran_with_it,
+  comes_later,
+  has_own_reason,
+  unplaced,
+  untied,
+  not_firm,
+  began_second,
+};
+
+std::string_view in_words(Objection objection) {
+  switch (objection) {
+    case Objection::none:
+      break;
+    case Objection::ran_with_it:
+      return "the job already ran with it";
+    case Objection::comes_later:
+      return "its lines come later";
+    case Objection::has_own_reason:
+      return "its own lines say why";
+    case Objection::unplaced:
+      return "its time is unknown";
+    case Objection::untied:
+      return "its time is unknown, and nothing else ties it to the ranks that stopped";
+    case Objection::not_firm:
+      return "it is too uncertain to explain this";
+    case Objection::began_second:
+      return "each could explain the other, and the other one came first";
+  }
+  return "";
+}
+
 // How a finding might follow from another.
 struct Possibility {
   const CausalLink* link = nullptr;
   Relation relation = Relation::same_job;
   Order order = Order::cannot_tell;  // of the cause's lines to the effect's
-  std::string rejected;              // why it does not; empty: it does
+  Objection objection = Objection::none;
 };
 
 template <class Enum>
@@ -146,28 +180,24 @@ bool is_unplaced(const Possibility& possible, const Candidate& cause, const Cand
   return same_host && passed ? *passed > kLongestUs : possible.order == Order::cannot_tell;
 }
 
-constexpr std::string_view kUntied =
-    "no clock tells whether it was then, and who stopped does not single it out";
-
 // What collectives do when anything fails, and what leaves open why it failed.
 bool is_a_stop(const Candidate& candidate) {
   return (candidate.symptom && candidate.suspicion.stops_job) ||
          is(candidate.finding().cause, Trait::leaves_open_why);
 }
 
-// Why the one does not account for the other, though their classes and parts would allow it.
-std::string objection(const Possibility& possible, const Candidate& cause, const Candidate& effect,
-                      bool same_host) {
-  if (cause.suspicion.job_ran_with_it && effect.symptom) return "the job had got to work with it";
+Objection objection_to(const Possibility& possible, const Candidate& cause, const Candidate& effect,
+                       bool same_host) {
+  if (cause.suspicion.job_ran_with_it && effect.symptom) return Objection::ran_with_it;
   if (possible.order == Order::after && !is(effect.finding().cause, Trait::absence) &&
       !foretold(*possible.link, cause, effect, same_host))
-    return "its lines come later";
+    return Objection::comes_later;
   if (!effect.symptom && effect.suspicion.names_its_reason && is_wide(possible.relation))
-    return "its own lines say why";
-  if (is_unplaced(possible, cause, effect, same_host)) return "no clock tells whether it was then";
-  if (cause.untied && is_a_stop(effect)) return std::string(kUntied);
-  if (!is_firm_enough(cause, effect)) return "it is not firm enough to account for this";
-  return {};
+    return Objection::has_own_reason;
+  if (is_unplaced(possible, cause, effect, same_host)) return Objection::unplaced;
+  if (cause.untied && is_a_stop(effect)) return Objection::untied;
+  if (!is_firm_enough(cause, effect)) return Objection::not_firm;
+  return Objection::none;
 }
 
 class Linker {
@@ -254,9 +284,8 @@ class Linker {
     Possibility possible{.link = &link,
                          .relation = relation,
                          .order = order_of(candidates_[c].suspicion.since,
-                                           candidates_[e].suspicion.since, same_host),
-                         .rejected = {}};
-    possible.rejected = objection(possible, candidates_[c], candidates_[e], same_host);
+                                           candidates_[e].suspicion.since, same_host)};
+    possible.objection = objection_to(possible, candidates_[c], candidates_[e], same_host);
     return possible;
   }
 
@@ -298,14 +327,14 @@ class Linker {
 
   void link(std::size_t c, std::size_t e, std::optional<Possibility> possible) {
     if (!possible) return;
-    if (possible->rejected.empty()) {
+    if (possible->objection == Objection::none) {
       const auto back = possibility(e, c);
-      if (back && back->rejected.empty() && !begins(c, e, *possible, *back))
-        possible->rejected = "each could explain the other, and the other one began";
+      if (back && back->objection == Objection::none && !begins(c, e, *possible, *back))
+        possible->objection = Objection::began_second;
     }
     note(c, e, *possible);
-    candidates_[c].might_explain |= possible->rejected == kUntied;
-    if (!possible->rejected.empty()) return;
+    candidates_[c].might_explain |= possible->objection == Objection::untied;
+    if (possible->objection != Objection::none) return;
     candidates_[c].effects.push_back(e);
     candidates_[e].explained_by.push_back(c);
     if (possible->link->told_before > 0)
@@ -329,7 +358,7 @@ class Linker {
          .rule = fmt::format("{} -> {} ({})", cause.cause, effect.finding().cause,
                              name_of(possible.relation)),
          .order = std::string(name_of(possible.order)),
-         .rejected = possible.rejected});
+         .rejected = std::string(in_words(possible.objection))});
   }
 
   const Causality causality_;

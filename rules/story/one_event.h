@@ -17,8 +17,6 @@ Clock clock_of(std::string_view detector);
 // Of a finding that is not told by which calls ranks made: none.
 Clock clock_of(const Candidate& candidate);
 
-// Classes that are told by which calls ranks made.
-
 // Whether it names no part at all: it may be any of its class.
 bool names_no_part(const Finding& finding);
 

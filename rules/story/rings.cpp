@@ -82,8 +82,8 @@ class Rings {
   std::size_t entered_ = 0;
 };
 
-// Where a ring opens. What follows from something outside of it as well begins it, if anything
-// does; then what nothing of the ring that leads to it comes before.
+// Where to cut a ring of findings that explain each other: at one that something outside the ring
+// explains, too; failing that, at one that no other of the ring comes before.
 std::size_t where_it_opens(const std::vector<Candidate>& candidates, const Ring& ring,
                            const std::vector<bool>& in_ring) {
   const auto led_to_from_outside = [&](std::size_t c) {

@@ -110,10 +110,11 @@ TEST(DiagnosisForms, WhereNothingIsSureItIsSaidAndWhatWouldDecideComesNext) {
                                  .file = "kernel-n0",
                                  .query = "job=j&host=n0"}};
   const std::string text = to_text(addressed(diagnosis, "http://h:1"));
-  EXPECT_THAT(text, HasSubstr("\nNothing is sure; possible: Cause at 70  [gpu.off_bus, 70 % sure]\n"
-                              "next: Get the kernel log of n0: nothing says why.\n"
-                              "    dmesg -T | curl --data-binary @- "
-                              "'http://h:1/api/v1/ingest?job=j&host=n0'\n"));
+  EXPECT_THAT(text,
+              HasSubstr("\nNo cause is certain; possible: Cause at 70  [gpu.off_bus, 70 % sure]\n"
+                        "next: Get the kernel log of n0: nothing says why.\n"
+                        "    dmesg -T | curl --data-binary @- "
+                        "'http://h:1/api/v1/ingest?job=j&host=n0'\n"));
   EXPECT_THAT(to_text(addressed(diagnosis, "")), HasSubstr("\n    dmesg -T >kernel-n0.log\n"));
 }
 

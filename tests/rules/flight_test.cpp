@@ -113,7 +113,7 @@ TEST_P(FlightDiagnosis, NamesTheRankThatCalledOneMore) {
   const Finding cause = only_cause();
   EXPECT_EQ(cause.cause, "software.collective_skipped");
   EXPECT_THAT(cause.subject.ranks, ElementsAre(odd));
-  EXPECT_THAT(cause.title, HasSubstr("one more"));
+  EXPECT_THAT(cause.title, HasSubstr("one call more"));
 }
 
 TEST_P(FlightDiagnosis, NamesTheRankThatCalledSomethingElse) {

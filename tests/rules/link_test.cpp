@@ -183,7 +183,7 @@ TEST(Link, WhatIsMuchLessFirmDoesNotSwallowWhatTellsItsOwnReason) {
                              candidate("f3", "process.aborted", 0.85, true)};
   link(catalog, all);
   EXPECT_THAT(all[1].explained_by, IsEmpty());
-  EXPECT_THAT(all[1].possible_causes[0].rejected, HasSubstr("not firm enough"));
+  EXPECT_THAT(all[1].possible_causes[0].rejected, HasSubstr("too uncertain"));
   EXPECT_THAT(all[2].explained_by, ElementsAre(0));  // a symptom asks for a reason
 }
 

@@ -136,7 +136,7 @@ TEST(RemarkCauses, AKilledRankIsNamedAndNotThoseWhoReportIt) {
   const Finding& finding = diagnosis.root_causes.front();
   EXPECT_THAT(finding.subject.ranks, ElementsAre(11));
   EXPECT_THAT(finding.subject.hosts, ElementsAre("node-1"));
-  EXPECT_THAT(finding.title, HasSubstr("rank 11 there says nothing itself"));
+  EXPECT_THAT(finding.title, HasSubstr("rank 11 on it reported nothing"));
   EXPECT_THAT(causes(diagnosis.symptoms), Contains("process.aborted"));
 }
 

@@ -101,7 +101,7 @@ TEST(Torch, NamesTheRankThatWasOnlyToldOfATimeoutAndNeverEnteredTheCall) {
   const Finding* timeout = finding_of(diagnosis.symptoms, "collective.timeout");
   ASSERT_NE(timeout, nullptr);
   EXPECT_THAT(timeout->title, HasSubstr("7"));
-  EXPECT_THAT(timeout->title, HasSubstr("Rank 5 was told by them"));
+  EXPECT_THAT(timeout->title, HasSubstr("rank 5 only heard of it from them"));
   ASSERT_TRUE(timeout->first_seen.has_value());
   EXPECT_EQ(*timeout->first_seen, kStart + 99s + 950ms);  // the stamp less what it ran for
 }

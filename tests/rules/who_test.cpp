@@ -317,7 +317,7 @@ TEST(NamedFile, GivesTheHostWhereNoLineOfTheJobNamesOne) {
     const Finding& finding = diagnosis.root_causes[0];
     EXPECT_EQ(finding.cause, "gpu.off_bus") << path;
     EXPECT_THAT(finding.subject.hosts, ElementsAre("node-1")) << path;
-    EXPECT_THAT(finding.against, Contains(HasSubstr("told by the name of"))) << path;
+    EXPECT_THAT(finding.against, Contains(HasSubstr("only the file name"))) << path;
   }
 }
 

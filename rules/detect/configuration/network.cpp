@@ -8,6 +8,7 @@
 #include "rules/detect/configuration/faults.h"
 #include "rules/detect/parts/facts.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -374,8 +375,7 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
   const std::string& odd_host = finding.subject.hosts.front();
   finding.title =
       differ_in_count
-          ? fmt::format("NCCL uses {} NIC{} on {}", device_names(lists[odd_host]).size(),
-                        device_names(lists[odd_host]).size() == 1 ? "" : "s",
+          ? fmt::format("NCCL uses {} on {}", counted(device_names(lists[odd_host]).size(), "NIC"),
                         people_of(view, crew, division.odd))
           : fmt::format("NCCL uses other NICs on {} ({})", people_of(view, crew, division.odd),
                         lists[odd_host]);
@@ -383,7 +383,7 @@ std::vector<Suspicion> find_differing_devices(const View& view, const Crew& crew
     finding.title += differ_in_count ? fmt::format(", {} on its peers", division.reference)
                                      : fmt::format(" than on its peers ({})", division.reference);
   else if (differ_in_count)
-    finding.title += " that are not equally many";
+    finding.title += ", which differ in number";
   for (const std::string& host : finding.subject.hosts)
     add_setting_line(view, setup.line_of_answer(host, "devices IB", lists[host]), suspicion);
   for (const auto& [host, list] : lists)

@@ -9,6 +9,7 @@
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/placeholders.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -59,7 +60,7 @@ std::string duration(std::int64_t us) {
 
 // "a GPU" where the line names none.
 std::string unnamed(std::string_view placeholder) {
-  if (placeholder == "host") return "a host that no line names";
+  if (placeholder == "host") return host_in_words({});
   if (placeholder == "rank") return "unknown";
   if (placeholder == "device" || placeholder == "netdev") return "a NIC";
   if (placeholder == "process") return "a process";
@@ -188,7 +189,7 @@ void describe_fate(Fate fate, const KernelSighting& speaker, const std::optional
       demote(Severity::warning);
       break;
     case Fate::too_few:
-      finding.title += fmt::format(", which is normal below {}", speaker.signature->storm.count);
+      finding.title += fmt::format("; fewer than {} are normal", speaker.signature->storm.count);
       demote(Severity::info);
       break;
   }
@@ -223,10 +224,8 @@ Verdict verdict_of(const MessageSignature& signature) {
 bool is_tied(const View& view, const KernelPart& part) {
   if (part.key.starts_with("pid ")) return true;
   if (part.gpu.empty() || part.subject.ranks.empty()) return false;
-  for (std::size_t i = 0; i < view.workers.all.size(); ++i)
-    if (view.workers.all[i].rank == part.subject.ranks.front() && view.standstill.of_worker(i))
-      return true;
-  return false;
+  return std::ranges::any_of(view.workers.of_rank(part.subject.ranks.front()),
+                             [&](std::size_t i) { return view.standstill.of_worker(i); });
 }
 
 }  // namespace

@@ -33,9 +33,8 @@ EventTime by_the_wall(EventTime time) {
 }
 
 bool was_torn_down(const View& view, const Worker& worker) {
-  return std::ranges::any_of(worker.members, [&](std::size_t m) {
-    return view.member(m).ending == CommunicatorEnding::destroyed;
-  });
+  return std::ranges::any_of(worker.members,
+                             [&](std::size_t m) { return view.member(m).left_cleanly(); });
 }
 
 // Where NCCL's lines have no stamps, an Xid that names a rank's process tells when the job ran.
@@ -61,12 +60,12 @@ When when(const View& view, const std::string& host, const LineRef& boot) {
     for (std::size_t m : view.workers.all[index].members) {
       const Member& member = view.member(m);
       const LineRef& first = member.init_line.known() ? member.init_line : member.last_line;
-      const LineRef& last = member.last_line.known() ? member.last_line : member.init_line;
+      const LineRef& last = member.latest_line();
       const Order begun = order_of(by_the_wall(first.time), booted, true);
       if (begun == Order::cannot_tell) continue;
       const auto silent = microseconds_between(by_the_wall(last.time), booted);
       if (begun == Order::before && silent && *silent > 0 && *silent < kLongestRebootUs &&
-          member.ending != CommunicatorEnding::destroyed)
+          !member.left_cleanly())
         return When::while_it_ran;
       answer = When::at_another_time;
     }

@@ -10,6 +10,7 @@
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -88,7 +89,7 @@ class Conditions {
     if (condition.grows_per_hour ? !grows(condition, samples) : !is_met_last(hit, samples))
       return false;
     if (condition.under_load && !works(hit)) return false;
-    if (condition.before_start && job_got_to_work(facts_.view)) return false;
+    if (condition.before_start && facts_.view.got_to_work()) return false;
     if (condition.siblings && siblings_differ(hit, beside) != *condition.siblings) return false;
     hit.before_job = facts_.view.phases.is_before(last.line->time);
     for (std::size_t i = 0; i + 1 < samples.size(); ++i) {
@@ -208,7 +209,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 
 std::string title_of_hit(const Hit& hit, const About& about) {
   std::string text = hit.condition->title;
-  const std::string host = about.host.empty() ? "a host that no line names" : about.host;
+  const std::string host = host_in_words(about.host);
   if (about.gpu.empty()) replace_all(text, "GPU {gpu}", "A GPU");
   const std::pair<std::string_view, std::string_view> words[] = {
       {"{part}", about.part},
@@ -427,8 +428,7 @@ void suspect_links_that_stand_out(const PartFacts& facts, const GpuPart& gpu, Su
   finding.title = fmt::format(
       "Link {} of GPU {} on {}: {}, and next to nothing on its other links; one reading does not "
       "tell when it rose",
-      worst->link, name_of(gpu), gpu.host.empty() ? "a host that no line names" : gpu.host,
-      worst->words);
+      worst->link, name_of(gpu), host_in_words(gpu.host), worst->words);
   add_line(facts.view, worst->line, finding);
   const auto& classes = facts.view.catalog.counters->classes();
   if (const auto nvlink = classes.find("nvlink"); nvlink != classes.end())
@@ -481,10 +481,9 @@ Suspicions suspect_nvlinks(const PartFacts& facts) {
     finding.severity = faulty ? Severity::error : Severity::warning;
     suspicion.sure = faulty ? Claim::reading_faulty : Claim::reading_suspect;
     finding.count = links;
-    finding.title =
-        fmt::format("NVLinks of GPU {} on {} have errors: link {}: {}{}", name_of(gpu),
-                    gpu.host.empty() ? "a host that no line names" : gpu.host, worst->link,
-                    in_words(*worst), links > 1 ? fmt::format("; and {} more", links - 1) : "");
+    finding.title = fmt::format("NVLinks of GPU {} on {} have errors: link {}: {}{}", name_of(gpu),
+                                host_in_words(gpu.host), worst->link, in_words(*worst),
+                                links > 1 ? fmt::format("; and {} more", links - 1) : "");
     add_line(facts.view, worst->from, finding);
     add_line(facts.view, worst->to, finding);
     const auto& classes = facts.view.catalog.counters->classes();

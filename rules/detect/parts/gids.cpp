@@ -59,8 +59,8 @@ struct Told {
 Told told_on(const PartFacts& facts, const NetworkPort& port) {
   Told told;
   const View& view = facts.view;
-  for (const Worker& worker : view.workers.all) {
-    if (worker.host != port.host && worker.sender_host != port.host) continue;
+  for (const std::size_t which : view.workers.on(port.host)) {
+    const Worker& worker = view.workers.all[which];
     const auto& listed = view.job.addresses().devices_of(worker.process);
     if (std::ranges::none_of(listed, [&](const std::string& nic) {
           return nic.substr(0, nic.find(':')) == port.device;
@@ -81,9 +81,7 @@ Suspicion describe_gids(const PartFacts& facts, const RocePort& roce, Claim clai
                         std::string title) {
   Suspicion suspicion;
   suspicion.verdict = Verdict::failed;
-  const bool got_to_work = std::ranges::any_of(
-      facts.view.members, [&](std::size_t index) { return facts.view.member(index).calls > 0; });
-  suspicion.needs_effect = got_to_work || claim != Claim::gid_missing;
+  suspicion.needs_effect = facts.view.got_to_work() || claim != Claim::gid_missing;
   suspicion.since = roce.line->time;
   Finding& finding = suspicion.finding;
   finding.cause = Cause::config_environment_mismatch;

@@ -67,7 +67,7 @@ void suspect_pings(const PartFacts& facts, const PartRecord& record, Suspicions&
           ? fmt::format("{} answered none of {:.0f} pings", to.empty() ? "A host" : to, pings->sent)
           : fmt::format("{:.0f} of {:.0f} pings{}{} were lost ({:.0f} %)", lost, pings->sent,
                         to.empty() ? "" : " to ", to, 100 * lost / pings->sent);
-  if (silent && job_got_to_work(facts.view)) accuse_nobody_by(suspicion);
+  if (silent && facts.view.got_to_work()) accuse_nobody_by(suspicion);
   const bool fabric = record.tool == "ibping";
   finding.actions = {
       {.what = silent && !fabric

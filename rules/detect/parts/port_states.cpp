@@ -12,6 +12,7 @@
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -105,9 +106,10 @@ bool is_virtual(const PartFacts& facts, const NetworkPort& port) {
 
 // Whether a rank of this host listed the NIC when it started: then it was up.
 bool is_used_by_job(const PartFacts& facts, const NetworkPort& port) {
-  for (const Worker& worker : facts.view.workers.all) {
-    if (worker.host != port.host || port.device.empty()) continue;
-    for (const std::string& nic : facts.view.job.addresses().devices_of(worker.process)) {
+  if (port.device.empty()) return false;
+  for (const std::size_t index : facts.view.workers.on(port.host)) {
+    const ProcessKey& process = facts.view.workers.all[index].process;
+    for (const std::string& nic : facts.view.job.addresses().devices_of(process)) {
       const std::size_t colon = nic.find(':');
       if (nic.substr(0, colon) != port.device) continue;
       if (colon == std::string::npos || port.port.empty() || nic.substr(colon + 1) == port.port)
@@ -453,8 +455,8 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
       suspicion.sure = Claim::port_interface_down;
       finding.title = fmt::format(
           "{} of {} is down ({}) though its port {}{} is active: RDMA works there, sockets do not",
-          state.port->netdev, host.empty() ? "a host that no line names" : host, state.said,
-          state.port->device, state.port->pci.empty() ? "" : " at " + state.port->pci);
+          state.port->netdev, host_in_words(host), state.said, state.port->device,
+          state.port->pci.empty() ? "" : " at " + state.port->pci);
       add_line(facts.view, state.line, finding);
       add_line(facts.view, below.line, finding);
       lay_on_ports(facts, {state.port}, suspicion);

@@ -9,6 +9,7 @@
 
 #include "rules/detect/parts/facts.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -57,8 +58,7 @@ Suspicion describe_topology(const PartFacts& facts, const std::string& host, con
   finding.cause = cause;
   finding.severity = Severity::warning;
   suspicion.sure = claim;
-  finding.title = fmt::format("GPU {} of {} {}", gpu.index,
-                              host.empty() ? "a host that no line names" : host, what);
+  finding.title = fmt::format("GPU {} of {} {}", gpu.index, host_in_words(host), what);
   add_line(facts.view, gpu.line, finding);
   std::string pci;
   for (const GpuPart& part : facts.gpus)

@@ -58,10 +58,12 @@ int profiled_rank(const View& view, const PartRecord& record) {
 
 void lay_on_rank(const View& view, int rank, Finding& finding) {
   finding.subject.ranks.push_back(rank);
-  for (const Worker& worker : view.workers.all)
-    if (worker.rank == rank && !worker.host.empty() &&
-        std::ranges::find(finding.subject.hosts, worker.host) == finding.subject.hosts.end())
-      finding.subject.hosts.push_back(worker.host);
+  for (const std::size_t index : view.workers.of_rank(rank)) {
+    const std::string& host = view.workers.all[index].host;
+    if (!host.empty() &&
+        std::ranges::find(finding.subject.hosts, host) == finding.subject.hosts.end())
+      finding.subject.hosts.push_back(host);
+  }
 }
 
 Suspicion slow_suspicion(const View& view, const PartRecord& record, Cause cause, Claim claim) {

@@ -193,10 +193,10 @@ std::vector<Suspicion> suspect_dead_processes(const View& view) {
     const auto pid = leading_number(record.name("pid"));
     const std::string host = view.job.host_of(record.spoken_host, record.source);
     if (!pid || host.empty()) continue;
-    for (const Worker& worker : view.workers.all) {
-      if (worker.process.host != host || static_cast<double>(worker.process.pid) != *pid ||
-          worker.rank < 0)
-        continue;
+    for (const std::size_t index :
+         view.workers.of_process({host, static_cast<std::int64_t>(*pid)})) {
+      const Worker& worker = view.workers.all[index];
+      if (worker.rank < 0) continue;
       Suspicion suspicion =
           slow_suspicion(view, record, Cause::software_rank_crashed, Claim::samples_zombie);
       suspicion.verdict = Verdict::failed;

@@ -115,8 +115,8 @@ void suspect_loss(const View& view, const Training& training, std::vector<Suspic
   }
   finding.severity = Severity::error;
   finding.title = training.not_a_number_since.empty()
-                      ? std::string("The loss of the training is no number any more")
-                      : fmt::format("The loss of the training is no number since step {}",
+                      ? std::string("The training loss is NaN or infinite")
+                      : fmt::format("The training loss has been NaN or infinite since step {}",
                                     training.not_a_number_since);
   finding.actions = {
       {.what = "Go back to the last checkpoint before it, and let every rank check its loss and "

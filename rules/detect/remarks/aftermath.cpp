@@ -6,6 +6,7 @@
 
 #include "rules/detect/detector.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/knowledge/subjects.h"
 
 namespace faultline {
@@ -42,7 +43,7 @@ std::vector<Suspicion> find_echoes(const View& view, const std::vector<Sighting>
     finding.title = title_of(view, *said.front());
     finding.subject = speakers_of(view, said);
     if (finding.subject.ranks.size() > 1)
-      finding.title += fmt::format("; {} ranks say the like", finding.subject.ranks.size());
+      finding.title += fmt::format("; {} ranks report the same", finding.subject.ranks.size());
     finding.severity = Severity::error;
     suspicion.sure = Claim::echo_of_failure;
     add_lines(view, said, finding);

@@ -168,7 +168,7 @@ Suspicion suspect_all(const View& view, const EndReports& reports, std::size_t p
   suspicion.sure.add(Ground::many_ends);
   if (pairs > 1)
     finding.title +=
-        fmt::format("; {} pairs of hosts report the like, and no end is common to all", pairs);
+        fmt::format("; {} pairs of hosts report the same, and no host is in all of them", pairs);
   return suspicion;
 }
 
@@ -187,13 +187,6 @@ std::set<int> ranks_that_torch_heard(const View& view) {
   for (const TorchRank* rank : view.job.torch().ranks())
     if (!rank->timeouts.empty() || !rank->said.empty()) ranks.insert(rank->rank);
   return ranks;
-}
-
-std::set<std::size_t> workers_behind(const View& view) {
-  std::set<std::size_t> behind;
-  for (const Alignment& alignment : view.alignments)
-    for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
-  return behind;
 }
 
 struct Accused {
@@ -225,9 +218,8 @@ std::vector<Accused> accused_in(const View& view, const EndReports& reports) {
 
 void name_silent_workers(const View& view, const Accused& accused, Finding& finding) {
   std::vector<std::size_t> workers = accused.silent;
-  const std::set<std::size_t> behind = workers_behind(view);
-  if (std::ranges::any_of(workers, [&](std::size_t w) { return behind.contains(w); }))
-    std::erase_if(workers, [&](std::size_t w) { return !behind.contains(w); });
+  if (std::ranges::any_of(workers, [&](std::size_t w) { return view.behind.contains(w); }))
+    std::erase_if(workers, [&](std::size_t w) { return !view.behind.contains(w); });
   std::vector<int> ranks;
   for (std::size_t index : workers) {
     const Worker& worker = view.workers.all[index];
@@ -237,9 +229,9 @@ void name_silent_workers(const View& view, const Accused& accused, Finding& find
   }
   finding.subject.ranks = ranks;
   if (ranks.size() == 1)
-    finding.title += fmt::format("; rank {} there says nothing itself", ranks.front());
+    finding.title += fmt::format("; rank {} on it reported nothing", ranks.front());
   else if (!ranks.empty() && ranks.size() <= kMostRanksNamed)
-    finding.title += fmt::format("; ranks {} there say nothing themselves", fmt::join(ranks, ", "));
+    finding.title += fmt::format("; ranks {} on it reported nothing", fmt::join(ranks, ", "));
 }
 
 Suspicion suspect_lost_host(const View& view, const EndReports& reports, const Accused& accused) {
@@ -261,10 +253,9 @@ Suspicion suspect_lost_host(const View& view, const EndReports& reports, const A
 // The only host whose ranks all stopped before their peers did, without a word: who waits for a
 // broken connection has entered the call and says so after a while.
 const Accused* only_host_that_fell_silent(const View& view, const std::vector<Accused>& accused) {
-  const std::set<std::size_t> behind = workers_behind(view);
   const std::set<int> heard = ranks_that_torch_heard(view);
   const auto has_gone = [&](std::size_t index) {
-    return behind.contains(index) && !heard.contains(view.workers.all[index].rank);
+    return view.behind.contains(index) && !heard.contains(view.workers.all[index].rank);
   };
   const Accused* only = nullptr;
   for (const Accused& one : accused) {

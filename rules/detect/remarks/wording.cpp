@@ -36,7 +36,7 @@ AdviceSubject about(const View& view, const Sighting& sighting) {
 // What stands where a name is not known.
 std::string unnamed(std::string_view placeholder) {
   if (placeholder == "rank") return "unknown";
-  if (placeholder == "host") return "a host that no line names";
+  if (placeholder == "host") return host_in_words({});
   if (placeholder == "gpu") return "unknown";
   if (placeholder == "device") return "a NIC";
   if (placeholder == "peer") return "a peer";
@@ -189,10 +189,6 @@ Suspicion suspicion_of(const View& view, const SightingList& said) {
   for (const Action& action : signature.actions)
     finding.actions.push_back(fill_in(action, about(view, first)));
   return suspicion;
-}
-
-std::string counted(std::size_t count, std::string_view one, std::string_view several) {
-  return fmt::format("{} {}", count, count == 1 ? one : several);
 }
 
 }  // namespace faultline

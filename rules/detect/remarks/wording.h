@@ -31,6 +31,5 @@ std::string nic_of(const View& view, const Sighting& sighting);
 Suspicion suspicion_of(const View& view, const SightingList& said);
 
 // "3 processes", "1 process".
-std::string counted(std::size_t count, std::string_view one, std::string_view several);
 
 }  // namespace faultline

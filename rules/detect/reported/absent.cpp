@@ -128,24 +128,19 @@ std::string title_of_absent(const AlikeAbsent& group, const std::vector<Reported
 
 Suspicion describe_absent(const View& view, const AlikeAbsent& group) {
   const Absent& any = *group.front();
-  const bool dead = any.process.state == "dead";
+  const Claim claim = any.forming                   ? Claim::report_never_joined
+                      : any.process.state == "dead" ? Claim::report_dead
+                                                    : Claim::report_unresponsive;
   std::vector<ReportedPerson> people;
-  Suspicion suspicion;
+  Suspicion suspicion = hang(any.forming ? Cause::launch_rank_missing : Cause::process_silent,
+                             claim, any.process.line.time);
   Finding& finding = suspicion.finding;
   for (const Absent* absent : group) {
     people.push_back(absent->person);
     if (absent->process.line.known() && finding.evidence.size() < kMostLines)
       finding.evidence.push_back(view.evidence(absent->process.line));
   }
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = any.process.line.time;
-  finding.cause = any.forming ? Cause::launch_rank_missing : Cause::process_silent;
   finding.title = title_of_absent(group, people);
-  finding.severity = Severity::critical;
-  suspicion.sure = any.forming ? Claim::report_never_joined
-                   : dead      ? Claim::report_dead
-                               : Claim::report_unresponsive;
   finding.subject = subject_of_people(people);
   return suspicion;
 }

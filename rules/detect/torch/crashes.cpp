@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "rules/detect/torch/ends.h"
-#include "rules/detect/torch/sayings.h"
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/limits.h"
 #include "rules/knowledge/prose.h"
 #include "rules/knowledge/signatures.h"
+#include "rules/picture/read/sayings.h"
 #include "rules/picture/who/source_speakers.h"
 #include "rules/state/remarks.h"
 
@@ -162,8 +162,8 @@ bool follows_from_an_end(const View& view, const Told& told) {
          });
 }
 
-// A library of collectives prints its reason below the exception that PyTorch makes of its error;
-// and what a program prints of its error may come behind the line that it ends itself for it.
+// The reason may follow the line that it explains: NCCL prints its own message below PyTorch's
+// exception, and a program may print its error after the line that says that it ends.
 bool gives_the_reason(const View& view, const Told& before, const Told& below) {
   constexpr std::uint64_t kMostLines = 16;
   if (!below.match || below.match->signature->weight != Weight::cause || gave_up(below))
@@ -178,8 +178,8 @@ bool gives_the_reason(const View& view, const Told& before, const Told& below) {
          may_be_a_peers(view, *before.saying->exception);
 }
 
-// Whether what it ended itself for stands right before, though it is too little to be a cause
-// beside others.
+// Whether an error that is too weak to be a cause stands right before the line in which the process
+// gave up.
 bool gave_up_for_an_aside(const Story& story) {
   constexpr std::uint64_t kMostLines = 16;
   if (!story.cause || !gave_up(*story.cause)) return false;

@@ -11,8 +11,8 @@
 #include <string>
 #include <utility>
 
-#include "rules/detect/torch/sayings.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/picture/read/sayings.h"
 #include "rules/picture/who/host_pid.h"
 #include "rules/picture/who/kernel_logs.h"
 
@@ -160,34 +160,52 @@ bool waited_in_vain(const MessageSignature& signature) {
          is(signature.cause, Trait::waited_in_vain);
 }
 
-bool somebody_waited_before(const View& view, const TorchCrew& crew, const LineRef& line) {
-  return std::ranges::any_of(crew.ranks(), [&](const TorchRank* rank) {
-    if (std::ranges::any_of(rank->timeouts, [&](const TorchTimeout& timeout) {
-          return crew.in_attempt(timeout.line) && comes_before(timeout.line, line);
-        }))
-      return true;
-    return std::ranges::any_of(rank->said, [&](const TorchSaying& saying) {
-      if (!crew.in_attempt(saying.line) || !comes_before(saying.line, line)) return false;
-      const auto match = meaning_of(view, saying);
-      return match && waited_in_vain(*match->signature);
-    });
-  });
-}
+// The lines by which ranks gave up waiting: of each source the first, and the first by the clock.
+class WaitsInVain {
+ public:
+  WaitsInVain(const View& view, const TorchCrew& crew) {
+    for (const TorchRank* rank : crew.ranks()) {
+      for (const TorchTimeout& timeout : rank->timeouts)
+        if (crew.in_attempt(timeout.line)) add(timeout.line);
+      for (const TorchSaying& saying : rank->said) {
+        if (!crew.in_attempt(saying.line)) continue;
+        const auto match = meaning_of(view, saying);
+        if (match && waited_in_vain(*match->signature)) add(saying.line);
+      }
+    }
+  }
+
+  bool any_before(const LineRef& line) const {
+    const auto same = first_.find(line.source);
+    return (same != first_.end() && comes_before(*same->second, line)) ||
+           (by_clock_ != nullptr && comes_before(*by_clock_, line));
+  }
+
+ private:
+  void add(const LineRef& line) {
+    const auto [known, is_new] = first_.try_emplace(line.source, &line);
+    if (!is_new && comes_before(line, *known->second)) known->second = &line;
+    if (line.time.wall_us && (by_clock_ == nullptr || comes_before(line, *by_clock_)))
+      by_clock_ = &line;
+  }
+
+  std::map<std::uint32_t, const LineRef*> first_;
+  const LineRef* by_clock_ = nullptr;
+};
 
 constexpr std::int64_t kSweepUs = 10'000'000;
 
-// Who is killed long after another one ended by itself, or after somebody has waited in vain, was
-// swept up: launchers kill who does not end within half a minute, and who is killed is told of
-// within seconds, where one waits for minutes.
+// Drops processes that the launcher killed while it cleaned up. It sends SIGKILL to what still runs
+// about 30 s after the first process ended or a rank timed out: such a kill is a result, no cause.
 void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
+  const WaitsInVain waits(view, crew);
   std::optional<std::int64_t> first;
   for (const Ended& end : ends)
     if (const auto& us = end.line->line.time.wall_us) first = std::min(first.value_or(*us), *us);
   std::erase_if(ends, [&](const Ended& end) {
     if (!end.killed()) return false;
     const auto& us = end.line->line.time.wall_us;
-    return (first && us && *us - *first > kSweepUs) ||
-           somebody_waited_before(view, crew, end.line->line);
+    return (first && us && *us - *first > kSweepUs) || waits.any_before(end.line->line);
   });
 }
 
@@ -307,8 +325,8 @@ std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::
   return suspicion;
 }
 
-// A launcher leaves whom it tells to end half a minute before it kills. Who is killed sooner was
-// killed from outside, with the first: nobody began it.
+// Launchers wait about 30 s between SIGTERM and SIGKILL. A process that is killed sooner was killed
+// from outside together with the first one; neither began it.
 bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
                                 std::vector<Ended>& ends) {
   const auto& first = ends.front().line->line.time.wall_us;

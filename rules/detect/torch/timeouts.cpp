@@ -9,6 +9,7 @@
 #include "rules/detect/detector.h"
 #include "rules/detect/stall.h"
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/calls/stuck_groups.h"
 
 namespace faultline {
@@ -55,12 +56,9 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
       told.erase(rank->told_by);
     }
 
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = first->timeout->line.time;
+  Suspicion suspicion =
+      hang(Cause::collective_timeout, Claim::timeout_only, first->timeout->line.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_timeout;
   finding.title = fmt::format("{} timed out{}", crew.people(reporters),
                               in_one_call ? " in " + stuck.place() : place_of(all));
   if (start) {
@@ -70,10 +68,7 @@ Suspicion describe_timeout(const View& view, const TorchCrew& crew,
   }
   if (!told.empty())
     finding.title +=
-        fmt::format("; {} told by them",
-                    fmt::format("{} {}", crew.people(told), told.size() == 1 ? "was" : "were"));
-  finding.severity = Severity::critical;
-  suspicion.sure = Claim::timeout_only;
+        fmt::format("; {} only heard of it from them", in_a_sentence(crew.people(told)));
   finding.count = reporters.size();
   if (!stuck.group.empty()) finding.subject.communicators = {stuck.name()};
   finding.evidence.push_back(view.evidence(first->timeout->line));
@@ -98,15 +93,9 @@ bool dumps_tell(const View& view, const std::vector<StuckGroup>& all) {
 
 // That ranks were taken down by time-outs, though no time-out's own line is here.
 Suspicion suspect_time_out(const View& view, const LineRef& first, std::string title) {
-  Suspicion suspicion;
-  suspicion.stops_job = true;
-  suspicion.verdict = Verdict::hang;
-  suspicion.since = first.time;
-  suspicion.sure = Claim::timeout_only;
+  Suspicion suspicion = hang(Cause::collective_timeout, Claim::timeout_only, first.time);
   Finding& finding = suspicion.finding;
-  finding.cause = Cause::collective_timeout;
   finding.title = std::move(title);
-  finding.severity = Severity::critical;
   finding.evidence.push_back(view.evidence(first));
   return suspicion;
 }

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "rules/detect/performance/training.h"
-#include "rules/detect/torch/sayings.h"
 #include "rules/knowledge/limits.h"
+#include "rules/picture/read/sayings.h"
 #include "rules/picture/who/torch_crew.h"
 
 namespace faultline {

@@ -11,8 +11,8 @@ namespace faultline {
 // started again into the same log. nullptr: no line tells of a step.
 const LineRef* last_step(const View& view);
 
-// Whoever trained on was not stopped, and said no last words. `step`: the last one, if there is
-// one.
+// Whether a step of the training follows the line, which then is no last word. `step`: the last
+// one, if there is one.
 bool trained_on(const LineRef* step, const LineRef& line);
 
 // The lines by which the job's program says that it did all it was to do: the last word of each

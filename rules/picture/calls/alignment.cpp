@@ -21,8 +21,6 @@ bool position_known(const Member& member) {
   return member.repeated_calls == 0 || member.repeated_calls == member.calls;
 }
 
-bool left_cleanly(const Member& member) { return member.ending == CommunicatorEnding::destroyed; }
-
 // Members on one branch agree, so one of each branch, the furthest, stands for them all.
 std::map<std::uint32_t, History::Place> branches_of(const Progress& progress,
                                                     const std::vector<std::size_t>& members) {
@@ -184,8 +182,8 @@ class Aligner {
     alignment_.furthest = most;
     // A communicator that all have left in good order is over; a last line lost on the way means
     // nothing.
-    bool over = std::ranges::all_of(alignment_.members,
-                                    [&](std::size_t index) { return left_cleanly(member(index)); });
+    bool over = std::ranges::all_of(
+        alignment_.members, [&](std::size_t index) { return member(index).left_cleanly(); });
     if (least == most || over) return std::move(alignment_);
     for (std::size_t i = 0; i < alignment_.members.size(); ++i)
       if (alignment_.positions[i] == least) alignment_.behind.push_back(alignment_.members[i]);

@@ -14,8 +14,6 @@ constexpr std::size_t kMostFlowsLookedAtTwice = 20'000;
 
 constexpr PeerCall kPeerCalls[] = {PeerCall::send, PeerCall::receive};
 
-bool left_cleanly(const Member& member) { return member.ending == CommunicatorEnding::destroyed; }
-
 std::uint64_t calls_of(const Flow* flow) { return flow == nullptr ? 0 : flow->calls; }
 
 // For each worker the alignments it can be compared in, with its member there.
@@ -40,7 +38,7 @@ bool entered_collective_after(const MemberTraffic& traffic, const Flow& call) {
 // all. Both programs make their calls in one order, so the answer was left out.
 P2pGap::Passed passed(const View& view, const Places& places, const P2pGap& gap,
                       const Flow& unanswered) {
-  if (left_cleanly(view.member(gap.owing))) return P2pGap::Passed::beyond;
+  if (view.member(gap.owing).left_cleanly()) return P2pGap::Passed::beyond;
   if (gap.waiting == gap.owing)
     return entered_collective_after(view.job.traffic().of(gap.waiting), unanswered)
                ? P2pGap::Passed::beyond
@@ -72,8 +70,8 @@ std::optional<std::uint64_t> line_of_collective(const Member& member, std::uint6
   return member.recent[position - before - 1].line;
 }
 
-// At every collective before, as far back as is known, the other had answered all that the one had
-// called, except since the last call that it made before the `both`-th.
+// Whether the other had answered every call of the one at each earlier collective that is known.
+// Calls since the last one before collective `both` do not count.
 bool were_in_step(const Member& one, const Member& other, std::uint64_t both, const Flow& called,
                   const Flow* answers) {
   constexpr std::size_t kLeastCallsSeen = 2;
@@ -203,7 +201,7 @@ std::vector<P2pGap> p2p_gaps(const View& view) {
               view.job.traffic().of(owing).find(counterpart(called), static_cast<int>(rank)));
           const bool hidden = answered >= flow.calls;
           if ((hidden && !few) || view.is_live(owing)) continue;
-          if (left_cleanly(view.member(waiting)) && left_cleanly(view.member(owing))) continue;
+          if (view.member(waiting).left_cleanly() && view.member(owing).left_cleanly()) continue;
           P2pGap gap{.communicator = which,
                      .waiting = waiting,
                      .owing = owing,

@@ -51,7 +51,7 @@ class Replay {
       const Alignment& alignment = view_.alignments[which];
       if (alignment.members.size() < 2 && alignment.unaligned.empty()) continue;
       if (alignment.basis != Basis::counted || alignment.divergence ||
-          alignment.members.size() != static_cast<std::size_t>(view_.communicators[which].nranks))
+          !view_.communicators[which].are_all(alignment.members.size()))
         return false;
       for (const std::size_t member : alignment.members) {
         const Member& it = view_.member(member);
@@ -301,7 +301,7 @@ std::vector<std::size_t> groups_with_short_queues(const View& view, const QueueR
   std::ranges::stable_sort(by_pending, {}, [&](std::size_t w) { return replay.pending[w]; });
   for (std::size_t which = 0; which < view.communicators.size(); ++which) {
     const Communicator& communicator = view.communicators[which];
-    if (communicator.members.size() != static_cast<std::size_t>(communicator.nranks)) continue;
+    if (!communicator.are_all(communicator.members.size())) continue;
     std::set<std::size_t> group;
     for (const std::size_t member : communicator.members)
       group.insert(view.workers.of_member[member]);

@@ -42,8 +42,8 @@ class Reader {
     }
     if (standing.rank < 0) standing.rank = rank_of_file(file);
     if (standing.host.empty() && standing.rank >= 0)
-      for (const Worker& worker : view_.workers.all)
-        if (worker.rank == standing.rank) standing.host = worker.host;
+      for (const std::size_t index : view_.workers.of_rank(standing.rank))
+        standing.host = view_.workers.all[index].host;
     return standing;
   }
 

@@ -8,6 +8,7 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
+#include "rules/picture/read/sayings.h"
 
 namespace faultline {
 namespace {
@@ -51,8 +52,7 @@ std::set<int> waiting_somewhere(const View& view, const TorchCrew& crew) {
   for (const TorchRank* rank : crew.ranks())
     for (const TorchSaying& saying : rank->said) {
       if (rank->rank < 0 || saying.exception) continue;
-      const auto match =
-          view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+      const auto match = meaning_of(view, saying);
       if (match && match->signature->cause == Cause::collective_timeout) ranks.insert(rank->rank);
     }
   return ranks;

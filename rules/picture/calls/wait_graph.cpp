@@ -9,14 +9,9 @@ namespace {
 // in it and those who have not entered it.
 using Graph = std::vector<std::vector<std::size_t>>;
 
-bool counts(const View& view, const Alignment& alignment) {
-  return !alignment.behind.empty() &&
-         std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
-}
-
 void add_collectives(const View& view, Graph& graph, std::vector<bool>& behind) {
   for (const Alignment& alignment : view.alignments) {
-    if (!counts(view, alignment)) continue;
+    if (!view.stands(alignment)) continue;
     const std::size_t node = graph.size();
     graph.emplace_back();
     const std::set<std::size_t> late(alignment.behind.begin(), alignment.behind.end());

@@ -41,8 +41,7 @@ bool is_dated(const Member& member) {
 // whom the others wait for.
 bool can_be_compared(const View& view, const Alignment& alignment) {
   if (alignment.members.size() < 3 || alignment.basis == Basis::sequence || alignment.divergence ||
-      alignment.members.size() !=
-          static_cast<std::size_t>(view.communicators[alignment.communicator].nranks))
+      !view.communicators[alignment.communicator].are_all(alignment.members.size()))
     return false;
   return std::ranges::all_of(alignment.members, [&](std::size_t index) {
     const Member& member = view.member(index);

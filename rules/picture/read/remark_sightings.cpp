@@ -24,7 +24,7 @@ WorkersOf workers_by_process(const View& view) {
 std::set<ProcessKey> unfinished_processes(const View& view) {
   std::set<ProcessKey> unfinished;
   for (std::size_t index : view.members)
-    if (const Member& member = view.member(index); member.ending != CommunicatorEnding::destroyed)
+    if (const Member& member = view.member(index); !member.left_cleanly())
       unfinished.insert(member.process);
   return unfinished;
 }
@@ -243,10 +243,8 @@ bool failed_after(const Sighting& sighting) {
 }
 
 bool somebody_is_behind(const View& view) {
-  return std::ranges::any_of(view.alignments, [&](const Alignment& alignment) {
-    return !alignment.behind.empty() &&
-           std::ranges::none_of(alignment.behind, [&](std::size_t m) { return view.is_live(m); });
-  });
+  return std::ranges::any_of(view.alignments,
+                             [&](const Alignment& alignment) { return view.stands(alignment); });
 }
 
 }  // namespace faultline

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/picture/who/owner.h"
 
 namespace faultline {
@@ -30,19 +31,10 @@ Standing standing_of_host(const View& view, const std::string& host) {
   return unnamed || unseen ? Standing::perhaps : Standing::bystander;
 }
 
-const LineRef* line_of_worker(const View& view, const Worker& worker) {
-  for (std::size_t index : worker.members) {
-    const Member& member = view.member(index);
-    if (member.init && member.init->rank == worker.rank && member.init_line.known())
-      return &member.init_line;
-  }
-  return nullptr;
-}
-
 KernelPart host_part(const View& view, const std::string& host) {
   KernelPart part;
   part.key = "host";
-  part.name = host.empty() ? "a host that no line names" : host;
+  part.name = host_in_words(host);
   if (!host.empty()) part.subject.hosts = {host};
   part.standing = standing_of_host(view, host);
   if (view.workers.all.empty())
@@ -55,7 +47,7 @@ KernelPart host_part(const View& view, const std::string& host) {
 void add_worker(const View& view, std::size_t index, KernelPart& part) {
   const Worker& worker = view.workers.all[index];
   if (worker.rank >= 0) part.subject.ranks.push_back(worker.rank);
-  part.tie = line_of_worker(view, worker);
+  part.tie = line_that_ties(view, worker);
 }
 
 // The address of a GPU that fell off the bus when its port complained.
@@ -81,12 +73,9 @@ std::string gpu_lost_with(const View& view, const KernelSighting& sighting) {
 // The same address exists on every machine of a cluster. If the machine is not known, the rank that
 // is waited for settles it.
 void settle_by_who_is_behind(const View& view, std::vector<std::size_t>& owners) {
-  std::set<std::size_t> behind;
-  for (const Alignment& alignment : view.alignments)
-    for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
   std::vector<std::size_t> settled;
   for (std::size_t worker : owners)
-    if (behind.contains(worker)) settled.push_back(worker);
+    if (view.behind.contains(worker)) settled.push_back(worker);
   if (settled.size() == 1) owners = settled;
 }
 

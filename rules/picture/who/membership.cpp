@@ -12,12 +12,9 @@ namespace {
 // is waited for settles it.
 void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
   if (membership.kind != GpuMembership::Kind::host_unknown || membership.workers.size() < 2) return;
-  std::set<std::size_t> behind;
-  for (const Alignment& alignment : view.alignments)
-    for (std::size_t member : alignment.behind) behind.insert(view.workers.of_member[member]);
   std::vector<std::size_t> settled;
   for (std::size_t worker : membership.workers)
-    if (behind.contains(worker)) settled.push_back(worker);
+    if (view.behind.contains(worker)) settled.push_back(worker);
   membership.workers = settled.size() == 1 ? settled : std::vector<std::size_t>();
 }
 

@@ -32,8 +32,8 @@ Ownership owner_of_host(const View& view, const std::string& host);
 Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci);
 Ownership owner_of_port(const View& view, const NetworkPort& port);
 
-// Whose a process is that a kernel names by its pid. `host`: the job runs there, and the pid is no
-// rank's; where ranks run in containers of which no kernel tells, it may be a rank's all the same.
+// Whose process a kernel names by its pid. `host`: the job runs there, and no rank has this pid; it
+// may still be a rank in a container, which counts pids of its own.
 Owner owner_of_process(const View& view, const std::string& host,
                        const std::set<std::int64_t>& pids);
 

@@ -125,7 +125,7 @@ bool told_by_calls(const View& view, const std::string& communicator) {
   return std::ranges::any_of(view.alignments, [&](const Alignment& alignment) {
     const Communicator& known = view.communicators[alignment.communicator];
     return same_id(known.id, communicator) && alignment.furthest > 0 &&
-           alignment.members.size() == static_cast<std::size_t>(known.nranks);
+           known.are_all(alignment.members.size());
   });
 }
 

@@ -9,10 +9,6 @@ namespace faultline {
 
 SourceSpeakers::SourceSpeakers(const View& view)
     : by_file_name_(ranks_by_file_names(view.job.sources(), {})) {
-  std::set<std::size_t> waited_for;  // workers
-  for (const Alignment& alignment : view.alignments)
-    for (const std::size_t member : alignment.behind)
-      waited_for.insert(view.workers.of_member[member]);
   std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> last;  // source, worker
   for (const std::size_t index : view.members) {
     const LineRef& call = view.member(index).last_line;
@@ -22,7 +18,7 @@ SourceSpeakers::SourceSpeakers(const View& view)
   }
   for (const auto& [key, line] : last)
     by_source_[key.first].push_back(
-        {view.workers.all[key.second].rank, line, waited_for.contains(key.second)});
+        {view.workers.all[key.second].rank, line, view.behind.contains(key.second)});
 }
 
 std::vector<const SourceSpeakers::Speaker*> SourceSpeakers::stopped_before(

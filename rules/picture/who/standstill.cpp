@@ -24,16 +24,14 @@ Standstill::Standstill(const View& view) {
 }
 
 void Standstill::learn_calls(const View& view) {
+  workers_ = view.behind;
   for (const Alignment& alignment : view.alignments) {
-    for (const std::size_t member : alignment.behind)
-      workers_.insert(view.workers.of_member[member]);
     // Who called something else stands with those who wait for it.
     if (alignment.divergence || view.has_stopped(alignment.communicator))
       for (const std::size_t member : alignment.members)
         workers_.insert(view.workers.of_member[member]);
   }
-  no_calls_ = std::ranges::none_of(view.members,
-                                   [&](std::size_t index) { return view.member(index).calls > 0; });
+  no_calls_ = !view.got_to_work();
   for (const std::size_t index : view.members) {
     const Member& member = view.member(index);
     const bool began_in_vain = !member.complete && member.calls == 0;

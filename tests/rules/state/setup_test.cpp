@@ -69,7 +69,6 @@ TEST(Setup, SumsUpTheConnectionsOfARankByHowTheyAreMade) {
   EXPECT_EQ(world.links[0].direction, Direction::send);
   EXPECT_TRUE(world.links[0].gdr);
   EXPECT_EQ(world.links[0].peers, std::vector<int>{8});
-  EXPECT_EQ(world.links[0].channels, 16u);
   EXPECT_EQ(world.links[0].devices, 0b1000u);
   ASSERT_EQ(world.steps.size(), 1u);
   EXPECT_EQ(setup.text(world.steps[0].step), "rings");

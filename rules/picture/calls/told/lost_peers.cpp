@@ -12,6 +12,7 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
+#include "rules/picture/read/sayings.h"
 #include "rules/picture/who/source_speakers.h"
 
 namespace faultline {
@@ -98,8 +99,7 @@ class Complaints {
   }
 
   void hear(const TorchSaying& saying, int rank) {
-    const auto match =
-        view_.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+    const auto match = meaning_of(view_, saying);
     if (match && match->signature->weight == Weight::harmless) return;
     unclear_ |= match && match->signature->marks == Marks::ended_from_outside;
     if (match && is_of_a_lost_peer(*match->signature)) {

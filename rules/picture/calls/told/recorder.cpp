@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 
 namespace faultline {
 namespace {
@@ -127,9 +128,7 @@ ProgressTable table_of_recorder(const Flight& flight, const FlightAlignment& ali
   }
   for (ProgressRow& row : table.rows)
     if (!row.behind.words.empty())
-      row.behind.words +=
-          fmt::format("; {} rank{} wait{}", waiting.size(), waiting.size() == 1 ? "" : "s",
-                      waiting.size() == 1 ? "s" : "");
+      row.behind.words += "; " + counted(waiting.size(), "rank waits", "ranks wait");
   for (const FlightPeerWait& wait : alignment.peer_waits) {
     ProgressRow& row = table.rows.emplace_back(row_of_waiter(wait.rank));
     if (!wait.peer_posted && wait.peer_has_dump)

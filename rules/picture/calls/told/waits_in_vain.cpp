@@ -7,6 +7,7 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
+#include "rules/picture/read/sayings.h"
 
 namespace faultline {
 namespace {
@@ -23,7 +24,7 @@ std::vector<Wait> raised(const View& view, const TorchCrew& crew, std::string_vi
   for (const TorchRank* rank : crew.ranks())
     for (const TorchSaying& saying : rank->said) {
       if (!saying.exception || rank->guessed || !crew.in_attempt(saying.line)) continue;
-      auto match = view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
+      auto match = meaning_of(view, saying);
       if (match && match->signature->id == id)
         waits.push_back({.rank = rank->rank, .saying = &saying, .match = std::move(*match)});
     }

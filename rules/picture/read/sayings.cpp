@@ -1,9 +1,10 @@
-#include "rules/detect/torch/sayings.h"
+#include "rules/picture/read/sayings.h"
 
 #include <cstdint>
 #include <string_view>
 
 #include "rules/knowledge/prose.h"
+#include "rules/picture/view.h"
 #include "rules/state/remarks.h"
 
 namespace faultline {
@@ -28,9 +29,7 @@ bool is_near_the_end(const View& view, const LineRef& line) {
   return view.job.sources().at(line.source).lines <= line.line + kMostLinesAfter;
 }
 
-}  // namespace
-
-std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
+std::optional<SignatureMatch> matched(const View& view, const TorchSaying& saying) {
   if (auto quoted = meaning_of_quote(view, saying)) return quoted;
   auto match = view.catalog.signatures->match(Remark{.dialect = "torch", .text = saying.text});
   if (match && !saying.exception && is_talked_about(saying.text, match->begin, match->end))
@@ -39,6 +38,12 @@ std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& sa
       (saying.exception || !is_near_the_end(view, saying.last)))
     return std::nullopt;
   return match;
+}
+
+}  // namespace
+
+std::optional<SignatureMatch> meaning_of(const View& view, const TorchSaying& saying) {
+  return view.meanings.of(saying, [&] { return matched(view, saying); });
 }
 
 }  // namespace faultline
