@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool may(const fs::path& path, int mode) {
+bool is_allowed(const fs::path& path, int mode) {
   return faccessat(AT_FDCWD, path.c_str(), mode, AT_EACCESS) == 0;
 }
 
@@ -30,11 +30,11 @@ std::string wrong_data_folder(const fs::path& folder) {
   }
   if (!fs::is_directory(there, error))
     return fmt::format("{} is no folder; name a folder, or one that can be made", there.string());
-  if (!may(there, W_OK | X_OK))
+  if (!is_allowed(there, W_OK | X_OK))
     return fmt::format("user {} may not write in {}; give it to that user, or name another folder",
                        geteuid(), there.string());
   const fs::path database = there / kDatabase;
-  if (fs::exists(database, error) && !may(database, R_OK | W_OK))
+  if (fs::exists(database, error) && !is_allowed(database, R_OK | W_OK))
     return fmt::format("user {} may not read and write {}; give it to that user", geteuid(),
                        database.string());
   return {};

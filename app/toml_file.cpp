@@ -74,9 +74,9 @@ std::string explained(const toml::parse_error& error, std::string_view bytes) {
 }
 
 // The values of one node, which may be a list of them.
-class Values {
+class ValueReader {
  public:
-  Values(std::string_view file, std::string_view key) : file_(file), key_(key) {}
+  ValueReader(std::string_view file, std::string_view key) : file_(file), key_(key) {}
 
   ConfigValue read(const toml::node& node) const {
     ConfigValue value{.line = node.source().begin.line};
@@ -121,7 +121,7 @@ class Values {
 ConfigTable table_of(const toml::table& table, const std::string& file, const std::string& name) {
   ConfigTable rows{.file = file, .name = name, .line = table.source().begin.line, .values = {}};
   for (const auto& [key, node] : table)
-    rows.values.emplace(key.str(), Values(file, key.str()).read(node));
+    rows.values.emplace(key.str(), ValueReader(file, key.str()).read(node));
   return rows;
 }
 
@@ -146,7 +146,7 @@ std::vector<ConfigTable> read_toml(const std::filesystem::path& file) {
     else if (list != nullptr && !list->empty() && list->is_homogeneous<toml::table>())
       for (const toml::node& one : *list) tables.push_back(table_of(*one.as_table(), name, of));
     else
-      own.values.emplace(of, Values(name, of).read(node));
+      own.values.emplace(of, ValueReader(name, of).read(node));
   }
   std::ranges::stable_sort(tables, {}, &ConfigTable::line);
   tables.insert(tables.begin(), std::move(own));
