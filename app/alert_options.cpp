@@ -17,7 +17,8 @@
 #include <stdexcept>
 
 #include "alerts/url.h"
-#include "model/duration.h"
+#include "app/durations.h"
+#include "app/manual/command_help.h"
 #include "rules/knowledge/limits.h"
 #include "service/clock.h"
 
@@ -32,53 +33,58 @@ std::string check_url(const std::string& text) {
 }
 
 std::string check_hold(const std::string& text) {
-  return text.empty() || parse_duration(text) ? "" : "must be a duration such as 0s, 30s or 5m";
+  return text.empty() ? "" : wrong_duration(text, {.zero = "at once"});
+}
+
+template <class Enum>
+std::string all_words() {
+  Values words;
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>(
+      [&](auto enumerator) { words.emplace_back(enumerator.name); });
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 // The keys of one table, read one after the other.
 class Table {
  public:
   Table(const ConfigTable& table, std::size_t number) : table_(table) {
-    name_ = table.contains("name") ? fmt::format("receiver \"{}\"", one("name"))
-                                   : fmt::format("receiver {}", number);
+    name_ = fmt::format("receiver {}", number);
+    if (table.values.contains("name")) name_ = fmt::format("receiver \"{}\"", one("name"));
   }
 
-  [[noreturn]] void fail(std::string_view key, std::string_view why) const {
-    throw std::runtime_error(fmt::format("{}: {} {}", name_, key, why));
+  [[noreturn]] void fail(const std::string& key, std::string_view why) const {
+    const auto found = table_.values.find(key);
+    throw refusal_at(table_.file, found == table_.values.end() ? table_.line : found->second.line,
+                     fmt::format("{}: {} {}", name_, key, why));
   }
 
-  bool has(const std::string& key) const { return table_.contains(key); }
+  bool has(const std::string& key) const { return table_.values.contains(key); }
 
   const Values& all(const std::string& key) {
-    known_.insert(key);
-    static const Values kNone;
-    const auto found = table_.find(key);
-    return found == table_.end() ? kNone : found->second;
+    const ConfigValue& value = value_of(key);
+    if (value.kind != ConfigKind::text) fail(key, "must be a text in quotes");
+    return value.texts;
   }
 
-  std::string one(const std::string& key) {
-    const Values& values = all(key);
-    if (values.size() > 1) fail(key, "takes one value");
-    return values.empty() ? std::string() : values.front();
-  }
+  std::string one(const std::string& key) { return one_of(key, all(key)); }
 
   void read(const std::string& key, bool& value) {
-    const std::string text = one(key);
+    const std::string text = any(key);
     if (text.empty()) return;
     if (text != "true" && text != "false") fail(key, "must be true or false");
     value = text == "true";
   }
 
   void read(const std::string& key, std::chrono::milliseconds& value) {
-    const std::string text = one(key);
+    const std::string text = any(key);
     if (text.empty()) return;
-    const auto duration = parse_duration(text);
-    if (!duration) fail(key, "must be a duration such as 0s, 30s or 5m");
-    value = *duration;
+    if (const std::string wrong = wrong_duration(text, {.zero = "at once"}); !wrong.empty())
+      fail(key, wrong);
+    value = *setting_duration(text);
   }
 
   void read(const std::string& key, double& value) {
-    const std::string text = one(key);
+    const std::string text = any(key);
     if (text.empty()) return;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1))
@@ -90,10 +96,7 @@ class Table {
   void read(const std::string& key, Enum& value) {
     const std::string text = one(key);
     if (text.empty() || boost::describe::enum_from_string(text.c_str(), value)) return;
-    Values words;
-    boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>(
-        [&](auto enumerator) { words.emplace_back(enumerator.name); });
-    fail(key, fmt::format("must be one of {}, not \"{}\"", fmt::join(words, ", "), text));
+    fail(key, fmt::format("must be one of {}, not \"{}\"", all_words<Enum>(), text));
   }
 
   // The first line of a file: secrets have no place in a file that many may read.
@@ -110,12 +113,31 @@ class Table {
 
   // What nobody has asked for is a mistake.
   void refuse_others() const {
-    for (const auto& [key, values] : table_)
-      if (!known_.contains(key))
-        fail(key, fmt::format("is not known; the keys are {}", fmt::join(known_, ", ")));
+    for (const auto& [key, value] : table_.values) {
+      if (known_.contains(key)) continue;
+      const std::string meant = nearest(key, Values(known_.begin(), known_.end()));
+      fail(key, meant.empty()
+                    ? fmt::format("is not known; the keys are {}", fmt::join(known_, ", "))
+                    : fmt::format("is not known; did you mean \"{}\"?", meant));
+    }
   }
 
  private:
+  const ConfigValue& value_of(const std::string& key) {
+    known_.insert(key);
+    static const ConfigValue kNone;
+    const auto found = table_.values.find(key);
+    return found == table_.values.end() ? kNone : found->second;
+  }
+
+  std::string one_of(const std::string& key, const Values& values) const {
+    if (values.size() > 1) fail(key, "takes one value");
+    return values.empty() ? std::string() : values.front();
+  }
+
+  // Numbers and switches in quotes are meant all the same.
+  std::string any(const std::string& key) { return one_of(key, value_of(key).texts); }
+
   const ConfigTable& table_;
   std::string name_;
   std::set<std::string> known_;
@@ -194,24 +216,32 @@ std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
                                    std::chrono::milliseconds hold) {
   Table table(from, number);
   ReceiverType type = ReceiverType::webhook;
-  if (!table.has("type")) table.fail("type", "is missing");
+  if (!table.has("type"))
+    table.fail("type", fmt::format("is missing; it is one of {}", all_words<ReceiverType>()));
   table.read("type", type);
   Receiver receiver = receiver_of(type);
   receiver.hold = hold;
   receiver.name = table.one("name");
-  if (receiver.name.empty()) table.fail("name", "is missing");
+  if (receiver.name.empty())
+    table.fail("name", "is missing; give it one, such as name = \"on-call\"");
   read_routes(table, receiver);
   read_ways(table, receiver);
   const Values urls = urls_of(table, receiver);
   table.refuse_others();
-  if (receiver.resend < std::chrono::milliseconds{100}) table.fail("resend", "is too short");
+  if (receiver.resend < std::chrono::milliseconds{100})
+    table.fail("resend", "must be a duration of 100ms or more");
   if (type == ReceiverType::pagerduty && receiver.routing_key.empty())
-    table.fail("routing_key_file", "is missing");
+    table.fail("routing_key_file", "is missing; name the file that holds the integration key");
   if (type == ReceiverType::command) {
-    if (receiver.command.empty()) table.fail("command", "is missing");
+    if (receiver.command.empty())
+      table.fail(
+          "command",
+          "is missing; give the program to run, such as command = [\"/usr/local/bin/page\"]");
     return {receiver};
   }
-  if (urls.empty()) table.fail("url", "is missing");
+  if (urls.empty())
+    table.fail("url",
+               "is missing; say where to send, such as url = \"https://hooks.example.com/x\"");
   if (urls.size() > 1 && type != ReceiverType::alertmanager)
     table.fail("urls", "are for the replicas of an Alertmanager");
   std::vector<Receiver> receivers;
@@ -246,20 +276,20 @@ void add_alert_options(CLI::App& command, AlertOptions& options) {
         ->group("Alerts");
   };
   add("--alertmanager", options.alertmanagers, check_url, "URL",
-      "Tell this Alertmanager of findings; name each replica");
+      "Send alerts to this Alertmanager; give each of its replicas");
   add("--webhook", options.webhooks, check_url, "URL",
-      "Send findings to this address, in the form of Alertmanager's webhooks");
+      "Send alerts to this address as JSON, in the form of Alertmanager's webhooks");
   add("--alert-hold", options.hold, check_hold, "TIME",
-      "Tell of a finding when it has stood for this long")
+      "Send an alert only when its finding has stood for this long; 0: at once")
       ->capture_default_str();
   add("--alert-keep", options.keep, check_hold, "TIME",
-      "Let an alert fire for this long after its finding was last seen; by default a minute longer "
-      "than --stall-after");
+      "Keep an alert firing for this long after its finding was last seen, so that one that comes "
+      "and goes is sent once; by default a minute longer than --stall-after");
   add(
       "--external-url", options.external_url,
       [](const std::string& text) { return text.empty() ? text : check_url(text); }, "URL",
-      "The address under which people reach this service, for links in alerts; by default where it "
-      "listens");
+      "The address under which people reach this service, for the links in alerts; by default the "
+      "one of --listen");
 }
 
 std::string external_url(const AlertOptions& options, const std::string& own) {
@@ -270,21 +300,27 @@ std::string external_url(const AlertOptions& options, const std::string& own) {
 
 std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& tables) {
   const std::chrono::milliseconds hold =
-      parse_duration(options.hold).value_or(std::chrono::milliseconds{0});
+      setting_duration(options.hold).value_or(std::chrono::milliseconds{0});
   std::vector<Receiver> receivers;
   receivers.reserve(options.alertmanagers.size() + options.webhooks.size());
   for (const std::string& url : options.alertmanagers)
     receivers.push_back(of_flag(ReceiverType::alertmanager, url, hold));
   for (const std::string& url : options.webhooks)
     receivers.push_back(of_flag(ReceiverType::webhook, url, hold));
-  for (std::size_t i = 0; i < tables.size(); ++i)
-    for (Receiver& receiver : receivers_of(tables[i], i + 1, hold))
-      receivers.push_back(std::move(receiver));
-  std::set<std::string_view> names;
+  std::set<std::string> names;
+  const auto twice = [&](const Receiver& receiver) -> std::string {
+    if (names.insert(receiver.name).second) return {};
+    return fmt::format("receiver \"{}\" is there twice; each needs a name of its own",
+                       receiver.name);
+  };
   for (const Receiver& receiver : receivers)
-    if (!names.insert(receiver.name).second)
-      throw std::runtime_error(fmt::format(
-          "receiver \"{}\" is there twice; each needs a name of its own", receiver.name));
+    if (const std::string wrong = twice(receiver); !wrong.empty()) throw std::runtime_error(wrong);
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    for (Receiver& receiver : receivers_of(tables[i], i + 1, hold)) {
+      if (const std::string wrong = twice(receiver); !wrong.empty())
+        throw refusal_at(tables[i].file, tables[i].line, wrong);
+      receivers.push_back(std::move(receiver));
+    }
   return receivers;
 }
 
@@ -292,8 +328,8 @@ std::string receivers_config(const ConfigTables& tables) {
   std::string text;
   for (const ConfigTable& table : tables) {
     text += "\n[[receiver]]\n";
-    for (const auto& [key, values] : table)
-      text += fmt::format("{} = {}\n", key, toml_value(values));
+    for (const auto& [key, value] : table.values)
+      text += fmt::format("{} = {}\n", key, toml_value(value.texts));
   }
   return text;
 }

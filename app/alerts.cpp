@@ -59,17 +59,18 @@ int test_receiver(const TestOptions& options) {
 }  // namespace
 
 void add_alerts_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("alerts", "Try the receivers of alerts");
+  CLI::App* command = app.add_subcommand("alerts", "Try out the receivers of alerts");
   command->require_subcommand(1);
   CLI::App* test = command->add_subcommand(
-      "test", "Send a sample alert to one receiver, and tell whether it took it");
+      "test", "Send a sample alert to one receiver, and tell whether it was accepted");
   auto options = std::make_shared<TestOptions>();
   test->add_option("RECEIVER", options->receiver,
-                   "The receiver's name in the file of --config, or the address that an option "
-                   "gives it")
+                   "The receiver's name in the file of --config, or the URL that is given with "
+                   "--alertmanager or --webhook")
       ->required()
       ->type_name("NAME");
-  test->add_option("--config", options->config, "The file that `faultline serve` has as --config")
+  test->add_option("--config", options->config,
+                   "The file that `faultline serve` is given as --config")
       ->type_name("FILE");
   add_alert_options(*test, options->alerts);
   test->callback([options, &exit_code] {

@@ -24,14 +24,12 @@ struct BackupOptions {
 
 void add_backup_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "backup", "Copy the database of a server into one file, also while it runs");
+      "backup", "Copy the database of a server into one file, while the server runs or not");
   auto options = std::make_shared<BackupOptions>();
-  command->add_option("--data", options->data, "The folder that the server has as --data")
+  command->add_option("--data", options->data, "The folder that the server was given as --data")
       ->type_name("DIR")
       ->capture_default_str();
-  command
-      ->add_option("FILE,--to", options->copy,
-                   "The copy to make, also after --to; there must be no such file yet")
+  command->add_option("FILE,--to", options->copy, "The file to write; it must not exist yet")
       ->required()
       ->type_name("FILE");
   command->callback([options, &exit_code] {
@@ -39,9 +37,9 @@ void add_backup_command(CLI::App& app, int& exit_code) {
       const BackupTold told =
           back_up(std::filesystem::path(options->data) / kDatabase, options->copy);
       fmt::print(stderr,
-                 "{}: {} jobs, {:.1f} MB; to restore it, stop the server and put it in an empty "
+                 "{}: {} jobs, {:.1f} MiB; to restore it, stop the server and put it in an empty "
                  "folder of --data as {}\n",
-                 options->copy, told.jobs, static_cast<double>(told.bytes) / 1e6, kDatabase);
+                 options->copy, told.jobs, static_cast<double>(told.bytes) / (1 << 20), kDatabase);
       exit_code = kExitGood;
     } catch (const std::exception& failure) {
       fmt::print(stderr, "faultline: {}\n", failure.what());

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 
@@ -36,6 +38,12 @@ std::string meant(const std::string& typed, const std::vector<std::string>& name
   return name.empty() ? "" : fmt::format("; did you mean {}?", name);
 }
 
+std::string name_one_of(const CommandHelp& command) {
+  std::vector<std::string> names;
+  for (const CommandHelp& below : command.commands) names.push_back(below.name);
+  return fmt::format("name a command: {}", fmt::join(names, ", "));
+}
+
 // What stands where nothing like it can.
 std::string refusal_of(const std::string& typed, const CommandHelp& command) {
   std::vector<std::string> names;
@@ -49,20 +57,55 @@ std::string refusal_of(const std::string& typed, const CommandHelp& command) {
   return fmt::format("there is no command \"{}\"{}", typed, meant(typed, names));
 }
 
+// The arguments that must be there and are not, by the names that the help has for them.
+std::string missing_of(const CLI::App& command) {
+  std::vector<std::string> missing;
+  for (const CLI::Option* option : command.get_options({}))
+    if (option->get_required() && option->count() == 0)
+      missing.push_back(option->get_positional() ? option->get_name(true)
+                                                 : "--" + option->get_single_name());
+  return fmt::format("{} {} required", fmt::join(missing, " and "),
+                     missing.size() == 1 ? "is" : "are");
+}
+
+// CLI11's words about a value, in ours: "--listen: 1 required ADDRESS:PORT missing",
+// "--listen: At Most 1 required but received 2", "Could not convert: --nodes = many".
+std::string refusal_of_value(const CLI::App& command, const std::string& what) {
+  const auto after = [&what](std::string_view words) {
+    const std::size_t at = what.find(words);
+    return at == std::string::npos ? std::string() : what.substr(at + words.size());
+  };
+  if (const std::string flag = after("Could not convert: "); !flag.empty()) {
+    const std::size_t end = std::min(flag.find(" = "), flag.size());
+    return fmt::format("{}: must be a number, not \"{}\"", flag.substr(0, end),
+                       flag.substr(std::min(end + 3, flag.size())));
+  }
+  const std::string flag = what.substr(0, what.find(':'));
+  const CLI::Option* option = command.get_option_no_throw(flag);
+  if (option == nullptr) return what;
+  if (!after("At Most 1 required").empty())
+    return fmt::format("{} is given more than once; give it once", flag);
+  if (what.find(" required ") != std::string::npos && what.ends_with(" missing"))
+    return fmt::format("{} needs a value: {} {}", flag, flag, option->get_type_name());
+  return what;
+}
+
 std::string refusal_of(const CLI::App& app, const CLI::Error& error) {
   const CommandHelp command = help_of(last_command(app));
   const std::vector<std::string> left = app.remaining(true);
   const bool lost = !left.empty() && (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
                                       !command.commands.empty());
-  std::string what = lost ? refusal_of(left.front(), command) : error.what();
-  if (!lost && !command.commands.empty()) what = "one of its commands is missing";
+  std::string what =
+      lost ? refusal_of(left.front(), command) : refusal_of_value(last_command(app), error.what());
+  if (!lost && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    what = command.commands.empty() ? missing_of(last_command(app)) : name_one_of(command);
   return fmt::format("{}: {}\n{} --help says more.\n", command.path, what, command.path);
 }
 
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
-  CLI::App app("Tells from the logs of a multi-GPU training job why it hangs, fails or crawls",
+  CLI::App app("Reads the logs of a multi-GPU training job and says why it hangs, fails or crawls",
                "faultline");
   // Zero is allowed for CLI11's sake: it would call an unknown command a missing one.
   app.require_subcommand(0, 1);
@@ -74,8 +117,8 @@ int run_command_line(int argc, char** argv) {
   for (const auto add : kCommands) add(app, exit_code);
   // After the commands, which would take it over.
   app.footer(
-      "Exits 0 when it did what it was asked to do, and 2 when it could not; diagnose and rules "
-      "check tell more.\nfaultline COMMAND --help tells all about a command.");
+      "faultline COMMAND --help tells all about a command.\n"
+      "Exit status: 0 done, 2 could not. diagnose and rules check have more; see their --help.");
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) fmt::print(stderr, "{}", app.help());

@@ -1,38 +1,34 @@
 #include "app/config_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
-#include <stdexcept>
-#include <vector>
+#include <array>
 
-#include "rules/answer/shown_text.h"
+#include "app/manual/command_help.h"
 
 namespace faultline {
 namespace {
 
-// One line, whatever it quotes of the file.
-std::runtime_error refusal(const std::string& why) {
-  return std::runtime_error(shown(why, SIZE_MAX));
-}
+constexpr std::string_view kReceiver = "receiver";
 
-// Flags that are about the command line itself.
+// Not flags that are about the command line itself.
 bool is_setting(const CLI::Option& option) {
-  const std::string& name = option.get_single_name();
-  return name != "help" && name != "config" && name != "print-config";
+  constexpr std::array<std::string_view, 4> kOthers{"help", "config", "print-config",
+                                                    "check-config"};
+  return std::ranges::find(kOthers, option.get_single_name()) == kOthers.end();
 }
 
-std::string known_keys(const CLI::App& command) {
-  std::string known;
+std::vector<std::string> known_keys(const CLI::App& command) {
+  std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options({}))
-    if (is_setting(*option))
-      known += fmt::format("{}{}", known.empty() ? "" : ", ", option->get_single_name());
+    if (is_setting(*option)) known.push_back(option->get_single_name());
   return known;
 }
 
-// No setting needs any, and config_of() could not write it.
+// No setting needs any.
 bool holds_control_characters(const std::string& value) {
   return std::ranges::any_of(
       value, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -45,69 +41,90 @@ std::string reason_of(const CLI::Error& error, const std::string& name) {
   return what.starts_with(prefix) ? what.substr(prefix.size()) : what;
 }
 
-std::vector<CLI::ConfigItem> items_of(const std::filesystem::path& file) {
-  std::ifstream in(file);
-  if (!in) throw refusal(fmt::format("{}: cannot be read", file.string()));
+bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+bool is_list(const CLI::Option& option) { return option.get_items_expected_max() > 1; }
+
+bool takes_numbers(const CLI::Option& option) {
+  constexpr std::array<std::string_view, 3> kNumeric{"N", "SIZE", "TIME"};
+  return std::ranges::find(kNumeric, option.get_type_name()) != kNumeric.end();
+}
+
+// What is wrong with the value as TOML; what it says is the option's to judge.
+std::string wrong_form(const CLI::Option& option, const ConfigValue& value) {
+  if (value.is_list && !is_list(option)) return "takes one value; take off the brackets";
+  if (is_flag(option))
+    return value.kind == ConfigKind::boolean ? "" : "must be true or false, without quotes";
+  if (value.texts.empty()) return "";
+  if (value.kind == ConfigKind::boolean ||
+      (value.kind == ConfigKind::number && !takes_numbers(option)))
+    return fmt::format("must be a text in quotes: {} = {}", option.get_single_name(),
+                       toml_text(value.texts.front()));
+  if (std::ranges::any_of(value.texts, holds_control_characters))
+    return "it holds a control character; remove it";
+  return "";
+}
+
+std::string unknown_key(const CLI::App& command, const std::string& key) {
+  if (const CLI::Option* option = command.get_option_no_throw("--" + key); option != nullptr)
+    return fmt::format("\"{}\" is no setting; give it on the command line", key);
+  const std::vector<std::string> known = known_keys(command);
+  const std::string meant = nearest(key, known);
+  return meant.empty()
+             ? fmt::format("unknown key \"{}\"; the keys are {}", key, fmt::join(known, ", "))
+             : fmt::format("unknown key \"{}\"; did you mean \"{}\"?", key, meant);
+}
+
+std::string unknown_table(const std::string& name) {
+  const std::string meant = nearest(name, {std::string(kReceiver)});
+  return meant.empty() ? fmt::format(
+                             "unknown table \"{}\"; settings stand in no table, and the only "
+                             "tables are [[{}]]",
+                             name, kReceiver)
+                       : fmt::format("unknown table \"{}\"; did you mean [[{}]]?", name, kReceiver);
+}
+
+void apply(CLI::App& command, const std::string& file, const std::string& key,
+           const ConfigValue& value) {
+  CLI::Option* option = command.get_option_no_throw("--" + key);
+  if (option == nullptr || !is_setting(*option))
+    throw refusal_at(file, value.line, unknown_key(command, key));
+  const auto refuse = [&](const std::string& why) {
+    return refusal_at(file, value.line, fmt::format("bad value for \"{}\": {}", key, why));
+  };
+  if (const std::string wrong = wrong_form(*option, value); !wrong.empty()) throw refuse(wrong);
+  if (option->count() > 0 || value.texts.empty()) return;  // given already; an empty list
   try {
-    return CLI::ConfigTOML().from_config(in);
+    option->add_result(value.texts);
+    option->run_callback();
   } catch (const CLI::Error& error) {
-    throw refusal(fmt::format("{}: not valid TOML: {}", file.string(), error.what()));
+    throw refuse(reason_of(error, key));
   }
 }
 
-std::string toml_string(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
+// As they stand in the file, so that the first mistake is told of first.
+std::vector<std::pair<std::string, ConfigValue>> by_line(const ConfigTable& table) {
+  std::vector<std::pair<std::string, ConfigValue>> rows(table.values.begin(), table.values.end());
+  std::ranges::stable_sort(rows, {}, [](const auto& row) { return row.second.line; });
+  return rows;
 }
 
 }  // namespace
 
 std::string toml_value(const std::vector<std::string>& values) {
-  if (values.size() == 1) return toml_string(values.front());
+  if (values.size() == 1) return toml_text(values.front());
   std::string list;
-  for (const std::string& value : values) list += (list.empty() ? "" : ", ") + toml_string(value);
+  for (const std::string& value : values) list += (list.empty() ? "" : ", ") + toml_text(value);
   return "[" + list + "]";
 }
 
 ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& file) {
-  std::vector<std::string> seen;
-  ConfigTables tables;
-  for (const CLI::ConfigItem& item : items_of(file)) {
-    const bool of_receiver = item.parents == std::vector<std::string>{"receiver"};
-    if (item.name == "++" || item.name == "--") {
-      // how CLI11 marks where a table begins, ends
-      if (of_receiver && item.name == "++") tables.emplace_back();
-      continue;
-    }
-    const std::string key = item.fullname();
-    if (of_receiver && !tables.empty()) {
-      if (!tables.back().try_emplace(item.name, item.inputs).second)
-        throw refusal(fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
-      continue;
-    }
-    CLI::Option* option = item.parents.empty() ? command.get_option_no_throw("--" + key) : nullptr;
-    if (option == nullptr || !is_setting(*option))
-      throw refusal(fmt::format("{}: unknown key \"{}\"; the keys are {}", file.string(), key,
-                                known_keys(command)));
-    if (std::find(seen.begin(), seen.end(), key) != seen.end())
-      throw refusal(fmt::format("{}: \"{}\" is set twice; keep one", file.string(), key));
-    seen.push_back(key);
-    if (std::ranges::any_of(item.inputs, holds_control_characters))
-      throw refusal(fmt::format("{}: bad value for \"{}\": it holds a control character; remove it",
-                                file.string(), key));
-    if (option->count() > 0 || item.inputs.empty()) continue;  // given already; an empty list
-    try {
-      option->add_result(item.inputs);
-      option->run_callback();
-    } catch (const CLI::Error& error) {
-      throw refusal(
-          fmt::format("{}: bad value for \"{}\": {}", file.string(), key, reason_of(error, key)));
-    }
-  }
+  ConfigTables tables = read_toml(file);
+  const ConfigTable own = tables.front();
+  tables.erase(tables.begin());
+  for (const auto& [key, value] : by_line(own)) apply(command, own.file, key, value);
+  for (const ConfigTable& table : tables)
+    if (table.name != kReceiver)
+      throw refusal_at(table.file, table.line, unknown_table(table.name));
   return tables;
 }
 
@@ -115,17 +132,16 @@ std::string config_of(const CLI::App& command) {
   std::string text;
   for (const CLI::Option* option : command.get_options({})) {
     if (!is_setting(*option)) continue;
-    const bool flag = option->get_items_expected_max() == 0;
     const std::vector<std::string>& given = option->results();
-    if (option->get_items_expected_max() > 1) {
+    if (is_list(*option)) {
       text += fmt::format("{} = {}\n", option->get_single_name(),
                           given.empty() ? "[]" : toml_value(given));
       continue;
     }
     const std::string value = given.empty() ? option->get_default_str() : given.back();
-    text += fmt::format(
-        "{} = {}\n", option->get_single_name(),
-        flag ? (given.empty() || value == "false" ? "false" : "true") : toml_string(value));
+    text += fmt::format("{} = {}\n", option->get_single_name(),
+                        is_flag(*option) ? (given.empty() || value == "false" ? "false" : "true")
+                                         : toml_text(value));
   }
   return text;
 }

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
+
+#include "app/toml_file.h"
 
 namespace CLI {
 class App;
@@ -13,18 +14,17 @@ class App;
 
 namespace faultline {
 
-// A [[receiver]] table: its keys and their values, as they stand there.
-using ConfigTable = std::map<std::string, std::vector<std::string>>;
 using ConfigTables = std::vector<ConfigTable>;
 
 // Applies the file to the options of `command` that were not given. Throws std::runtime_error with
-// one line that names the file, the key and the mend.
+// one line that names the file, the line, the key and the mend.
 // Returns its [[receiver]] tables.
 ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& file);
 
 // The settings in force, as such a file.
 std::string config_of(const CLI::App& command);
 
+// As a value of such a file: a text, or a list of texts.
 std::string toml_value(const std::vector<std::string>& values);
 
 }  // namespace faultline

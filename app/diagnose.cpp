@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "app/asked_by_catalog.h"
+#include "app/colours.h"
 #include "app/commands.h"
 #include "app/input_reader.h"
 #include "app/input_walker.h"
@@ -114,8 +115,9 @@ std::string written(const JobState& job, const Diagnosis& diagnosis,
   }
   if (options.format == "markdown") return to_markdown(diagnosis);
   if (options.format == "html") return to_html(diagnosis, ranks_of(job, diagnosis));
-  return to_text(diagnosis, options.verbose) +
-         (options.explain ? to_text(diagnosis.explanation) : "");
+  std::string text = to_text(diagnosis, options.verbose);
+  if (wants_colours(options.color, stdout)) text = coloured(text, diagnosis);
+  return text + (options.explain ? to_text(diagnosis.explanation) : "");
 }
 
 void print(std::string text) {
@@ -177,18 +179,22 @@ int run_diagnose(const DiagnoseOptions& options) {
 }
 
 void add_diagnose_command(CLI::App& app, int& exit_code) {
-  CLI::App* command =
-      app.add_subcommand("diagnose", "Read log files once and tell what is wrong with their job");
+  CLI::App* command = app.add_subcommand(
+      "diagnose",
+      "Read the log files of one job, and say what is wrong with it: which rank, host "
+      "or GPU, and why");
   const auto options = std::make_shared<DiagnoseOptions>();
   command
       ->add_option("PATH", options->paths,
-                   "Files, folders, archives, or - for stdin; compressed ones are read as they are")
+                   "Log files, folders, archives, compressed or not, or - for stdin")
       ->required()
       ->type_name("PATH");
-  command->add_option("--job", options->job, "What to call the job in the answer")
+  command->add_option("--job", options->job, "The job's name in the answer")
       ->type_name("NAME")
       ->capture_default_str();
-  command->add_option("--host", options->host, "The host of lines that do not name theirs")
+  command
+      ->add_option("--host", options->host,
+                   "The host of lines that carry none (plain dmesg, for example)")
       ->type_name("NAME");
   command
       ->add_option_function<std::string>(
@@ -201,29 +207,36 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
                                              "seconds since 1970 as btime in /proc/stat has them",
                                              text));
           },
-          "When the host booted, for kernel lines that are stamped with seconds since then")
+          "When the host booted: gives a time to kernel lines that are stamped with seconds since "
+          "then")
       ->type_name("TIME");
-  choose(command->add_option("--format", options->format, "The form of the answer"),
+  choose(command->add_option("--format", options->format, "How to print the answer"),
          {"text", "json", "markdown", "html"})
+      ->capture_default_str();
+  choose(
+      command->add_option("--color", options->color,
+                          "When to colour the text; auto: on a terminal, unless NO_COLOR is set"),
+      {"auto", "always", "never"})
       ->capture_default_str();
   command->add_flag(
       "--verbose", options->verbose,
-      "In text, tell also which checks passed, what is not known, and all lines and steps");
+      "Print all of it: every line of evidence, every step, the checks that passed and what is not "
+      "known (text only; JSON always has all)");
   command->add_flag("--explain", options->explain,
-                    "In text and JSON, tell also how the answer came about");
+                    "Add how the answer came about: which rules found what, and how sure each is "
+                    "(text and JSON)");
   command->add_flag("--keep-secrets", options->keep_secrets,
-                    "Show the passwords, tokens and keys that stand in the logs; otherwise they "
-                    "are replaced by stars");
+                    "Show the passwords, tokens and keys that stand in the logs; without it their "
+                    "letters are stars");
   command
       ->add_option(
           "--rules", options->rules,
-          "A folder of your own signatures, and of files that replace those of the built-in "
-          "catalog by name")
+          "A folder of your own signatures, and of files that replace built-in ones of the same "
+          "name")
       ->type_name("DIR");
   command->footer(
-      "Exits 0 when nothing wrong was found, 1 when it found a fault, 2 when it could not look, "
-      "and "
-      "3 when what was read does not decide.");
+      "Exit status: 0 nothing wrong was found, 1 a fault was found, 2 it could not look, 3 the "
+      "logs are not enough to tell.");
   command->callback([options, &exit_code] { exit_code = run_diagnose(*options); });
 }
 

@@ -15,6 +15,7 @@ struct DiagnoseOptions {
   std::string host;                    // of lines that name none
   std::optional<Timestamp> boot_time;  // of the host of kernel lines stamped with its uptime
   std::string format = "text";         // text, json, markdown or html
+  std::string color = "auto";          // auto, always or never; of text alone
   bool verbose = false;
   bool explain = false;
   bool keep_secrets = false;

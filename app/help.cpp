@@ -107,7 +107,7 @@ void add_help_commands(CLI::App& app, int& exit_code) {
         return page_of(named(root, options->command), root);
       },
       exit_code);
-  man->add_option("COMMAND", options->command, "The command that it is about");
+  man->add_option("COMMAND", options->command, "The command that the page is about");
   man->add_option(
       "--into", options->into,
       "Write all pages, and the completions of all shells, into this folder, as they lie "

@@ -81,18 +81,22 @@ bool reanalyze_jobs(const ReanalyzeOptions& options) {
 
 void add_reanalyze_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "reanalyze", "Read the kept lines of jobs again, with the rules of this version");
+      "reanalyze", "Read stored log lines again, with the signatures of this version");
   auto options = std::make_shared<ReanalyzeOptions>();
-  command->add_option("--data", options->data, "The folder that the server has as --data")
+  command->add_option("--data", options->data, "The folder that the server was given as --data")
       ->type_name("DIR")
       ->capture_default_str();
-  command->add_option("--job", options->job, "Only this job")->type_name("NAME");
+  command->add_option("--job", options->job, "Read only this job; by default all")
+      ->type_name("NAME");
   command
-      ->add_option("--rules", options->rules,
-                   "A folder of your own signatures, as `serve` has it; the server needs it, too")
+      ->add_option(
+          "--rules", options->rules,
+          "A folder of your own signatures; start the server with the same one afterwards, "
+          "or it does not know them")
       ->type_name("DIR");
   command->footer(
-      "The server must not run. One that runs reads a job again when it is asked to:\n"
+      "New signatures find in old logs what was not known when these came. Stop the server first.\n"
+      "One that runs reads a job again when it is asked to:\n"
       "  curl -X POST http://localhost:8686/api/v1/jobs/NAME/reanalyze");
   command->callback([options, &exit_code] {
     try {

@@ -91,6 +91,11 @@ int list(const RulesOptions& options) {
     fmt::print("{}\n", pretty(all));
     return 0;
   }
+  if (options.format == "names") {
+    for (const MessageSignature& signature : catalog.signatures->all())
+      fmt::print("{}\n", signature.id);
+    return 0;
+  }
   std::size_t id = 0;
   std::size_t cause = 0;
   for (const MessageSignature& signature : catalog.signatures->all()) {
@@ -140,10 +145,13 @@ void run(CLI::App& command, const std::shared_ptr<RulesOptions>& options, Deed d
   });
 }
 
-void add_reading_options(CLI::App& command, RulesOptions& options) {
-  command.add_option("--rules", options.rules, "A folder of your own signatures, to show as well")
+void add_reading_options(CLI::App& command, RulesOptions& options,
+                         const std::vector<std::string>& formats) {
+  command
+      .add_option("--rules", options.rules,
+                  "A folder of your own signatures, shown with the built-in ones")
       ->type_name("DIR");
-  choose(command.add_option("--format", options.format, "The form of the answer"), {"text", "json"})
+  choose(command.add_option("--format", options.format, "How to print it"), formats)
       ->capture_default_str();
 }
 
@@ -151,30 +159,32 @@ void add_reading_options(CLI::App& command, RulesOptions& options) {
 
 void add_rules_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "rules", "List the signatures that lines are known by, and check your own");
+      "rules",
+      "List and show the signatures by which log lines are recognised, and check your own");
   command->require_subcommand(1);
   auto options = std::make_shared<RulesOptions>();
 
   CLI::App* lists = command->add_subcommand("list", "List all signatures, one a line");
-  add_reading_options(*lists, *options);
+  add_reading_options(*lists, *options, {"text", "json", "names"});
   run(*lists, options, list, exit_code);
 
-  CLI::App* shows = command->add_subcommand("show", "Tell all about one signature");
+  CLI::App* shows = command->add_subcommand(
+      "show", "Show all of one signature: its pattern, what it means and what to do");
   shows->add_option("ID", options->id, "The id of the signature, such as nccl.shm.full")
       ->required()
       ->type_name("ID");
-  add_reading_options(*shows, *options);
+  add_reading_options(*shows, *options, {"text", "json"});
   run(*shows, options, show, exit_code);
 
   CLI::App* checks = command->add_subcommand(
-      "check", "Check files of your own, and name every mistake with its line");
+      "check", "Check files of your own, and print every mistake with its line");
   checks
       ->add_option("FILE", options->files,
-                   "Files of signatures, or files that replace those of the catalog by name")
+                   "Files of signatures, or files that replace built-in ones of the same name")
       ->required()
       ->type_name("FILE");
   checks->footer(
-      "Exits 0 when the files are good, 1 when one has a mistake, and 2 when it could not look.");
+      "Exit status: 0 the files are good, 1 one has a mistake, 2 the check could not run.");
   run(*checks, options, check, exit_code);
 }
 

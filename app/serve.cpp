@@ -21,12 +21,15 @@
 #include "app/alert_options.h"
 #include "app/commands.h"
 #include "app/config_file.h"
+#include "app/data_folder.h"
+#include "app/durations.h"
+#include "app/manual/command_help.h"
+#include "app/sizes.h"
 #include "http/access.h"
 #include "http/audit.h"
 #include "http/query.h"
 #include "http/server.h"
 #include "http/tls.h"
-#include "model/duration.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/retention.h"
 
@@ -70,13 +73,6 @@ struct ListenAddress {
   unsigned short port = 0;
 };
 
-// At least a second.
-std::optional<std::chrono::seconds> duration_of(const std::string& text) {
-  const auto duration = parse_duration(text);
-  if (!duration || *duration < std::chrono::seconds{1}) return std::nullopt;
-  return std::chrono::duration_cast<std::chrono::seconds>(*duration);
-}
-
 // 127.0.0.1:8686, [::1]:8686, localhost:8686
 std::optional<ListenAddress> listen_address(const std::string& text) {
   const std::size_t colon = text.rfind(':');
@@ -97,35 +93,16 @@ std::string check_listen(const std::string& text) {
   return listen_address(text) ? "" : "must be ADDRESS:PORT, such as 127.0.0.1:8686 or [::1]:8686";
 }
 
-std::string check_duration(const std::string& text) {
-  return duration_of(text) ? "" : "must be a duration such as 90s, 5m or 1h";
+std::chrono::seconds seconds_of(const std::string& text) {
+  return std::chrono::ceil<std::chrono::seconds>(*setting_duration(text));
 }
 
-// None is a choice as well.
-std::string check_patience(const std::string& text) {
-  return parse_duration(text) ? "" : "must be a duration such as 0s, 90s or 5m";
-}
+// Whoever left a unit out would lose jobs, not save room.
+constexpr std::chrono::hours kLeastToKeep{1};
+constexpr std::string_view kLeastToStore = "1MB";
+constexpr std::string_view kLeastOfLines = "64KB";
 
-std::chrono::seconds patience_of(const std::string& text) {
-  return std::chrono::ceil<std::chrono::seconds>(*parse_duration(text));
-}
-
-// 0, 64KB, 128MB, 2GB
-std::optional<std::uint64_t> size_of(const std::string& text) {
-  std::uint64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, bad] = std::from_chars(text.data(), end, number);
-  if (bad != std::errc{} || number > (std::uint64_t{1} << 32U)) return std::nullopt;
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-  constexpr std::string_view kUnits[] = {"", "KB", "MB", "GB"};
-  for (std::size_t i = 0; i < std::size(kUnits); ++i)
-    if (unit == kUnits[i]) return number << 10U * i;
-  return std::nullopt;
-}
-
-std::string check_size(const std::string& text) {
-  return size_of(text) ? "" : "must be a size such as 0, 64KB, 128MB or 2GB";
-}
+std::string check_size(const std::string& text) { return wrong_size(text, "0", ""); }
 
 std::string check_job(const std::string& text) {
   const Result<void> good = check_name("the job's name", text);
@@ -133,21 +110,25 @@ std::string check_job(const std::string& text) {
 }
 
 void add_times(CLI::App& command, ServeOptions& options) {
-  const auto add = [&](const char* name, std::string& value, auto check, const char* about) {
+  const auto add = [&](const char* name, std::string& value, const DurationLimits& limits,
+                       const char* about) {
     command.add_option(name, value, about)
-        ->check(CLI::Validator(check, ""))
+        ->check(CLI::Validator(
+            [limits](const std::string& text) { return wrong_duration(text, limits); }, ""))
         ->type_name("TIME")
         ->group("How long it waits")
         ->capture_default_str();
   };
-  add("--stall-after", options.stall_after, check_patience,
-      "Judge a job when its logs have said nothing new for this long; 0s: at once");
-  add("--resolve-after", options.resolve_after, check_duration,
-      "Take a job for ended, and its findings for over, when nothing has come for this long");
-  add("--rest-after", options.rest_after, check_patience,
-      "Take a job out of memory when nobody has sent to it or asked for it for this long; it stays "
-      "on the disk and comes back when asked for");
-  add("--body-idle-timeout", options.body_idle_timeout, check_duration,
+  constexpr DurationLimits kSomeTime{.least = std::chrono::seconds{1}};
+  add("--stall-after", options.stall_after, {.zero = "at once"},
+      "Wait this long after the last new line of a job's logs before naming a culprit; 0: do not "
+      "wait");
+  add("--resolve-after", options.resolve_after, kSomeTime,
+      "Treat a job as ended, and resolve its findings, when nothing has come for this long");
+  add("--rest-after", options.rest_after, {.zero = "at once"},
+      "Unload a job from memory when nobody has sent to it or asked for it for this long; it stays "
+      "on the disk and is loaded when it is asked for");
+  add("--body-idle-timeout", options.body_idle_timeout, kSomeTime,
       "End an upload that sends nothing for this long");
 }
 
@@ -160,18 +141,26 @@ void add_keeping(CLI::App& command, ServeOptions& options) {
         ->group("What it keeps")
         ->capture_default_str();
   };
-  add("--keep-jobs", options.keep_jobs, check_patience, "TIME",
-      "Forget a job when nothing has come for this long; what was found in it stays; 0s: never");
-  add("--keep-findings", options.keep_findings, check_patience, "TIME",
-      "Forget findings this long after they ended; 0s: never");
-  add("--keep-at-most", options.keep_at_most, check_size, "SIZE",
-      "Forget the oldest jobs while more than this is stored, but none of which something came "
-      "within the last hour; 0: no limit");
-  add("--keep-lines", options.keep_lines, check_size, "SIZE",
-      "Keep the lines of a job but its calls, the latest up to so much once compressed, to show "
-      "what stands around evidence and to read them again with newer rules; 0: none");
+  const auto check_age = [](const std::string& text) {
+    return wrong_duration(text, {.least = kLeastToKeep, .zero = "for ever"});
+  };
+  add("--keep-jobs", options.keep_jobs, check_age, "TIME",
+      "Delete a job when nothing has come for this long; what was found in it stays; 0: never");
+  add("--keep-findings", options.keep_findings, check_age, "TIME",
+      "Delete findings this long after they ended; 0: never");
+  add(
+      "--keep-at-most", options.keep_at_most,
+      [](const std::string& text) { return wrong_size(text, kLeastToStore, "no limit"); }, "SIZE",
+      "Delete the oldest jobs while the database is larger than this; jobs that received logs "
+      "within the last hour stay; 0: no limit");
+  add(
+      "--keep-lines", options.keep_lines,
+      [](const std::string& text) { return wrong_size(text, kLeastOfLines, "none"); }, "SIZE",
+      "Keep the lines of each job's logs (not NCCL's lines of calls), the newest up to this size "
+      "once compressed: to show what stands around evidence, and for `reanalyze`; 0: none");
   add("--shorten-after", options.shorten_after, check_size, "SIZE",
-      "Store what a job's calls came to in place of the calls, when these take so much");
+      "When the stored NCCL calls of a job take more than this, keep a summary of where each rank "
+      "stands in their place; no answer changes");
 }
 
 void add_access_options(CLI::App& command, ServeOptions& options) {
@@ -179,27 +168,26 @@ void add_access_options(CLI::App& command, ServeOptions& options) {
     command.add_option(name, value, about)->type_name("FILE")->group("Who may ask");
   };
   add("--tokens", options.tokens,
-      "Ask every request but /healthz, /readyz and the page's own files for a token of this file, "
-      "which `faultline token` writes; SIGHUP reads it again");
+      "Require a token of this file for every request but /healthz, /readyz and the page's own "
+      "files; `faultline token` writes its lines; SIGHUP reads it again");
   add("--tls-cert", options.tls.certificate,
       "Speak TLS only, with the certificate of this PEM file and those that issued it; SIGHUP "
-      "reads "
-      "it again");
+      "reads it again");
   add("--tls-key", options.tls.key, "The PEM file of the certificate's private key");
   add("--tls-client-ca", options.tls.client_ca,
-      "Ask clients for a certificate that an authority of this PEM file issued; who shows no token "
-      "has the one of --tokens that names it");
+      "Require a client certificate that an authority of this PEM file issued; a client that sends "
+      "no token has the rights of the line of --tokens that names its certificate");
   command
       .add_option("--allow-host", options.allowed_hosts,
-                  "Answer requests for this name, too, besides localhost and addresses; with "
-                  "--insecure on an open address any name is allowed unless one is given")
+                  "Also accept requests for this name (their Host header); localhost and IP "
+                  "addresses are always accepted, and with --insecure on an open address any name "
+                  "while none is given here")
       ->type_name("NAME")
       ->group("Who may ask");
   command
-      .add_flag(
-          "--insecure", options.insecure,
-          "Listen on an address that others can reach although nobody is asked for a token or "
-          "a certificate, or although nothing is encrypted")
+      .add_flag("--insecure", options.insecure,
+                "Allow --listen on an address that others can reach without --tokens, or without "
+                "TLS")
       ->group("Who may ask");
 }
 
@@ -210,23 +198,23 @@ void add_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command
       .add_option("--data", options.data,
-                  "The folder of the database; it is made if it is not there")
+                  "The folder of the database; it is made, with those above it, if it is not there")
       ->type_name("DIR")
       ->take_last()
       ->capture_default_str();
-  command.add_option("--job", options.job, "The job of uploads that name none")
+  command
+      .add_option("--job", options.job, "The job of uploads that have no ?job= in their address")
       ->check(CLI::Validator(check_job, ""))
       ->type_name("NAME");
   command
-      .add_option(
-          "--rules", options.rules,
-          "A folder of your own signatures, and of files that replace those of the built-in "
-          "catalog by name; SIGHUP reads it again")
+      .add_option("--rules", options.rules,
+                  "A folder of your own signatures, and of files that replace built-in ones of the "
+                  "same name; SIGHUP reads it again")
       ->type_name("DIR");
   command
       .add_option("--max-connections", options.max_connections,
-                  "How many connections may be open; further ones are answered 503")
-      ->check(CLI::Range(1, 1'000'000).description(""))
+                  "Refuse more open connections than this, with 503")
+      ->check(whole_number(1, 1'000'000))
       ->type_name("N")
       ->capture_default_str();
   command
@@ -237,8 +225,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
       ->capture_default_str();
   command.add_flag(
       "--keep-secrets", options.keep_secrets,
-      "Keep and show the passwords, tokens and keys that stand in logs; otherwise they "
-      "are replaced by stars before anything is kept");
+      "Keep and show the passwords, tokens and keys that stand in logs; without it each of their "
+      "letters becomes a star before anything is stored");
   command
       .add_option("--config", options.config,
                   "A TOML file of settings; its keys are the names of these options, and an option "
@@ -247,7 +235,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
       ->take_last();  // the unit's, and one in FAULTLINE_OPTIONS
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
   command.add_flag("--check-config", options.check_config,
-                   "Check the settings and every file that they name, and end");
+                   "Check the settings, the files that they name and the folder of --data, and "
+                   "end; a server that runs is not touched");
   add_times(command, options);
   add_keeping(command, options);
   add_alert_options(command, options.alerts);
@@ -331,8 +320,8 @@ AlertRouting routing_of(const ServeOptions& options, std::vector<Receiver> recei
   const std::string& keep = options.alerts.keep;
   return {.route = [receivers = std::move(receivers)](
                        const AlertSubject& subject) { return route(receivers, subject); },
-          .keep = keep.empty() ? patience_of(options.stall_after) + kKeepLonger
-                               : *parse_duration(keep)};
+          .keep = keep.empty() ? seconds_of(options.stall_after) + kKeepLonger
+                               : *setting_duration(keep)};
 }
 
 // Where only this machine reaches the server, whoever comes under another name was sent by a page.
@@ -367,8 +356,10 @@ void keep_large_blocks_off_the_heaps() {
   mallopt(M_MMAP_THRESHOLD, kLarge);
 }
 
-// All that a start would refuse, but for the data, which a server that runs may hold.
+// All that a start would refuse, but for what a server that runs may hold: the port, the database.
 void check_config(const ServeOptions& options) {
+  if (const std::string wrong = wrong_data_folder(options.data); !wrong.empty())
+    throw std::runtime_error(fmt::format("data {}: {}", options.data, wrong));
   refuse_open_address(options, *listen_address(options.listen));
   if (!options.tokens.empty()) Access{options.tokens, !options.tls.client_ca.empty()};
   keys_of(options);
@@ -398,20 +389,20 @@ void serve(const ServeOptions& options) {
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
-  store.set_least_room(*size_of(options.min_free));
+  store.set_least_room(*setting_size(options.min_free));
   Metrics metrics;
   if (tls) metrics.set_certificate_expiry(expiry_of(*tls));
-  const LiveSettings live{.stall_after = patience_of(options.stall_after),
-                          .resolve_after = *duration_of(options.resolve_after),
-                          .rest_after = patience_of(options.rest_after),
-                          .shorten_after = *size_of(options.shorten_after),
-                          .keeps_lines = *size_of(options.keep_lines) > 0};
+  const LiveSettings live{.stall_after = seconds_of(options.stall_after),
+                          .resolve_after = seconds_of(options.resolve_after),
+                          .rest_after = seconds_of(options.rest_after),
+                          .shorten_after = *setting_size(options.shorten_after),
+                          .keeps_lines = *setting_size(options.keep_lines) > 0};
   LiveJobs jobs(store, catalog, metrics, live);
   Retention retention(store, jobs, metrics,
-                      {.jobs = patience_of(options.keep_jobs),
-                       .findings = patience_of(options.keep_findings),
-                       .bytes = *size_of(options.keep_at_most),
-                       .lines = *size_of(options.keep_lines)});
+                      {.jobs = seconds_of(options.keep_jobs),
+                       .findings = seconds_of(options.keep_findings),
+                       .bytes = *setting_size(options.keep_at_most),
+                       .lines = *setting_size(options.keep_lines)});
   store.set_routing(routing_of(options, receivers));
   AlertDelivery alerts(store, {.receivers = std::move(receivers), .clock = utc_now});
   ChangeSignal changes;
@@ -430,7 +421,7 @@ void serve(const ServeOptions& options) {
                  .port = listen.port,
                  .max_connections = options.max_connections,
                  .tls = tls.get(),
-                 .session = {.body_idle_limit = *duration_of(options.body_idle_timeout),
+                 .session = {.body_idle_limit = seconds_of(options.body_idle_timeout),
                              .host_names = host_names(options, listen),
                              .access = access.get(),
                              .audit = &audit},
@@ -461,8 +452,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<ServeOptions>();
   add_options(*command, *options);
   command->footer(
-      "Exits 0 when SIGTERM or SIGINT ended it, and 2 when it could not start or its settings are "
-      "wrong.");
+      "TIME is a number with a unit: 500ms, 90s, 5m, 1h, 7d. SIZE is a number of bytes, or one "
+      "with KB, MB, GB or TB, in steps of 1024.\n"
+      "Exit status: 0 SIGTERM or SIGINT ended it, 2 it could not start or a setting is wrong.");
   command->callback([command, options, &exit_code] {
     try {
       if (!options->config.empty())

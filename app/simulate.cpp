@@ -35,8 +35,12 @@ int fail(std::string_view message) {
   return kExitError;
 }
 
-void print_list(bool json) {
-  if (json) {
+void print_list(std::string_view format) {
+  if (format == "names") {
+    for (const simulation::Scenario& it : simulation::scenarios()) fmt::print("{}\n", it.name);
+    return;
+  }
+  if (format == "json") {
     boost::json::array all;
     for (const simulation::Scenario& it : simulation::scenarios())
       all.push_back({{"scenario", it.name}, {"class", it.cause}, {"about", it.about}});
@@ -71,7 +75,7 @@ void print_list(bool json) {
 
 int run_simulate(const Arguments& arguments) {
   if (arguments.list) {
-    print_list(arguments.format == "json");
+    print_list(arguments.format);
     return 0;
   }
   simulation::Options wanted = arguments.options;
@@ -101,7 +105,7 @@ int run_simulate(const Arguments& arguments) {
 
 void add_simulate_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
-      "simulate", "Write the logs of a made-up job with one fault, to try things with");
+      "simulate", "Write the logs of a made-up job with one known fault, to try things out with");
   const auto arguments = std::make_shared<Arguments>();
   simulation::Options& options = arguments->options;
   const char* group = "Options";
@@ -114,69 +118,76 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
   };
   const std::vector<std::string> twins{"usual", "old", "bystander", "benign"};
 
-  text("--scenario", options.scenario, "NAME", "What goes wrong; --list names the scenarios");
-  text("--out", arguments->out, "DIR", "The folder to write the logs to");
-  flag("--force", arguments->force, "Write to --out although it is not empty");
+  text("--scenario", options.scenario, "SCENARIO", "What goes wrong; --list names the scenarios");
+  text("--out", arguments->out, "DIR",
+       "The folder to write to: DIR/logs, and DIR/truth.json, which says what is wrong with them");
+  flag("--force", arguments->force, "Write even if the folder of --out is not empty");
   flag("--list", arguments->list, "List the scenarios, versions and wrappers, and end");
-  choose(text("--format", arguments->format, "", "The form of the list"), {"text", "json"});
-  text("--seed", options.seed, "N", "The same seed writes the same bytes");
+  choose(text("--format", arguments->format, "",
+              "How to print the list; names: of the scenarios alone, one a line"),
+         {"text", "json", "names"});
+  text("--seed", options.seed, "N", "What chance begins with; the same seed writes the same bytes");
 
   group = "The job";
-  text("--nodes", options.nodes, "N", "How many hosts it has");
-  text("--gpus-per-node", options.gpus_per_node, "N", "How many ranks each host has");
+  text("--nodes", options.nodes, "N", "Hosts of the job");
+  text("--gpus-per-node", options.gpus_per_node, "N", "GPUs of each host, and so its ranks");
   text("--tp", options.tensor_parallel, "N",
-       "How many ranks share a tensor; by default those of a host, 8 at most")
+       "Tensor-parallel size; by default the ranks of a host, 8 at most")
       ->default_str("");
-  text("--pp", options.pipeline_parallel, "N", "How many stages its pipeline has");
+  text("--pp", options.pipeline_parallel, "N", "Pipeline-parallel size");
   text("--communicators", options.communicators, "N",
-       "How many communicators each rank has; by default what the parallelism needs")
+       "Communicators of each rank; by default what the parallelism needs")
       ->default_str("");
-  text("--steps", options.steps, "N", "How many steps it trains");
+  text("--steps", options.steps, "N", "Training steps");
   text("--attempts", options.attempts, "N",
-       "How often it is started; every attempt but the last hangs");
+       "How often the job is started; every attempt but the last hangs");
 
   group = "The fault";
-  flag("--healthy", options.healthy, "Write the same job without its fault");
+  flag("--healthy", options.healthy,
+       "Write the same job without the fault, to see that nothing is found");
   choose(text("--twin", arguments->twin, "",
-              "How close a --healthy job comes to the fault: not at all, it had it long ago, it "
-              "happens to a part that the job does not use, or it does no harm"),
+              "What of the fault a --healthy job shows; usual: nothing, old: it happened long "
+              "before, bystander: it is on a part that this job does not use, benign: it does no "
+              "harm"),
          twins);
-  text("--also", options.also, "NAME", "A second scenario in the same job");
+  text("--also", options.also, "SCENARIO", "A second scenario in the same job");
   choose(text("--also-twin", arguments->also_twin, "",
-              "Write the second one without its fault; the words are those of --twin"),
+              "Write the second scenario without its fault, as --twin does the first"),
          twins);
 
   group = "The logs";
   choose(
-      text("--layout", arguments->layout, "", "One file for each rank, for each host, or for all"),
+      text("--layout", arguments->layout, "", "One file for each rank, each host, or all of them"),
       {"per-rank", "per-host", "merged"});
   text("--evidence", options.evidence, "LIST",
-       "Which logs to write, of nccl,hosts,watchdog,dumps,launcher; by default nccl,hosts and what "
-       "the scenario needs");
+       "Which logs to write: some of nccl,hosts,watchdog,dumps,launcher with commas between; by "
+       "default nccl,hosts and what the scenario needs");
   text("--nccl", options.nccl, "VERSION",
-       "Write the lines of this NCCL, or of the next older one that is known");
-  text("--torch", options.torch, "VERSION",
-       "Write the watchdogs and dumps of this PyTorch, or of the next older one that is known");
+       "Write lines as this version of NCCL does, or the next older one of --list");
+  text(
+      "--torch", options.torch, "VERSION",
+      "Write watchdogs and dumps as this version of PyTorch does, or the next older one of --list");
   text("--wrapper", options.wrapper, "NAME",
-       "What a launcher, a container or a log shipper puts around each line; --list names them");
-  flag("--json-dumps", options.json_dumps, "Write Flight Recorder dumps as JSON, not as pickles");
-  flag("--timing", options.timing, "Let Flight Recorder dumps tell when operations started");
-  text("--recorded", options.recorded, "N", "How many entries a Flight Recorder keeps");
-  text("--lose", options.lose_percent, "PERCENT", "Leave out so many of NCCL's lines, by chance");
-  flag("--torn", options.torn, "Let processes that share a file cut each other's lines");
+       "What a launcher, a container or a log shipper adds to each line; --list names them");
+  flag("--json-dumps", options.json_dumps,
+       "Write Flight Recorder dumps as JSON instead of pickles");
+  flag("--timing", options.timing, "Record in Flight Recorder dumps when operations started");
+  text("--recorded", options.recorded, "N", "Entries that a Flight Recorder keeps");
+  text("--lose", options.lose_percent, "PERCENT", "Drop this percentage of NCCL's lines at random");
+  flag("--torn", options.torn, "Let processes that write to one file break up each other's lines");
   choose(command->add_option_function<std::string>(
              "--noise",
              [arguments](const std::string& name) {
                arguments->options.noise = *simulation::noise_named(name);
              },
-             "When the hosts logged trouble that has nothing to do with the job: never, while it "
-             "ran, hours or a day before, or at a time that nobody can tell"),
+             "Add kernel errors that have nothing to do with the job; none: no such lines, today: "
+             "while it ran, hours or day: so long before, undated: at a time that no line tells"),
          {"none", "today", "hours", "day", "undated"})
       ->group(group);
   flag("--containers", options.containers,
-       "Count process ids from 1 on every host, as in containers");
-  flag("!--no-boot", options.booted, "Let kernel logs not begin with the lines of a boot");
-  command->footer("Exits 0 when the logs are written, and 2 when they could not be.");
+       "Number the processes of each host from 1, as containers do");
+  flag("!--no-boot", options.booted, "Leave out the lines of a boot at the head of kernel logs");
+  command->footer("Exit status: 0 the logs are written, 2 they could not be.");
   command->callback([arguments, &exit_code] { exit_code = run_simulate(*arguments); });
 }
 

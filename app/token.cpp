@@ -7,9 +7,11 @@
 #include <string>
 
 #include "app/commands.h"
+#include "app/manual/command_help.h"
 #include "http/certificate.h"
 #include "http/query.h"
 #include "http/tokens.h"
+#include "service/clock.h"
 
 namespace faultline {
 namespace {
@@ -34,8 +36,10 @@ std::string check_word(const std::string& text) {
   return text.find_first_of(" \t#") == std::string::npos ? "" : "must be one word without #";
 }
 
-std::string check_time(const std::string& text) {
-  return parse_rfc3339(text) ? "" : "must be a time such as 2026-12-31T00:00:00Z";
+std::string check_until(const std::string& text) {
+  const auto until = parse_rfc3339(text);
+  if (!until) return "must be a time such as 2026-12-31T00:00:00Z";
+  return *until > utc_now() ? "" : "is over already; the token would never be accepted";
 }
 
 std::string check_certificate(const std::string& text) {
@@ -60,44 +64,48 @@ void write_token(const TokenOptions& options) {
 
 void add_token_command(CLI::App& app, int& exit_code) {
   CLI::App* command =
-      app.add_subcommand("token",
-                         "Make a token for `serve --tokens`: its line of that file goes to "
-                         "stdout, the token itself to stderr");
+      app.add_subcommand("token", "Make a token, with which a client may ask `serve --tokens`");
   auto options = std::make_shared<TokenOptions>();
   command
       ->add_option("NAME", options->name,
-                   "What the token is called; the server's log names it with each request")
+                   "The token's name, by which the server's log tells who asked")
       ->required()
       ->type_name("NAME")
       ->check(CLI::Validator(check_word, ""));
   command
       ->add_option("--scope", options->scope,
-                   "What it allows: ingest, read, operate (review findings) or admin (all, and "
-                   "deleting jobs); several with commas between")
+                   "What it allows: ingest (send logs), read, operate (review findings, read jobs "
+                   "again) or admin (all, and delete jobs); several with commas between")
       ->required()
       ->type_name("SCOPE")
       ->check(CLI::Validator(check_scope, ""));
   command
       ->add_option(
           "--certificate", options->certificate,
-          "Make no secret: whoever shows `serve --tls-client-ca` a certificate of this name "
-          "and no token has it; cn:NAME, or of its alternative names dns:NAME, uri:URI or "
-          "email:ADDRESS")
+          "Make no secret: a client with a TLS certificate of this name, and without a token, has "
+          "the rights of this one; cn:NAME, dns:NAME, uri:URI or email:ADDRESS. The server needs "
+          "--tls-client-ca")
       ->type_name("NAME")
       ->check(CLI::Validator(check_certificate, ""));
-  command->add_option("--jobs", options->jobs, "Allow it only for jobs whose names begin with this")
+  command->add_option("--jobs", options->jobs, "Allow only jobs whose names begin with this")
       ->type_name("PREFIX")
       ->check(CLI::Validator(check_word, ""));
   command
       ->add_option("--until", options->until,
-                   "Refuse it from this time on, such as 2026-12-31T00:00:00Z")
+                   "Accept the token until this time, such as 2026-12-31T00:00:00Z")
       ->type_name("TIME")
-      ->check(CLI::Validator(check_time, ""));
+      ->check(CLI::Validator(check_until, ""));
   command
       ->add_option("--rate", options->rate,
-                   "Allow this many requests a second; those of ten seconds may come at once")
-      ->check(CLI::Range(1, 1'000'000).description(""))
+                   "Allow at most this many requests a second; a short burst may have ten times as "
+                   "many")
+      ->check(whole_number(1, 1'000'000))
       ->type_name("N");
+  command->footer(
+      "Prints the line for the file of `serve --tokens` on stdout, and the token itself, once, on "
+      "stderr:\n"
+      "  faultline token cluster --scope ingest >> tokens\n"
+      "A server that runs reads the file again on SIGHUP.");
   command->callback([options, &exit_code] {
     write_token(*options);
     exit_code = kExitGood;

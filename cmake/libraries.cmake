@@ -18,6 +18,7 @@ find_package(ZLIB REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_path(FAULTLINE_TOML toml++/toml.h REQUIRED)  # headers only
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)

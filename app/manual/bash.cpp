@@ -11,6 +11,8 @@ std::string offer(const OptionHelp& option) {
   switch (kind_of(option)) {
     case ValueKind::words:
       return fmt::format("words='{}'", fmt::join(words_of(option), " "));
+    case ValueKind::listed:
+      return fmt::format("words=$(\"${{COMP_WORDS[0]}}\" {} 2>/dev/null)", listing_of(option));
     case ValueKind::file:
       return "files=-f";
     case ValueKind::folder:
@@ -42,17 +44,17 @@ std::string arguments(const CommandHelp& root) {
   for (const CommandHelp* command : all_of(root)) {
     std::vector<std::string> words;
     for (const CommandHelp& below : command->commands) words.push_back(below.name);
-    std::string files;
+    std::string others;
     for (const OptionHelp& argument : command->positionals) {
       if (kind_of(argument) == ValueKind::words)
         for (const std::string& word : words_of(argument)) words.push_back(word);
       else if (kind_of(argument) != ValueKind::free)
-        files = "; " + offer(argument);
+        others = "; " + offer(argument);
     }
     std::vector<std::string> flags;
     for (const OptionHelp& option : command->options) flags.push_back(option.name);
     text += fmt::format("        \"{}\") words='{}' flags='{}'{} ;;\n", command->path,
-                        fmt::join(words, " "), fmt::join(flags, " "), files);
+                        fmt::join(words, " "), fmt::join(flags, " "), others);
   }
   return text;
 }

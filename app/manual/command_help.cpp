@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 namespace faultline {
@@ -26,6 +27,14 @@ OptionHelp help_of(const CLI::Option& option) {
   if (option.get_items_expected_max() > 0) help.value = option.get_type_name();
   return help;
 }
+
+// Values that a command of ours prints, one a line.
+struct Listing {
+  std::string_view value;
+  std::string_view command;
+};
+constexpr Listing kListings[] = {{"SCENARIO", "simulate --list --format names"},
+                                 {"ID", "rules list --format names"}};
 
 std::string path_of(const CLI::App& app) {
   const CLI::App* above = app.get_parent();
@@ -92,7 +101,13 @@ std::string synopsis(const CommandHelp& command) {
 ValueKind kind_of(const OptionHelp& option) {
   if (option.value == "DIR") return ValueKind::folder;
   if (option.value == "FILE" || option.value == "PATH") return ValueKind::file;
+  if (!listing_of(option).empty()) return ValueKind::listed;
   return option.value.find('|') == std::string::npos ? ValueKind::free : ValueKind::words;
+}
+
+std::string_view listing_of(const OptionHelp& option) {
+  const auto* found = std::ranges::find(kListings, option.value, &Listing::value);
+  return found == std::end(kListings) ? std::string_view() : found->command;
 }
 
 std::vector<std::string> words_of(const OptionHelp& option) {
@@ -107,6 +122,18 @@ CLI::Option* choose(CLI::Option* option, const std::vector<std::string>& words) 
   };
   return option->type_name(fmt::format("{}", fmt::join(words, "|")))
       ->check(CLI::Validator(check, ""));
+}
+
+CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
+  const auto check = [least, most](const std::string& text) {
+    std::int64_t number = 0;
+    const char* end = text.data() + text.size();
+    const auto [stop, bad] = std::from_chars(text.data(), end, number);
+    return bad == std::errc{} && stop == end && number >= least && number <= most
+               ? std::string{}
+               : fmt::format("must be a whole number from {} to {}", least, most);
+  };
+  return CLI::Validator(check, "");
 }
 
 std::string nearest(std::string_view typed, const std::vector<std::string>& names) {

@@ -21,6 +21,8 @@ std::string offer(const OptionHelp& option) {
   switch (kind_of(option)) {
     case ValueKind::words:
       return fmt::format(" -x -a '{}'", fmt::join(words_of(option), " "));
+    case ValueKind::listed:
+      return fmt::format(" -x -a '(faultline {} 2>/dev/null)'", listing_of(option));
     case ValueKind::file:
       return " -r -F";
     case ValueKind::folder:
@@ -58,6 +60,8 @@ std::string to_fish(const CommandHelp& root) {
     for (const OptionHelp& argument : command->positionals)
       if (kind_of(argument) == ValueKind::words)
         text += fmt::format("{} -a '{}'\n", where, fmt::join(words_of(argument), " "));
+      else if (kind_of(argument) == ValueKind::listed)
+        text += where + offer(argument) + "\n";
       else if (kind_of(argument) != ValueKind::free)
         text += where + " -F\n";
     for (const OptionHelp& option : command->options)

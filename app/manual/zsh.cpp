@@ -26,6 +26,8 @@ std::string offer(const OptionHelp& option) {
   switch (kind_of(option)) {
     case ValueKind::words:
       return fmt::format("({})", fmt::join(words_of(option), " "));
+    case ValueKind::listed:
+      return fmt::format("($(faultline {} 2>/dev/null))", listing_of(option));
     case ValueKind::file:
       return "_files";
     case ValueKind::folder:

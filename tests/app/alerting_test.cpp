@@ -363,13 +363,19 @@ TEST_F(Alerting, RefusesReceiversThatCannotWorkWithOneLine) {
     const char* says;
   };
   const Case cases[] = {
-      {"type = \"webhook\"\nurl = \"http://x\"", "receiver 1: name is missing"},
-      {"name = \"a\"\nurl = \"http://x\"", "receiver \"a\": type is missing"},
+      {"type = \"webhook\"\nurl = \"http://x\"",
+       "bad.toml: line 1: receiver 1: name is missing; give it one"},
+      {"name = \"a\"\nurl = \"http://x\"",
+       "bad.toml: line 1: receiver \"a\": type is missing; it is one of alertmanager, "},
       {"name = \"a\"\ntype = \"pigeon\"", "type must be one of alertmanager, webhook, pagerduty"},
       {"name = \"a\"\ntype = \"webhook\"", "url is missing"},
       {"name = \"a\"\ntype = \"webhook\"\nurl = \"x\"", "url must begin with http:// or https://"},
       {"name = \"a\"\ntype = \"webhook\"\nurl = \"http://x\"\ncolour = \"red\"",
-       "colour is not known"},
+       "bad.toml: line 5: receiver \"a\": colour is not known; the keys are "},
+      {"name = \"a\"\ntype = \"webhook\"\nulr = \"http://x\"", "ulr is not known; did you mean"},
+      {"name = \"a\"\ntype = \"webhook\"\nurl = \"http://x\"\nhold = 30",
+       "line 5: receiver \"a\": hold must be a duration with a unit: 30s, 30m, 30h or 30d"},
+      {"name = 7\ntype = \"webhook\"\nurl = \"http://x\"", "name must be a text in quotes"},
       {"name = \"a\"\ntype = \"webhook\"\nurl = \"http://x\"\nhold = \"soon\"",
        "hold must be a duration"},
       {"name = \"a\"\ntype = \"webhook\"\nurl = \"http://x\"\nsecret_file = \"absent\"",

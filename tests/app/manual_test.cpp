@@ -69,7 +69,7 @@ TEST_F(Manual, IsCompletedByBash) {
       {"faultline serve --tls", "--tls-cert --tls-key --tls-client-ca"},
       {"faultline rules ''", "list show check"},
       {"faultline rules list --f", "--format"},
-      {"faultline rules list --format ''", "text json"},
+      {"faultline rules list --format ''", "text json names"},
       {"faultline diagnose --format = m", "markdown"},
       {"faultline diagnose l", "logs logs.toml"},
       {"faultline serve --config l", "logs logs.toml"},
@@ -77,11 +77,14 @@ TEST_F(Manual, IsCompletedByBash) {
       {"faultline serve --job l", ""},
       {"faultline diagnose --job serve --exp", "--explain"},
       {"faultline completion ''", "bash zsh fish"},
+      {"faultline simulate --scenario gpu_off", "gpu_off_bus"},
+      {"faultline rules show nccl.shm.f", "nccl.shm.full"},
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.words);
     const Outcome outcome =
-        run(fmt::format("$F completion bash > completion && bash -c '. ./completion; compopt() {{ "
+        run(fmt::format("PATH=$(dirname $F):$PATH; $F completion bash > completion && bash -c '. "
+                        "./completion; compopt() {{ "
                         ":; }}; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); "
                         "_faultline; echo \"${{COMPREPLY[*]}}\"'",
                         std::regex_replace(c.words, std::regex("''"), "\"\"")));
@@ -104,7 +107,12 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
       {"$F rules lsit",
        "faultline rules: there is no command \"lsit\"; did you mean list?\n"
        "faultline rules --help says more.\n"},
-      {"$F rules", "faultline rules: one of its commands is missing\n"},
+      {"$F rules", "faultline rules: name a command: list, show, check\n"},
+      {"$F backup --data x", "faultline backup: FILE is required\n"},
+      {"$F simulate --nodes many --list", "--nodes: must be a number, not \"many\"\n"},
+      {"$F token x --scope read --until 2020-01-01T00:00:00Z",
+       "--until: is over already; the token would never be accepted\n"},
+      {"$F token x --scope read --rate 0", "--rate: must be a whole number from 1 to 1000000\n"},
       {"$F serve --listne x",
        "faultline serve: there is no option --listne; did you mean --listen?\n"},
       {"$F diagnose --formt=json x", "there is no option --formt; did you mean --format?\n"},
@@ -114,7 +122,8 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
        "faultline diagnose: PATH is required\nfaultline diagnose --help says more.\n"},
       {"$F diagnose --format xml x",
        "faultline diagnose: --format: must be one of text, json, markdown, html, not xml\n"},
-      {"$F serve --max-connections 0", "faultline serve: --max-connections: "},
+      {"$F serve --max-connections 0",
+       "faultline serve: --max-connections: must be a whole number from 1 to 1000000\n"},
       {"$F serve --config nosuch.toml", "faultline: nosuch.toml: cannot be read"},
       {"$F serve --tokens nosuch --check-config", "nosuch: cannot be read"},
       {"$F serve --tls-cert nosuch --tls-key k --check-config",
@@ -149,16 +158,38 @@ TEST_F(Manual, PacksSettingsThatHoldWhenTheirMarksAreTakenOff) {
   EXPECT_THAT(outcome.out, HasSubstr("[[receiver]]\nname = \"on-call\"\n"));
 }
 
-// NO_COLOR has nothing to switch off.
-TEST_F(Manual, PrintsNoColoursEvenOnATerminal) {
-  workshop.write("dmesg.txt",
-                 "[  812.5] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n");
-  for (const char* line : {"diagnose dmesg.txt", "--help", "rules list", "nosuch"}) {
-    const Outcome outcome =
-        run(fmt::format("export F; script -qec \"$F {}\" terminal < /dev/null", line));
+constexpr const char* kOffTheBus =
+    "[  812.5] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+
+// What the program prints where its stdout is a terminal.
+std::string on_a_terminal(const std::string& arguments) {
+  return fmt::format("unset NO_COLOR; export F TERM=xterm; script -qec \"{}\" terminal < /dev/null",
+                     arguments);
+}
+
+TEST_F(Manual, ColoursADiagnosisOnATerminal) {
+  workshop.write("dmesg.txt", kOffTheBus);
+  const std::string out = run(on_a_terminal("$F diagnose dmesg.txt")).out;
+  EXPECT_THAT(out, HasSubstr("\x1b[1;31moffline: FAILED")) << "the verdict";
+  EXPECT_THAT(out, HasSubstr("\n\x1b[1mNothing is sure; possible: GPU 0000:3b:00.0"))
+      << "the culprit";
+  EXPECT_THAT(out, HasSubstr("\n\x1b[1;36mnext:\x1b[0m ")) << "the next step";
+  const std::string plain = std::regex_replace(
+      std::regex_replace(out, std::regex("\x1b\\[[0-9;]*m"), ""), std::regex("\r"), "");
+  EXPECT_EQ(plain, run("$F diagnose dmesg.txt").out) << "colours change no word";
+}
+
+TEST_F(Manual, ColoursNothingElseAndNothingForWhoeverWantsNone) {
+  workshop.write("dmesg.txt", kOffTheBus);
+  for (const char* line :
+       {"NO_COLOR=1 $F diagnose dmesg.txt", "TERM=dumb $F diagnose dmesg.txt",
+        "$F diagnose --color=never dmesg.txt", "$F diagnose dmesg.txt | cat",
+        "$F diagnose --format markdown dmesg.txt", "$F --help", "$F rules list", "$F nosuch"}) {
+    const Outcome outcome = run(on_a_terminal(line));
     EXPECT_GT(outcome.out.size(), 20U) << line;
     EXPECT_THAT(outcome.out, Not(HasSubstr("\x1b"))) << line;
   }
+  EXPECT_THAT(run("NO_COLOR=1 $F diagnose --color always dmesg.txt").out, HasSubstr("\x1b[1;31m"));
 }
 
 }  // namespace

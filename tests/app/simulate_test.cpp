@@ -29,6 +29,22 @@ TEST_F(SimulateCommand, WritesLogsAndTheTruthBesideThem) {
               HasSubstr("NCCL INFO AllReduce: opCount"));
 }
 
+TEST_F(SimulateCommand, WritesATruthThatDiagnoseKnowsToBeNoLog) {
+  ASSERT_EQ(
+      run("$F simulate --scenario rank_behind --nodes 1 --gpus-per-node 2 --steps 6 --out job")
+          .status,
+      0);
+  const Outcome all = run("$F diagnose job");
+  EXPECT_EQ(all.status, 1);
+  EXPECT_EQ(all.err,
+            "faultline: warning: truth.json: this is no log, and is not read: in it `faultline "
+            "simulate` says which fault it put into the logs that stand beside it\n");
+  const auto told = boost::json::parse(run("$F diagnose job --format json 2>/dev/null").out);
+  EXPECT_EQ(told.at("root_causes").at(0).at("class").as_string(), "collective.rank_behind");
+  workshop.write("job/truth.json", "{\"message\": \"a line of somebody's log\"}\n");
+  EXPECT_EQ(run("$F diagnose job").err, "") << "its name alone says nothing";
+}
+
 TEST_F(SimulateCommand, WritesNothingWhereSomethingIs) {
   workshop.write("job/notes.txt", "mine");
   const Outcome refused = run("$F simulate --nodes 1 --gpus-per-node 2 --steps 6 --out job");
@@ -51,10 +67,14 @@ TEST_F(SimulateCommand, RefusesWhatMakesNoJob) {
 TEST_F(SimulateCommand, ListsWhatItCanDo) {
   const Outcome text = run("$F simulate --list");
   EXPECT_EQ(text.status, 0);
+  const Outcome names = run("$F simulate --list --format names");
   const auto json = boost::json::parse(run("$F simulate --list --format json").out);
   ASSERT_EQ(json.at("scenarios").as_array().size(), simulation::scenarios().size());
   for (const simulation::Scenario& it : simulation::scenarios())
     EXPECT_THAT(text.out, HasSubstr("  " + std::string(it.name) + " "));
+  std::string all;
+  for (const simulation::Scenario& it : simulation::scenarios()) all += std::string(it.name) + "\n";
+  EXPECT_EQ(names.out, all);
 }
 
 const std::string kPage = TESTS_DIR "/../docs/simulate.md";

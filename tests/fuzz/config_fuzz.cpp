@@ -26,8 +26,11 @@ struct Settings {
 
 void add_flags(CLI::App& command, Settings& settings) {
   command.add_option("--listen", settings.listen)->capture_default_str();
-  command.add_option("--most", settings.most)->check(CLI::Range(1, 1000))->capture_default_str();
-  command.add_option("--share", settings.share)->capture_default_str();
+  command.add_option("--most", settings.most)
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->capture_default_str();
+  command.add_option("--share", settings.share)->type_name("N")->capture_default_str();
   command.add_flag("--quiet", settings.quiet);
   command.add_option("--token", settings.tokens);
 }
@@ -59,7 +62,7 @@ std::optional<std::string> applied(std::string_view text) {
   try {
     const ConfigTables tables = apply_config_file(command, file.path());
     for (const ConfigTable& table : tables)
-      require(table.size() <= text.size(), "keys are written");
+      require(table.values.size() <= text.size(), "keys are written");
   } catch (const std::runtime_error& refusal) {
     const std::string_view why = refusal.what();
     require(why.starts_with(file.path() + ": "), "a refusal names the file");

@@ -1,0 +1,17 @@
+// Sizes of settings, in steps of 1024: 1KB is 1024 bytes, and so is 1KiB.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace faultline {
+
+// 0, 5000000000, 64KB, 128 MiB, 2GB, 1TB
+std::optional<std::uint64_t> setting_size(std::string_view text);
+
+// What is wrong with it; empty: nothing. Zero: what 0 means, which is less than `least` as well.
+std::string wrong_size(std::string_view text, std::string_view least, std::string_view zero);
+
+}  // namespace faultline
