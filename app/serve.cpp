@@ -20,6 +20,7 @@
 #include "app/alert_options.h"
 #include "app/commands.h"
 #include "app/config_file.h"
+#include "app/manual/command_help.h"
 #include "http/access.h"
 #include "http/audit.h"
 #include "http/query.h"
@@ -133,10 +134,6 @@ std::optional<std::uint64_t> size_of(const std::string& text) {
 
 std::string check_size(const std::string& text) {
   return size_of(text) ? "" : "must be a size such as 0, 64KB, 128MB or 2GB";
-}
-
-std::string check_log_format(const std::string& text) {
-  return text == kJson || text == kLogfmt ? "" : "must be logfmt or json";
 }
 
 std::string check_job(const std::string& text) {
@@ -260,12 +257,9 @@ void add_options(CLI::App& command, ServeOptions& options) {
   command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
   command.add_flag("--check-config", options.check_config,
                    "Check the settings and every file that they name, and end");
-  command
-      .add_option("--log-format", options.log_format,
-                  "How to write what the server says of itself on stderr: a line of name=value, or "
-                  "an object of JSON a line")
-      ->check(CLI::Validator(check_log_format, ""))
-      ->type_name("logfmt|json")
+  choose(command.add_option("--log-format", options.log_format,
+                            "The form of the lines in which the server tells of itself on stderr"),
+         {kLogfmt, kJson})
       ->capture_default_str();
   add_times(command, options);
   add_keeping(command, options);
