@@ -98,13 +98,17 @@ void Served::start() {
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) throw std::runtime_error(fmt::format("{} cannot be run", program_));
 
-  // The first line it says is where it listens.
+  // One of its first lines says where it listens.
   constexpr std::string_view kListening = "listening on http://127.0.0.1:";
   for (int looks = 0; looks < kMostLooks; ++looks, std::this_thread::sleep_for(kBetweenLooks)) {
     const std::string said = text_of(messages);
-    if (said.find('\n') == std::string::npos) continue;
-    if (!said.starts_with(kListening)) throw std::runtime_error(said);
-    std::from_chars(said.data() + kListening.size(), said.data() + said.size(), port_);
+    const std::size_t at = said.find(kListening);
+    if (at == std::string::npos || said.find('\n', at) == std::string::npos) {
+      if (waitpid(process_, nullptr, WNOHANG) != process_) continue;
+      process_ = -1;
+      throw std::runtime_error(said);
+    }
+    std::from_chars(said.data() + at + kListening.size(), said.data() + said.size(), port_);
     connection_ = std::make_unique<Connection>(port_);
     while (get("/readyz").status == 503) std::this_thread::sleep_for(kBetweenLooks);
     return;

@@ -12,7 +12,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
-#include <cstdio>
 #include <future>
 #include <list>
 #include <optional>
@@ -22,6 +21,7 @@
 
 #include "alerts/routing.h"
 #include "alerts/send.h"
+#include "logging/log.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -310,7 +310,8 @@ class AlertDelivery::Impl {
     const Timestamp now = options_.clock();
     if (now - worker.complained < kRepeatComplaint) return;
     worker.complained = now;
-    fmt::print(stderr, "receiver {}: {}\n", worker.receiver.name, why);
+    say(LogLevel::warning, "alert-not-delivered", "a receiver does not take alerts",
+        {{"receiver", worker.receiver.name}, {"why", why}});
   }
 
   Store& store_;

@@ -8,7 +8,6 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -30,6 +29,7 @@
 #include "http/query.h"
 #include "http/server.h"
 #include "http/tls.h"
+#include "logging/log.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/retention.h"
 
@@ -39,6 +39,9 @@ namespace {
 // An alert whose finding is not seen any more goes on firing for so much longer than it takes to
 // see that a log is silent: what comes back then never went.
 constexpr std::chrono::minutes kKeepLonger{1};
+
+constexpr const char* kLogfmt = "logfmt";
+constexpr const char* kJson = "json";
 
 struct ServeOptions {
   std::string listen = "127.0.0.1:8686";
@@ -61,12 +64,17 @@ struct ServeOptions {
   std::string shorten_after = "4MB";
   std::string tokens;
   TlsFiles tls;
+  std::string log_format = kLogfmt;
   bool insecure = false;
   bool keep_secrets = false;
   std::string config;
   bool print_config = false;
   bool check_config = false;
 };
+
+LogFormat log_format_of(const ServeOptions& options) {
+  return options.log_format == kJson ? LogFormat::json : LogFormat::logfmt;
+}
 
 struct ListenAddress {
   std::string host;
@@ -237,6 +245,10 @@ void add_options(CLI::App& command, ServeOptions& options) {
   command.add_flag("--check-config", options.check_config,
                    "Check the settings, the files that they name and the folder of --data, and "
                    "end; a server that runs is not touched");
+  choose(command.add_option("--log-format", options.log_format,
+                            "The form of the lines in which the server tells of itself on stderr"),
+         {kLogfmt, kJson})
+      ->capture_default_str();
   add_times(command, options);
   add_keeping(command, options);
   add_alert_options(command, options.alerts);
@@ -256,17 +268,17 @@ void reload(LiveCatalog& catalog, const ServeOptions& options) {
     Catalog next = catalog_of(options);
     const std::size_t signatures = next.signatures->all().size();
     catalog.replace(std::move(next));
-    fmt::print(stderr, "rules read again: {} signatures are in force\n", signatures);
+    say(LogLevel::info, "rules-read", "rules read again", {{"signatures", signatures}});
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "rules stay as they were: {}\n", failure.what());
+    say(LogLevel::error, "rules-not-read", "rules stay as they were", {{"why", failure.what()}});
   }
 }
 
 void reload(Access& access) {
   try {
-    fmt::print(stderr, "tokens read again: {} are in force\n", access.reload());
+    say(LogLevel::info, "tokens-read", "tokens read again", {{"tokens", access.reload()}});
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "tokens stay as they were: {}\n", failure.what());
+    say(LogLevel::error, "tokens-not-read", "tokens stay as they were", {{"why", failure.what()}});
   }
 }
 
@@ -278,18 +290,20 @@ std::int64_t expiry_of(const TlsKeys& tls) {
 void tell_of_expiry(const TlsKeys& tls) {
   constexpr std::chrono::hours kSoon{24 * 14};
   if (tls.expires() - std::chrono::system_clock::now() < kSoon)
-    fmt::print(stderr, "the certificate of --tls-cert expires at {}; renew it, then send SIGHUP\n",
-               to_rfc3339(std::chrono::time_point_cast<Timestamp::duration>(tls.expires())));
+    say(LogLevel::warning, "certificate-expires",
+        "the certificate of --tls-cert expires soon; renew it, then send SIGHUP",
+        {{"at", to_rfc3339(std::chrono::time_point_cast<Timestamp::duration>(tls.expires()))}});
 }
 
 void reload(TlsKeys& tls, Metrics& metrics) {
   try {
     tls.reload();
     metrics.set_certificate_expiry(expiry_of(tls));
-    fmt::print(stderr, "certificate read again\n");
+    say(LogLevel::info, "certificate-read", "certificate read again");
     tell_of_expiry(tls);
   } catch (const std::exception& failure) {
-    fmt::print(stderr, "the certificate stays as it was: {}\n", failure.what());
+    say(LogLevel::error, "certificate-not-read", "the certificate stays as it was",
+        {{"why", failure.what()}});
   }
 }
 
@@ -368,7 +382,18 @@ void check_config(const ServeOptions& options) {
   fmt::print("the settings are good: {} receivers, {} signatures\n", receivers, signatures);
 }
 
-void serve(const ServeOptions& options) {
+int run(Server& server) {
+  try {
+    server.run();
+    return 0;
+  } catch (const std::exception& failure) {
+    say(LogLevel::error, "ended", "the server has ended", {{"why", failure.what()}});
+    return kExitError;
+  }
+}
+
+// Returns the exit status; throws why it did not start.
+int serve(const ServeOptions& options) {
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
   refuse_open_address(options, listen);
@@ -388,6 +413,7 @@ void serve(const ServeOptions& options) {
   AuditLog audit;
   std::vector<Receiver> receivers = receivers_of(options.alerts, options.receivers);
   LiveCatalog catalog(catalog_of(options));
+  set_log_format(log_format_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
   store.set_least_room(*setting_size(options.min_free));
   Metrics metrics;
@@ -427,6 +453,7 @@ void serve(const ServeOptions& options) {
                              .audit = &audit},
                  .on_housekeeping =
                      [&] {
+                       audit.say_what_was_left_out();
                        retention.apply(steady_now());  // first: it may make room
                        jobs.shorten_stored();
                      },
@@ -437,11 +464,13 @@ void serve(const ServeOptions& options) {
                        if (tls) reload(*tls, metrics);
                      }},
                 services);
-  fmt::print(stderr, "listening on {}\n", server.url());
+  say(LogLevel::info, "listening", fmt::format("listening on {}", server.url()),
+      {{"version", FAULTLINE_VERSION}});
   if (tls) tell_of_expiry(*tls);
   alerts.start(external_url(options.alerts, server.url()));
-  server.run();
+  const int exit_code = run(server);
   alerts.stop();
+  return exit_code;
 }
 
 }  // namespace
@@ -459,15 +488,17 @@ void add_serve_command(CLI::App& app, int& exit_code) {
     try {
       if (!options->config.empty())
         options->receivers = apply_config_file(*command, options->config);
+      exit_code = 0;
       if (options->print_config)
         fmt::print("{}{}", config_of(*command), receivers_config(options->receivers));
       else if (options->check_config)
         check_config(*options);
       else
-        serve(*options);
-      exit_code = 0;
+        exit_code = serve(*options);
     } catch (const std::exception& failure) {
-      fmt::print(stderr, "faultline: {}\n", failure.what());
+      // To whoever started it; but who reads JSON gets nothing else.
+      set_log_format(options->log_format == kJson ? LogFormat::json : LogFormat::plain);
+      say(LogLevel::error, "not-started", failure.what());
       exit_code = kExitError;
     }
   });

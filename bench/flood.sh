@@ -15,6 +15,8 @@ while (($# > 0)); do
 done
 readonly KINDS=(xids hosts warnings warning-hosts tracebacks communicators ranks ports timeouts)
 readonly REQUESTS=300   # that each latency is taken of
+readonly ASKING=5       # seconds that clients ask together
+readonly TURNS=4
 
 work=$(mktemp -d "$build/flood.XXXXXX")
 server=
@@ -43,7 +45,7 @@ start_server() {
   local begin=$EPOCHREALTIME
   "$build/faultline" serve --listen 127.0.0.1:0 --data "$work/data" "$@" 2>"$work/messages" &
   server=$!
-  until url=$(sed -n 's/^listening on //p' "$work/messages") && [[ -n $url ]]; do sleep 0.02; done
+  until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages") && [[ -n $url ]]; do sleep 0.02; done
   until curl -sf -o /dev/null "$url/readyz"; do sleep 0.05; done
   ready=$(seconds_since "$begin")
 }
@@ -98,6 +100,22 @@ others=$!
 latency '/healthz, under 16 hostile uploads' "$url/healthz"
 stop "$others"; wait "$others" 2>/dev/null || true
 others=
+# In turns, for what else the machine does takes from both.
+ask_together() { "$build/bench/ask_together" "${url##*:}" 50 "$ASKING" /api/v1/jobs/good/diagnosis; }
+alone=0
+beside=0
+for ((i = 0; i < TURNS; ++i)); do
+  alone=$((alone + $(ask_together)))
+  : >"$work/dripping"
+  "$build/bench/stall_uploads" "${url##*:}" 500 600 1000 >"$work/dripping" &
+  others=$!
+  until grep -q begun "$work/dripping"; do sleep 0.1; done
+  beside=$((beside + $(ask_together)))
+  stop "$others"; wait "$others" 2>/dev/null || true
+  others=
+done
+printf '| answers a second to 50 clients, alone; beside 500 uploads of a byte a second | %d; %d (%d %%) |\n' \
+  $((alone / TURNS)) $((beside / TURNS)) $((100 * beside / alone))
 "$build/bench/stall_uploads" "${url##*:}" 5000 60 >"$work/stalled" &
 others=$!
 sleep 5

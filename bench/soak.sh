@@ -43,7 +43,7 @@ start() {
     --alert-hold 0s --alertmanager "http://127.0.0.1:$port" 2>"$work/messages" &
   server=$!
   pids+=("$server")
-  until url=$(sed -n 's/^listening on //p' "$work/messages" 2>/dev/null) && [[ -n $url ]]; do sleep 0.05; done
+  until url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$work/messages" 2>/dev/null) && [[ -n $url ]]; do sleep 0.05; done
   until curl -sf -o /dev/null "$url/readyz"; do sleep 0.05; done
 }
 

@@ -1,40 +1,40 @@
-// Opens uploads to a server of this machine, sends one byte of each and then nothing, for so many
-// seconds.
+// Opens uploads to a server of this machine, sends one byte of each and then nothing, or another
+// one every so many milliseconds, for so many seconds.
 //
-//   stall_uploads PORT UPLOADS SECONDS
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
+//   stall_uploads PORT UPLOADS SECONDS [MILLISECONDS]
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "local_socket.h"
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "usage: stall_uploads PORT UPLOADS SECONDS\n");
+  if (argc != 4 && argc != 5) {
+    std::fprintf(stderr, "usage: stall_uploads PORT UPLOADS SECONDS [MILLISECONDS]\n");
     return 2;
   }
-  rlimit limit{};
-  getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-  sockaddr_in server{};
-  server.sin_family = AF_INET;
-  server.sin_port = htons(static_cast<std::uint16_t>(std::atoi(argv[1])));
-  server.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  constexpr std::string_view kBeginning =
-      "PUT /api/v1/ingest?job=stalled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nx";
-  int open = 0;
+  faultline::allow_many_connections();
+  std::vector<int> open;
   for (int i = 0; i < std::atoi(argv[2]); ++i) {
-    const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-    if (connect(descriptor, reinterpret_cast<const sockaddr*>(&server), sizeof server) != 0) break;
-    if (send(descriptor, kBeginning.data(), kBeginning.size(), MSG_NOSIGNAL) > 0) ++open;
+    const int descriptor = faultline::connected_to(std::atoi(argv[1]));
+    if (descriptor < 0) break;
+    // A source of its own: none takes over another's.
+    const std::string beginning = "PUT /api/v1/ingest?job=stalled&source=s" + std::to_string(i) +
+                                  " HTTP/1.1\r\nHost: localhost\r\n"
+                                  "Content-Length: 99999\r\n\r\nx";
+    if (send(descriptor, beginning.data(), beginning.size(), MSG_NOSIGNAL) > 0)
+      open.push_back(descriptor);
   }
-  std::printf("%d uploads were begun\n", open);
+  std::printf("%zu uploads were begun\n", open.size());
   std::fflush(stdout);
-  sleep(static_cast<unsigned>(std::atoi(argv[3])));
+  const std::chrono::seconds lasts(std::atoi(argv[3]));
+  const std::chrono::milliseconds between =
+      argc == 5 ? std::chrono::milliseconds(std::atoi(argv[4])) : std::chrono::milliseconds(lasts);
+  for (const auto end = std::chrono::steady_clock::now() + lasts;
+       std::chrono::steady_clock::now() < end; std::this_thread::sleep_for(between))
+    for (const int descriptor : open) send(descriptor, "x", 1, MSG_NOSIGNAL);
   return 0;
 }

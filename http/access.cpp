@@ -86,6 +86,13 @@ std::string job_of(const Request& request, const Route& route, std::string_view 
   return std::string(route.needs.any_of({Scope::ingest}) ? default_job : std::string_view());
 }
 
+// A token that is good for jobs whose names begin with `own` is good for this request.
+bool stays_among(std::string_view own, const Request& request, const Route& route,
+                 std::string_view default_job) {
+  const std::string job = job_of(request, route, default_job);
+  return job.empty() ? own.empty() || route.tells == Tells::of_those_it_may : job.starts_with(own);
+}
+
 // Its line in the file, or why it has none. A certificate counts only where no token is shown: it
 // lends nothing to one, not even to one that is refused.
 std::variant<const Token*, Problem> who_asks(const Request& request, const Tokens& known) {
@@ -180,8 +187,7 @@ Admission Access::admit(const Request& request, const Route& route,
   else if (!token->scopes.with_implied().any_of(route.needs))
     admission.refusal = forbidden(fmt::format("this needs a token for {}; this one is for {}",
                                               route.needs.text(), token->scopes.text()));
-  else if (!token->jobs.empty() && route.tells != Tells::of_those_it_may &&
-           !job_of(request, route, default_job).starts_with(token->jobs))
+  else if (!stays_among(token->jobs, request, route, default_job))
     admission.refusal = forbidden(
         fmt::format("this token is for jobs whose names begin with \"{}\"; ask for one of them "
                     "(/api/v1/jobs/JOB, or job=)",

@@ -1,68 +1,78 @@
 #include "http/audit.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-#include <cstdio>
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "logging/log.h"
 
 namespace faultline {
 namespace {
 
-std::string said_of(const Request& request, std::string_view token) {
-  return fmt::format("peer={} token={} method={} path={}", logfmt_value(request.peer),
-                     logfmt_value(token.empty() ? "-" : token), logfmt_value(request.method),
-                     logfmt_value(printable_name(request.path)));
+constexpr std::string_view kEvent = "audit";
+
+void add_known(std::vector<LogField>& fields, std::string_view name, std::string_view value) {
+  if (!value.empty()) fields.emplace_back(name, value);
 }
 
-std::string counted(std::int64_t unsaid) {
-  return unsaid == 0 ? "" : fmt::format(" unsaid={}", unsaid);
+void add_request(std::vector<LogField>& fields, const Request& request) {
+  fields.emplace_back("peer", request.peer);
+  add_known(fields, "by", request.by);
+  add_known(fields, "method", request.method);
+  add_known(fields, "path", request.path);
+}
+
+void say_unsaid(const std::vector<RefusalLimit::Unsaid>& all) {
+  for (const RefusalLimit::Unsaid& unsaid : all) {
+    std::vector<LogField> fields{{"audit", "refused"}, {"reason", unsaid.reason}};
+    add_known(fields, "peer", unsaid.peer);
+    fields.emplace_back("more", unsaid.count);
+    say(LogLevel::warning, kEvent, "", std::move(fields));
+  }
 }
 
 }  // namespace
 
-std::string logfmt_value(std::string_view value) {
-  const bool plain = !value.empty() && std::ranges::none_of(value, [](char c) {
-    return c == ' ' || c == '"' || c == '=' || c == '\\';
-  });
-  if (plain) return std::string(value);
-  std::string quoted = "\"";
-  for (const char c : value) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + '"';
+AuditLog::~AuditLog() { say_unsaid(limit_.take_all_unsaid()); }
+
+void AuditLog::say_what_was_left_out() {
+  const std::lock_guard lock(mutex_);
+  say_unsaid(limit_.take_unsaid(steady_now()));
 }
 
-std::optional<std::int64_t> AuditLog::may_say() {
+// What was left out of an earlier flood comes before what begins anew.
+bool AuditLog::may_say(std::string_view reason, std::string_view peer) {
+  constexpr std::chrono::seconds kBetweenLooks{1};
   const SteadyTime now = steady_now();
   const std::lock_guard lock(mutex_);
-  if (now - second_ >= std::chrono::seconds{1}) {
-    second_ = now;
-    refusals_ = 0;
+  if (now - looked_ >= kBetweenLooks) {
+    looked_ = now;
+    say_unsaid(limit_.take_unsaid(now));
   }
-  if (++refusals_ > kMostRefusalsASecond) {
-    ++unsaid_;
-    return std::nullopt;
-  }
-  return std::exchange(unsaid_, 0);
+  return limit_.may_say(reason, peer, now);
 }
 
-void AuditLog::refused(const Request& request, const Admission& admission) {
-  if (const auto unsaid = may_say())
-    fmt::print(stderr, "{} audit=refused status={} {} why={}{}\n", to_rfc3339(utc_now()),
-               admission.refusal->status, said_of(request, admission.token),
-               logfmt_value(admission.refusal->detail), counted(*unsaid));
+void AuditLog::refused(const Request& request, const Response& answer) {
+  if (!answer.refusal || !may_say(answer.refusal->reason, request.peer)) return;
+  std::vector<LogField> fields{
+      {"audit", "refused"}, {"reason", answer.refusal->reason}, {"status", answer.status}};
+  add_request(fields, request);
+  fields.emplace_back("why", answer.refusal->why);
+  say(LogLevel::warning, kEvent, "", std::move(fields));
 }
 
 void AuditLog::refused_tls(std::string_view peer, std::string_view why) {
-  if (const auto unsaid = may_say())
-    fmt::print(stderr, "{} audit=refused peer={} protocol=tls why={}{}\n", to_rfc3339(utc_now()),
-               logfmt_value(peer), logfmt_value(why), counted(*unsaid));
+  constexpr std::string_view kReason = "tls";
+  if (may_say(kReason, peer))
+    say(LogLevel::warning, kEvent, "",
+        {{"audit", "refused"}, {"reason", kReason}, {"peer", peer}, {"why", why}});
 }
 
-void AuditLog::did(const Request& request, std::string_view token) {
-  fmt::print(stderr, "{} audit=did {}\n", to_rfc3339(utc_now()), said_of(request, token));
+void AuditLog::did(const Request& request, const Response& answer) {
+  std::vector<LogField> fields{{"audit", "did"}, {"status", answer.status}};
+  add_request(fields, request);
+  add_known(fields, "what", answer.did);
+  say(LogLevel::info, kEvent, "", std::move(fields));
 }
 
 }  // namespace faultline

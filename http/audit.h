@@ -1,40 +1,38 @@
-// AuditLog: who was refused, and what operators did, as lines of key=value on stderr. May be called
-// from any thread.
+// AuditLog: who was refused and why, and what operators did and what came of it, as lines of the
+// log (event=audit). May be called from any thread.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <string_view>
 
-#include "http/access.h"
 #include "http/message.h"
+#include "http/refusal_limit.h"
 #include "service/clock.h"
 
 namespace faultline {
 
 class AuditLog {
  public:
-  // What is refused more often is counted, and the count is said: a flood fills no disk.
-  static constexpr int kMostRefusalsASecond = 10;
+  AuditLog() = default;
+  ~AuditLog();  // says what is still unsaid
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
 
-  void refused(const Request& request, const Admission& admission);
+  // Of the request only its peer may be known. The answer says why (Response::refusal).
+  void refused(const Request& request, const Response& answer);
+  // Before there was a request.
   void refused_tls(std::string_view peer, std::string_view why);
-  void did(const Request& request, std::string_view token);
+  void did(const Request& request, const Response& answer);
+
+  // What a flood left out, once its minute is over. Somebody has to call it now and then.
+  void say_what_was_left_out();
 
  private:
-  // How many went unsaid since the last; nothing: this one does, too.
-  std::optional<std::int64_t> may_say();
+  bool may_say(std::string_view reason, std::string_view peer);
 
   std::mutex mutex_;
-  SteadyTime second_{};
-  int refusals_ = 0;  // of that second
-  std::int64_t unsaid_ = 0;
+  RefusalLimit limit_;
+  SteadyTime looked_{};
 };
-
-// name="a value", quoted as logfmt quotes.
-std::string logfmt_value(std::string_view value);
 
 }  // namespace faultline

@@ -3,6 +3,10 @@
 #include <boost/describe/enum_to_string.hpp>
 #include <boost/json.hpp>
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include "http/enumerator.h"
 #include "http/finding_json.h"
 #include "http/handlers.h"
@@ -63,6 +67,48 @@ Result<FindingFilter> filter_of(const Request& request, bool by_change) {
   return filter;
 }
 
+// A page of all jobs' findings, and the last change that it goes up to.
+struct ChangesPage {
+  FindingPage page;
+  std::uint64_t last = 0;
+};
+
+// A token for some jobs is told of theirs. The store knows no such tokens, so it is asked for all;
+// a page of which much is others' ends early, with a cursor.
+ChangesPage changes_it_may_see(const Request& request, Store& store, FindingFilter filter) {
+  constexpr std::size_t kAtOnce = 1000;
+  constexpr int kMostLooks = 10;
+  const std::size_t wanted = filter.limit;
+  if (!request.jobs.empty()) filter.limit = kAtOnce;
+  ChangesPage own{.last = filter.after};
+  for (int looks = 0; looks < kMostLooks; ++looks) {
+    FindingPage all = store.findings(filter);
+    own.page.next = all.next;
+    for (StoredFinding& stored : all.findings) {
+      if (own.page.findings.size() == wanted) {
+        own.page.next = own.last;
+        return own;
+      }
+      own.last = stored.change;
+      if (request.may_be_told_of(stored.job)) own.page.findings.push_back(std::move(stored));
+    }
+    if (!all.next || own.page.findings.size() == wanted) break;
+    filter.after = *all.next;
+  }
+  return own;
+}
+
+// All that is stored under the id, the latest last; nothing where some of it is of a job that the
+// token is not for.
+std::vector<StoredFinding> finding_it_may_see(const Request& request, Store& store,
+                                              const std::string& id) {
+  std::vector<StoredFinding> all = store.findings({.id = id, .limit = 1000}).findings;
+  const bool may_see_all = std::ranges::all_of(
+      all, [&](const StoredFinding& stored) { return request.may_be_told_of(stored.job); });
+  if (!may_see_all) all.clear();
+  return all;
+}
+
 Response no_such_finding(std::string_view id) {
   return problem_response(
       Error{Error::Kind::not_found,
@@ -104,11 +150,10 @@ Response list_findings(const Request& request, Services& services) {
 Response list_all_findings(const Request& request, Services& services) {
   const Result<FindingFilter> filter = filter_of(request, true);
   if (!filter) return problem_response(filter.error());
-  const FindingPage page = services.store.findings(*filter);
+  const auto [page, last] = changes_it_may_see(request, services.store, *filter);
   json::array rows;
   for (const StoredFinding& stored : page.findings) rows.push_back(finding_json(stored));
   // Where to go on when there is more: at the end of a list that grows there is no next page yet.
-  const std::uint64_t last = page.findings.empty() ? filter->after : page.findings.back().change;
   json::object answer{{"findings", std::move(rows)},
                       {"next_cursor", nullptr},
                       {"resume", cursor_for(std::to_string(last))}};
@@ -126,28 +171,30 @@ Response review_finding(const Request& request, Services& services) {
         Error{Error::Kind::invalid_input,
               "verdict is missing; it is acknowledged, wrong, closed or reopened"});
   constexpr std::size_t kMostNote = 4096;
+  const std::string by = said->text("by").value_or("");
   Review review{.verdict = **verdict,
-                .who = printable_name(said->text("by").value_or("")),
+                .who = printable_name(by.empty() ? request.by : by),
                 .note = said->text("note").value_or("")};
   if (review.note.size() > kMostNote || review.who.size() > kMostNote)
     return problem_response(Error{Error::Kind::too_large, "by and note hold at most 4096 bytes"});
   const std::string& id = request.path_value("id");
+  if (finding_it_may_see(request, services.store, id).empty()) return no_such_finding(id);
   const auto stored = services.store.review_finding(id, review, utc_now());
   if (!stored) return no_such_finding(id);
   services.jobs.reconcile_anew(stored->job);
   FindingFilter filter{.job = stored->job, .id = id, .limit = 1000};
-  return Response::json(finding_json(services.store.findings(filter).findings.back()));
+  Response response = Response::json(finding_json(services.store.findings(filter).findings.back()));
+  response.did = boost::describe::enum_to_string(review.verdict, "");
+  return response;
 }
 
 Response show_finding(const Request& request, Services& services) {
-  FindingFilter filter;
-  filter.id = request.path_value("id");
-  filter.limit = 1000;
-  const FindingPage page = services.store.findings(filter);
-  if (page.findings.empty()) return no_such_finding(filter.id);
-  json::value finding = finding_json(page.findings.back());
+  const std::string& id = request.path_value("id");
+  const std::vector<StoredFinding> all = finding_it_may_see(request, services.store, id);
+  if (all.empty()) return no_such_finding(id);
+  json::value finding = finding_json(all.back());
   json::array reviews;
-  for (const PastReview& review : services.store.reviews_of(filter.id))
+  for (const PastReview& review : services.store.reviews_of(id))
     reviews.push_back(json::object{{"verdict", review.verdict},
                                    {"by", review.who},
                                    {"note", review.note},

@@ -63,7 +63,7 @@ boost::asio::awaitable<Response> stream_findings(const Request& request, Service
     std::string events;
     for (const StoredFinding& stored : page.findings) {
       filter.after = stored.change;
-      events += event_of(stored);
+      if (request.may_be_told_of(stored.job)) events += event_of(stored);
     }
     if (events.empty() && steady_now() - last_said >= kHeartbeat) events = ": still here\n\n";
     if (!events.empty()) {

@@ -194,7 +194,8 @@ class BodyPump {
         co_return ending;
       }
       if (event == BodyEvent::malformed)
-        ending.problem = Problem{.status = 400, .detail = "the chunked body is malformed"};
+        ending.problem = Problem{
+            .status = 400, .detail = "the chunked body is malformed", .refused = "malformed"};
       else if (event == BodyEvent::pieces)
         ending.problem = co_await take_pieces();
       else
@@ -255,7 +256,8 @@ class BodyPump {
                         .detail =
                             "many connections are open, and this one has been silent for longest; "
                             "whole lines received so far are kept, send the rest from next_offset",
-                        .retry_after_seconds = 5};
+                        .retry_after_seconds = 5,
+                        .refused = kTooManyConnections};
     if (exchange_.connection.asked_to_stop())
       co_return Problem{
           .status = 503,

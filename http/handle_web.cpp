@@ -13,6 +13,7 @@ namespace faultline {
 namespace {
 
 constexpr std::string_view kPage = "index.html";
+constexpr std::string_view kMissingPage = "missing.html";
 
 // What the page shows are words of strangers' logs: nothing in them may run, and nothing may be
 // fetched from or told to anybody else.
@@ -28,15 +29,19 @@ std::string_view type_of(std::string_view name) {
   return "text/javascript; charset=utf-8";
 }
 
+Headers guards() {
+  return {{"Content-Security-Policy", std::string(kPolicy)},
+          {"Referrer-Policy", "no-referrer"},
+          {"Cross-Origin-Opener-Policy", "same-origin"}};
+}
+
 Response file_answer(const Request& request, const WebFile& file) {
   const std::string tag =
       fmt::format("\"{:016x}\"", XXH3_64bits(file.text.data(), file.text.size()));
-  Headers headers{
-      {"Content-Security-Policy", std::string(kPolicy)},
-      {"Referrer-Policy", "no-referrer"},
-      {"Cross-Origin-Opener-Policy", "same-origin"},
-      {"Cache-Control", "no-cache"},  // kept, and asked for again: another release has others
-      {"ETag", tag}};
+  Headers headers = guards();
+  // Kept, and asked for again: another release has others.
+  headers.emplace_back("Cache-Control", "no-cache");
+  headers.emplace_back("ETag", tag);
   if (request.header("If-None-Match").find(tag) != std::string_view::npos)
     return {.status = 304, .headers = std::move(headers)};
   Response response = Response::text(std::string(file.text), std::string(type_of(file.name)));
@@ -53,6 +58,15 @@ const WebFile* web_file(std::string_view name) {
 
 Response show_page(const Request& request, Services&) {
   return file_answer(request, *web_file(kPage));
+}
+
+Response missing_page() {
+  const WebFile& file = *web_file(kMissingPage);
+  Response response = Response::text(std::string(file.text), std::string(type_of(file.name)));
+  response.status = 404;
+  response.headers = guards();
+  response.headers.emplace_back("Vary", "Accept");
+  return response;
 }
 
 Response show_web_file(const Request& request, Services&) {

@@ -33,6 +33,8 @@ std::optional<Response> still_reading(Services& services);
 
 Response show_page(const Request& request, Services& services);
 Response show_web_file(const Request& request, Services& services);
+// 404, for people: a path that is none of the page's.
+Response missing_page();
 Response list_jobs(const Request& request, Services& services);
 Response show_job(const Request& request, Services& services);
 Response delete_job(const Request& request, Services& services);

@@ -34,7 +34,8 @@ Problem store_problem(const std::exception_ptr& failure) {
       .detail = fmt::format("the store does not take the data ({}); nothing after the last receipt "
                             "is promised: send the same bytes again later",
                             reason),
-      .retry_after_seconds = kRetryAfterSeconds};
+      .retry_after_seconds = kRetryAfterSeconds,
+      .refused = "store"};
 }
 
 }  // namespace

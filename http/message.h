@@ -4,6 +4,7 @@
 #include <boost/json/fwd.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,9 @@ struct Request {
   std::string body;  // only of a route that takes a small one
 
   std::string jobs;  // the beginning of the names of those it may be told of; empty: all
+  std::string by;    // the name of its token; empty: none that is known, or none is asked for
+
+  bool may_be_told_of(std::string_view job) const { return job.starts_with(jobs); }
 
   // Filled in when its route is known.
   QueryString query;
@@ -42,12 +46,22 @@ struct Request {
 // The status of an answer that nobody is there to get; never sent, only counted.
 inline constexpr unsigned kClientLeft = 499;
 
+// Why a request was turned away by what guards the server, rather than answered.
+struct Refusal {
+  std::string_view reason;  // in a word
+  std::string why;
+};
+
 struct Response {
   unsigned status = 200;
   std::string content_type;
   std::string body;
   Headers headers;     // besides Content-Type, Content-Length, Connection and Date
   bool close = false;  // the connection ends with this answer
+
+  // For the audit.
+  std::optional<Refusal> refusal;
+  std::string did;  // what an operator did, where the path does not say it
 
   static Response json(const boost::json::value& value);
   static Response text(std::string body, std::string content_type = "text/plain; charset=utf-8");

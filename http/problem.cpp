@@ -3,6 +3,37 @@
 #include <boost/json.hpp>
 
 namespace faultline {
+namespace {
+
+// Statuses that always turn somebody away. 400 and 503 may also be answers.
+std::string_view reason_to_refuse(unsigned status) {
+  switch (status) {
+    case 401:
+      return "token";
+    case 403:
+      return "rights";
+    case 408:
+      return "slow";
+    case 413:
+      return "too-large";
+    case 414:
+      return "long-target";
+    case 421:
+      return "host";
+    case 429:
+      return "rate";
+    case 431:
+      return "long-head";
+    case 417:
+    case 501:
+    case 505:
+      return "unsupported";
+    default:
+      return {};
+  }
+}
+
+}  // namespace
 
 Problem problem_from(const Error& error) {
   switch (error.kind) {
@@ -30,6 +61,9 @@ Response problem_response(const Problem& problem) {
   response.headers = problem.headers;
   if (problem.retry_after_seconds)
     response.headers.emplace_back("Retry-After", std::to_string(*problem.retry_after_seconds));
+  const std::string_view reason =
+      problem.refused.empty() ? reason_to_refuse(problem.status) : problem.refused;
+  if (!reason.empty()) response.refusal = Refusal{reason, problem.detail};
   return response;
 }
 

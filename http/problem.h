@@ -16,8 +16,12 @@ struct Problem {
   std::string detail;
   std::optional<std::uint64_t> next_offset;  // an upload's: what the server holds of the source
   std::optional<int> retry_after_seconds;
-  Headers headers;  // Allow, Accept-Encoding, …
+  Headers headers;           // Allow, Accept-Encoding, …
+  std::string_view refused;  // a Refusal's reason, where the status alone is none
 };
+
+// A Refusal's reason that several places give.
+inline constexpr std::string_view kTooManyConnections = "connections";
 
 Response problem_response(const Problem& problem);
 

@@ -53,7 +53,9 @@ struct ViewBody {
 };
 
 Problem malformed(std::string_view what) {
-  return {.status = 400, .detail = fmt::format("the request is not valid HTTP: {}", what)};
+  return {.status = 400,
+          .detail = fmt::format("the request is not valid HTTP: {}", what),
+          .refused = "malformed"};
 }
 
 Problem too_long_a_target() {
@@ -134,13 +136,19 @@ asio::awaitable<std::variant<Request, Problem, Gone>> RequestReader::read_head()
   co_return accept_head();
 }
 
-std::variant<Request, Problem, Gone> RequestReader::accept_head() {
+Request RequestReader::begun() const {
   const auto& message = parser_->get();
   Request request;
   request.method = view(message.method_string());
   request.target = origin_form(view(message.target()));
   request.path = request.target.substr(0, request.target.find('?'));
   request.peer = connection_.peer();
+  return request;
+}
+
+std::variant<Request, Problem, Gone> RequestReader::accept_head() {
+  const auto& message = parser_->get();
+  Request request = begun();
   request.certificate = connection_.client_certificate();
   request.encrypted = connection_.encrypted();
   request.has_body = !parser_->is_done();

@@ -28,6 +28,9 @@ class RequestReader {
   // A problem is to be answered, and the connection closed. Call once.
   boost::asio::awaitable<std::variant<Request, Problem, Gone>> read_head();
 
+  // Who asks for what, as far as it was read.
+  Request begun() const;
+
   // Tells a client that waits for leave to send its body that it may; before the first read_body().
   boost::asio::awaitable<bool> invite_body();
 

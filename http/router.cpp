@@ -188,15 +188,32 @@ const std::vector<Route> kRoutes{
       kAboutHost,
       kAboutRank,
       kLimit,
-      kCursor}},
+      kCursor},
+     false,
+     false,
+     Runs::where_it_may_wait,
+     Tells::of_those_it_may},
     {"GET",
      "/api/v1/findings/stream",
      kReaders,
      stream_findings,
      "Findings as server-sent events, as they change; Last-Event-ID goes on where a stream ended.",
      {{"job", "string", "Only of this job."},
-      {"after", "string", "As Last-Event-ID; 0: from the first finding on."}}},
-    {"GET", "/api/v1/findings/{id}", kReaders, show_finding, "One finding with its evidence.", {}},
+      {"after", "string", "As Last-Event-ID; 0: from the first finding on."}},
+     false,
+     false,
+     Runs::where_it_may_wait,
+     Tells::of_those_it_may},
+    {"GET",
+     "/api/v1/findings/{id}",
+     kReaders,
+     show_finding,
+     "One finding with its evidence.",
+     {},
+     false,
+     false,
+     Runs::where_it_may_wait,
+     Tells::of_those_it_may},
     {"POST",
      "/api/v1/findings/{id}/review",
      kOperators,
@@ -206,10 +223,12 @@ const std::vector<Route> kRoutes{
      "or as JSON.",
      {{"verdict", "string", "acknowledged, wrong, closed or reopened.",
        "acknowledged,wrong,closed,reopened"},
-      {"by", "string", "Who says so."},
+      {"by", "string", "Who says so; by default the name of the token."},
       {"note", "string", "Why."}},
      false,
-     true},
+     true,
+     Runs::where_it_may_wait,
+     Tells::of_those_it_may},
     {"GET",
      "/api/v1/hosts",
      kReaders,
@@ -310,6 +329,14 @@ std::string allowed_methods(std::string_view path) {
   return allowed;
 }
 
+// A person in a browser, who would not know what to do with JSON.
+bool wants_page(const Request& request) {
+  const bool looks = request.method == "GET" || request.method == "HEAD";
+  return looks && !request.path.starts_with("/api/") &&
+         best_offer(request.header("Accept"), {"application/problem+json", "text/html"}) ==
+             "text/html";
+}
+
 Response unroutable(const Request& request) {
   const bool everything = request.path == "*";
   const std::string allowed =
@@ -319,6 +346,7 @@ Response unroutable(const Request& request) {
     return problem_response(Problem{
         .status = 501,
         .detail = fmt::format("the method {} is not known here", printable_name(request.method))});
+  if (allowed.empty() && wants_page(request)) return missing_page();
   if (allowed.empty())
     return problem_response(Problem{
         .status = 404,

@@ -14,18 +14,19 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "http/audit.h"
 #include "http/connection.h"
 #include "http/connection_set.h"
 #include "http/offload.h"
 #include "http/problem.h"
 #include "http/threads.h"
+#include "logging/log.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -130,7 +131,8 @@ class Server::Impl {
         co_await accept_one();
       } catch (const std::exception& error) {
         // Out of memory, most likely: what is in use will be given back, as descriptors are.
-        fmt::print(stderr, "a connection could not be accepted: {}\n", error.what());
+        say(LogLevel::error, "not-accepted", "a connection could not be accepted",
+            {{"why", error.what()}});
       }
     }
   }
@@ -154,6 +156,7 @@ class Server::Impl {
         std::move(socket), options_.tls == nullptr ? nullptr : options_.tls->channel());
     if (!connections_.has_room_for(*connection)) {
       services_.metrics.connection_refused();
+      note_refusal(*connection);
       connections_.ask_for_room();
       if (refusing_ < kMostRefusing) start_refusal(std::move(connection), executor);
       return;
@@ -189,15 +192,28 @@ class Server::Impl {
     try {
       std::rethrow_exception(failure);
     } catch (const std::exception& error) {
-      fmt::print(stderr, "a connection ended with an error: {}\n", error.what());
+      say(LogLevel::error, "connection-failed", "a connection ended with an error",
+          {{"why", error.what()}});
     }
   }
 
-  static asio::awaitable<void> refuse(std::shared_ptr<Connection> connection) {
-    const Response refusal = problem_response(
+  static Response no_room() {
+    return problem_response(
         Problem{.status = 503,
                 .detail = "too many connections are open; try again soon (--max-connections)",
-                .retry_after_seconds = 5});
+                .retry_after_seconds = 5,
+                .refused = kTooManyConnections});
+  }
+
+  void note_refusal(const Connection& connection) {
+    if (options_.session.audit == nullptr) return;
+    Request request;
+    request.peer = connection.peer();
+    options_.session.audit->refused(request, no_room());
+  }
+
+  static asio::awaitable<void> refuse(std::shared_ptr<Connection> connection) {
+    const Response refusal = no_room();
     const std::string head = fmt::format(
         "HTTP/1.1 503 Service Unavailable\r\nContent-Type: {}\r\nContent-Length: {}\r\n"
         "Retry-After: 5\r\nConnection: close\r\n\r\n",
@@ -234,7 +250,7 @@ class Server::Impl {
         co_await offload(threads_.answering(), do_if_ready);
       } catch (const std::exception& error) {
         // The disk refuses, or there is no memory: it may be better next time.
-        fmt::print(stderr, "{}: {}\n", failure, error.what());
+        say(LogLevel::error, "upkeep-failed", failure, {{"why", error.what()}});
       }
     }
   }
@@ -261,7 +277,8 @@ class Server::Impl {
     stop_timer_.expires_after(kStopLimit);
     stop_timer_.async_wait([this](boost::system::error_code cancelled) {
       if (cancelled) return;
-      fmt::print(stderr, "{} connections did not end in time and are cut\n", connections_.size());
+      say(LogLevel::warning, "connections-cut", "connections did not end in time and are cut",
+          {{"connections", connections_.size()}});
       for (const auto& connection : connections_.all()) connection->abort();
     });
   }

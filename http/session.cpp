@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <exception>
 #include <utility>
 #include <variant>
@@ -15,6 +14,7 @@
 #include "http/query.h"
 #include "http/request_reader.h"
 #include "http/router.h"
+#include "logging/log.h"
 
 namespace faultline {
 namespace asio = boost::asio;
@@ -39,7 +39,8 @@ std::string head_of(const Response& response, bool close, bool old_client) {
 }
 
 Response failed(const Request& request, const std::exception& error) {
-  fmt::print(stderr, "{} {}: {}\n", request.method, printable_name(request.path), error.what());
+  say(LogLevel::error, "request-failed", "the server failed on a request",
+      {{"method", request.method}, {"path", request.path}, {"why", error.what()}});
   const bool store = dynamic_cast<const StoreError*>(&error) != nullptr;
   if (store)
     return problem_response(
@@ -48,6 +49,14 @@ Response failed(const Request& request, const std::exception& error) {
                 .retry_after_seconds = 5});
   return problem_response(
       Problem{.status = 500, .detail = "the server failed on this request; its log says why"});
+}
+
+Problem unknown_host(std::string_view host) {
+  const std::string shown = printable_name(host);
+  return {.status = 421,
+          .detail = fmt::format("this server is not known as \"{}\": ask for localhost or for its "
+                                "address, or start it with --allow-host {}",
+                                shown, printable_name(host.substr(0, host.rfind(':'))))};
 }
 
 class Session {
@@ -71,6 +80,7 @@ class Session {
       if (const Problem* problem = std::get_if<Problem>(&head)) {
         const Response refusal = problem_response(*problem);
         services_.metrics.count_request("(malformed)", "-", refusal.status, {});
+        if (options_.audit != nullptr) options_.audit->refused(reader.begun(), refusal);
         const std::string text = head_of(refusal, true, false);
         if (co_await connection_->send(text, refusal.body)) co_await connection_->close_gently();
         co_return;
@@ -100,12 +110,14 @@ class Session {
     const SteadyTime begun = steady_now();
     std::string_view pattern = "(none)";
     Response response;
+    bool is_act = false;
     auto found = find_route(request);
     if (Response* early = std::get_if<Response>(&found)) {
       response = std::move(*early);
     } else {
       const Route& route = *std::get<const Route*>(found);
       pattern = route.pattern;
+      is_act = route.method != "GET" && !route.needs.any_of({Scope::ingest});
       try {
         response = co_await answer(route, request, reader);
       } catch (const std::exception& error) {
@@ -114,6 +126,12 @@ class Session {
     }
     services_.metrics.count_request(pattern, pattern == "(none)" ? "-" : request.method,
                                     response.status, steady_now() - begun);
+    if (options_.audit != nullptr) {
+      if (response.refusal)
+        options_.audit->refused(request, response);
+      else if (is_act)
+        options_.audit->did(request, response);
+    }
     co_return response;
   }
 
@@ -129,8 +147,9 @@ class Session {
       if (event == BodyEvent::timeout)
         co_return problem_response(Problem{.status = 408, .detail = "the body did not come"});
       if (event == BodyEvent::malformed)
-        co_return problem_response(
-            Problem{.status = 400, .detail = "the body is not what its header says"});
+        co_return problem_response(Problem{.status = 400,
+                                           .detail = "the body is not what its header says",
+                                           .refused = "malformed"});
       if (event != BodyEvent::pieces) continue;
       for (const std::string_view piece : reader.pieces()) request.body += piece;
       if (request.body.size() > kMostBody)
@@ -146,22 +165,16 @@ class Session {
                   .detail = "the server has just started and is reading its store; try again soon",
                   .retry_after_seconds = 2});
     if (options_.host_names && !is_meant_for_us(request, *options_.host_names))
-      co_return problem_response(
-          Problem{.status = 421,
-                  .detail = fmt::format("this server is not known as \"{}\" (--allow-host)",
-                                        printable_name(request.header("Host")))});
+      co_return problem_response(unknown_host(request.header("Host")));
     if (route.method != "GET" && crosses_origins(request))
-      co_return problem_response(
-          Problem{.status = 403, .detail = "pages of other origins may not send data here"});
+      co_return problem_response(Problem{.status = 403,
+                                         .detail = "pages of other origins may not send data here",
+                                         .refused = "origin"});
     if (options_.access != nullptr) {
       Admission admission = options_.access->admit(request, route, services_.default_job);
-      if (admission.refusal) {
-        options_.audit->refused(request, admission);
-        co_return problem_response(*admission.refusal);
-      }
+      request.by = std::move(admission.token);
+      if (admission.refusal) co_return problem_response(*admission.refusal);
       request.jobs = std::move(admission.jobs);
-      if (route.method != "GET" && !route.needs.any_of({Scope::ingest}))
-        options_.audit->did(request, admission.token);
     }
     if (const Stream* stream = std::get_if<Stream>(&route.handler)) {
       Exchange exchange{*connection_, reader, threads_, options_.body_idle_limit};

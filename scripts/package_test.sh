@@ -100,7 +100,7 @@ wait_for_server() {
   local tries
   url=
   for ((tries = 0; tries < 100; tries++)); do
-    url=$(sed -n 's/^listening on //p' "$scratch/log" 2>/dev/null || true)
+    url=$(sed -n 's/.*msg="listening on \([^"]*\)".*/\1/p' "$scratch/log" 2>/dev/null || true)
     [[ -z $url ]] || return 0
     kill -0 "$server" || break
     sleep 0.1

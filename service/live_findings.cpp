@@ -1,9 +1,7 @@
 // The stored findings of a job are made what its diagnosis says.
-#include <fmt/format.h>
 #include <malloc.h>
 
-#include <cstdio>
-
+#include "logging/log.h"
 #include "service/live_job.h"
 #include "service/packed_hosts.h"
 
@@ -43,7 +41,8 @@ void LiveJobs::judge_at_start(const std::string& job) {
     rest(job);
   } catch (const std::exception& error) {
     // It serves all the same, and tries again.
-    fmt::print(stderr, "job {} could not be judged: {}\n", job, error.what());
+    say(LogLevel::error, "job-not-judged", "a job could not be judged",
+        {{"job", job}, {"why", error.what()}});
   }
 }
 

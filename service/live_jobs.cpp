@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <stdexcept>
 
+#include "logging/log.h"
 #include "service/clock.h"
 #include "service/live_job.h"
 #include "service/packed_hosts.h"
@@ -102,7 +102,8 @@ void LiveJobs::set_aside(Job& job, std::string why) {
   const std::lock_guard lock(job.set_aside_mutex);
   if (!job.set_aside.empty()) return;
   job.set_aside = std::move(why);
-  fmt::print(stderr, "job {} is set aside: {}\n", job.name, job.set_aside);
+  say(LogLevel::error, "job-set-aside", "a job is set aside",
+      {{"job", job.name}, {"why", job.set_aside}});
 }
 
 std::string LiveJobs::why_set_aside(Job& job) {

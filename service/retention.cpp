@@ -1,11 +1,10 @@
 #include "service/retention.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <vector>
+
+#include "logging/log.h"
 
 namespace faultline {
 namespace {
@@ -39,7 +38,8 @@ bool Retention::may_go(const StoredJob& job) const {
 void Retention::forget(const StoredJob& job, ForgottenFor why, std::string_view said) {
   if (!jobs_.forget(job.name, job.last_received)) return;
   metrics_.count_forgotten_job(why);
-  fmt::print(stderr, "job {} is forgotten: {}; what was found in it stays\n", job.name, said);
+  say(LogLevel::info, "job-forgotten", "a job is forgotten; what was found in it stays",
+      {{"job", job.name}, {"why", said}});
 }
 
 void Retention::forget_old_jobs(Timestamp now) {
@@ -63,9 +63,9 @@ void Retention::forget_jobs_for_room(Timestamp now) {
     if (store_.bytes_in_use() <= settings_.bytes) return;
   }
   if (!has_told_of_no_room_)
-    fmt::print(stderr,
-               "more is stored than --keep-at-most says, and all of it is of jobs that something "
-               "came of within an hour\n");
+    say(LogLevel::warning, "no-room",
+        "more is stored than --keep-at-most says, and all of it is of jobs that something came of "
+        "within an hour");
   has_told_of_no_room_ = true;
 }
 

@@ -8,6 +8,7 @@
 
 #include <system_error>
 
+#include "logging/log.h"
 #include "store/log_check.h"
 #include "store/migrations.h"
 
@@ -63,11 +64,11 @@ void quick_check(Database& database, std::uint64_t max_fully_checked) {
 // Sources stand where the last whole transaction before left them, and their senders go on there.
 void warn_of_log(const std::filesystem::path& file) {
   if (is_more_behind_the_end_of_log(file))
-    fmt::print(
-        stderr,
-        "{}-wal: is damaged, unless a write has failed or the power: transactions behind its "
-        "frame that is not whole are left out, and what they held has to be sent again\n",
-        file.string());
+    say(LogLevel::warning, "log-damaged",
+        fmt::format(
+            "{}-wal: is damaged, unless a write has failed or the power: transactions behind its "
+            "frame that is not whole are left out, and what they held has to be sent again",
+            file.string()));
 }
 
 void use_wal(Database& database) {

@@ -6,7 +6,7 @@ const LONGEST_SILENCE = 40_000;  // a sign of life comes every 15 s
 const LONGEST_WAIT = 10_000;
 const REFUSED_WAIT = 60_000;
 
-// told(finding) for each; state('live', 'lost', or 'refused' to a token that is for some jobs only) when that changes.
+// told(finding) for each; state('live', 'lost', or 'refused' to a token that may not read) when that changes.
 export function listen(told, state) {
   let last = '';  // id of the last event
   let stop = null;

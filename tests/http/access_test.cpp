@@ -100,11 +100,78 @@ TEST_F(Access, ATokenForSomeJobsOpensNoOther) {
   EXPECT_THAT(listed(team), Not(HasSubstr("mistral")));
   EXPECT_THAT(listed(boss), HasSubstr("mistral"));
   for (const char* path :
-       {"/api/v1/findings", "/api/v1/hosts", "/metrics", "/api/v1/hosts?job=llama-7",
-        "/api/v1/hosts/gpu-7", "/api/v1/findings?job=mistral", "/api/v1/findings/stream"}) {
+       {"/api/v1/hosts", "/metrics", "/api/v1/hosts?job=llama-7", "/api/v1/hosts/gpu-7",
+        "/api/v1/findings?job=mistral", "/api/v1/findings/stream?job=mistral"}) {
     SCOPED_TRACE(path);
     EXPECT_EQ(status(path, team), 403);
   }
+}
+
+struct AccessToFindings : Asked {
+  NewToken medic = new_token("medic", {Scope::operate, Scope::read});
+
+  // A fault in a job of the team's, and one in another's.
+  void SetUp() override {
+    Asked::SetUp();
+    medic.token.jobs = "llama-";
+    write({boss, medic});
+    server->ask_to_reload();
+    ASSERT_TRUE(eventually([&] { return status("/api/v1/jobs", medic) == 200; }));
+    for (const char* job : {"mistral", "llama-7", "mistral-2"})
+      EXPECT_EQ(status("/api/v1/ingest?final=true&source=s&job=" + std::string(job), boss, kLine),
+                200);
+  }
+
+  Reply ask(const std::string& path, const NewToken& token, const std::string& flags = "") {
+    return curl(*server, path, "-H 'Authorization: Bearer " + token.secret + "' " + flags);
+  }
+  std::string id_of(const std::string& job) {
+    const auto found = ask("/api/v1/findings?job=" + job, boss).json();
+    EXPECT_FALSE(found.at("findings").as_array().empty()) << job;
+    return std::string(found.at("findings").at(0).at("finding").as_string());
+  }
+};
+
+TEST_F(AccessToFindings, ATokenForSomeJobsListsTheirsAlone) {
+  for (const char* limit : {"1", "1000"}) {
+    const auto all = ask("/api/v1/findings?limit=" + std::string(limit), medic).json();
+    ASSERT_FALSE(all.at("findings").as_array().empty());
+    for (const auto& finding : all.at("findings").as_array())
+      EXPECT_EQ(finding.at("job"), "llama-7");
+    // Others' changes are passed over once, not again and again.
+    EXPECT_EQ(ask("/api/v1/findings?since=" + std::string(all.at("resume").as_string()), medic)
+                  .json()
+                  .at("findings")
+                  .as_array()
+                  .size(),
+              0U);
+  }
+  const std::string streamed = ask("/api/v1/findings/stream?after=0", medic, "--max-time 2").body;
+  EXPECT_THAT(streamed, HasSubstr("llama-7"));
+  EXPECT_THAT(streamed, Not(HasSubstr("mistral")));
+}
+
+TEST_F(AccessToFindings, ATokenForSomeJobsReviewsTheirsAndKnowsNoOthers) {
+  const std::string own = "/api/v1/findings/" + id_of("llama-7");
+  const std::string foreign = "/api/v1/findings/" + id_of("mistral");
+  EXPECT_EQ(ask(own, medic).json().at("job"), "llama-7");
+  const Reply reviewed = ask(own + "/review?verdict=acknowledged", medic, "-X POST");
+  EXPECT_EQ(reviewed.json().at("review"), "acknowledged");
+  EXPECT_EQ(ask(own, medic).json().at("reviews").at(0).at("by"), "medic")
+      << "nobody else was named";
+  EXPECT_THAT(server->messages(),
+              HasSubstr("audit=did status=200 peer=127.0.0.1 by=medic method=POST path=" + own +
+                        "/review what=acknowledged\n"));
+
+  const auto without_id = [](Reply reply, const std::string& path) {
+    const std::string id = path.substr(path.rfind('/') + 1);
+    reply.body.replace(reply.body.find(id), id.size(), "ID");
+    return std::to_string(reply.status) + reply.body;
+  };
+  EXPECT_EQ(without_id(ask(foreign, medic), foreign),
+            without_id(ask("/api/v1/findings/fnone", medic), "/fnone"));
+  EXPECT_EQ(ask(foreign + "/review?verdict=wrong", medic, "-X POST").status, 404);
+  EXPECT_EQ(ask(foreign, boss).json().at("state"), "open") << "it was not reviewed either";
 }
 
 TEST_F(Access, BasicIsForSendersThatKnowNothingElse) {
@@ -165,20 +232,12 @@ TEST_F(Access, RefusalsAndOperatorsActsAreLogged) {
   EXPECT_EQ(status("/api/v1/jobs/j", reader, "-X DELETE"), 403);
   EXPECT_EQ(status("/api/v1/jobs/j", boss, "-X DELETE"), 404);
   const std::string said = server->messages();
-  EXPECT_THAT(said, HasSubstr("audit=refused status=403 peer=127.0.0.1 token=reader "
+  EXPECT_THAT(said, HasSubstr("audit=refused reason=rights status=403 peer=127.0.0.1 by=reader "
                               "method=DELETE path=/api/v1/jobs/j why=\"this needs"));
-  EXPECT_THAT(said, HasSubstr("audit=did peer=127.0.0.1 token=boss method=DELETE"));
+  EXPECT_THAT(said, HasSubstr("audit=did status=404 peer=127.0.0.1 by=boss method=DELETE "
+                              "path=/api/v1/jobs/j\n"))
+      << "it is no act that there was such a job";
   for (const NewToken* token : {&reader, &boss}) EXPECT_THAT(said, Not(HasSubstr(token->secret)));
-}
-
-TEST_F(Access, AFloodOfRefusalsIsCounted) {
-  for (int i = 0; i < 40; ++i) curl(*server, "/api/v1/jobs");
-  const std::string said = server->messages();
-  std::size_t lines = 0;
-  for (std::size_t at = said.find("audit=refused"); at != std::string::npos;
-       at = said.find("audit=refused", at + 1))
-    ++lines;
-  EXPECT_LT(lines, 40U);
 }
 
 TEST(AccessFile, ABadOneStopsTheStartInALine) {

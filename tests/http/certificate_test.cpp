@@ -93,9 +93,10 @@ TEST_F(Certificate, IsGoodForWhatItsLineInTheFileOfTokensSays) {
   EXPECT_EQ(status("/api/v1/ingest?job=llama-7&source=s", "grafana", kXid), 403);
   EXPECT_EQ(status("/api/v1/jobs/llama-7", "grafana", "-X DELETE"), 403);
   EXPECT_EQ(status("/api/v1/jobs/llama-7", "ann", "-X DELETE"), 204);
-  EXPECT_THAT(server->messages(), HasSubstr("audit=did peer=127.0.0.1 token=ann method=DELETE"));
   EXPECT_THAT(server->messages(),
-              HasSubstr("audit=refused status=403 peer=127.0.0.1 token=trainer"));
+              HasSubstr("audit=did status=204 peer=127.0.0.1 by=ann method=DELETE"));
+  EXPECT_THAT(server->messages(),
+              HasSubstr("audit=refused reason=rights status=403 peer=127.0.0.1 by=trainer"));
 }
 
 TEST_F(Certificate, LendsNothingToATokenThatIsShown) {
@@ -130,9 +131,10 @@ TEST_F(Certificate, IsRefusedWithoutALineAfterItsTimeAndWithTwoLinesAndTheLogSay
   for (const auto& [client, refused, why] : {
            std::tuple<std::string, int, std::string>{
                "nobody", 401,
-               "token=- method=GET path=/api/v1/jobs why=\"this needs a token, or a certificate "
+               "peer=127.0.0.1 method=GET path=/api/v1/jobs why=\"this needs a token, or a "
+               "certificate "
                "that has a line in the file of tokens; cn:nobody has none"},
-           {"former", 401, "token=former method=GET path=/api/v1/jobs why=\"this token was good"},
+           {"former", 401, "by=former method=GET path=/api/v1/jobs why=\"this token was good"},
            {"twice", 403, "this certificate has two lines in the file of tokens, one and other"},
        }) {
     SCOPED_TRACE(client);
@@ -166,8 +168,9 @@ TEST_F(Certificate, IsRefusedOnceItsLineIsGoneAlsoOnAConnectionThatIsOpen) {
   written.clear();
   add("another --scope read --certificate cn:another");
   server->ask_to_reload();
-  EXPECT_TRUE(eventually(
-      [&] { return server->messages().find("tokens read again: 1") != std::string::npos; }));
+  EXPECT_TRUE(eventually([&] {
+    return server->messages().find("msg=\"tokens read again\" tokens=1") != std::string::npos;
+  }));
   certificates.workshop().write("gone", "");
   client.join();
   EXPECT_THAT(said, HasSubstr("HTTP/1.1 401 Unauthorized"));
@@ -219,7 +222,8 @@ TEST_F(Certificate, OfTomorrowOpensNothing) {
   start();
   EXPECT_EQ(status("/api/v1/jobs", "trainer"), 200);
   EXPECT_NE(curl(*server, "/api/v1/jobs", certificates.as("tomorrow")).exit, 0);
-  EXPECT_THAT(server->messages(), HasSubstr("protocol=tls why=\"certificate is not yet valid\""));
+  EXPECT_THAT(server->messages(),
+              HasSubstr("reason=tls peer=127.0.0.1 why=\"certificate is not yet valid\""));
 }
 
 TEST_F(Certificate, MayAskAsOftenAsItsLineSays) {

@@ -49,6 +49,34 @@ TEST(Limits, APeerThatStallsAllItsUploadsLeavesRoomForOthers) {
     EXPECT_EQ(curl(server, "/api/v1/jobs", "--interface 127.0.0.2").status, 200);
 }
 
+// How much the others lose is ./dev bench --flood's to tell.
+TEST(Limits, PeersThatSendAByteNowAndThenKeepNobodyFromAnAnswer) {
+  constexpr int kSlow = 500;
+  constexpr std::size_t kGood = 50;
+  Workshop workshop;
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  ASSERT_EQ(post(server, "good", kXid).status, 200);
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (int i = 0; i < kSlow; ++i) {
+    slow.push_back(std::make_unique<RawClient>(server.port()));
+    EXPECT_TRUE(slow.back()->say("PUT /api/v1/ingest?job=slow&source=s" + std::to_string(i) +
+                                 " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n"));
+  }
+  std::vector<std::unique_ptr<RawClient>> good;
+  for (std::size_t i = 0; i < kGood; ++i)
+    good.push_back(std::make_unique<RawClient>(server.port()));
+  for (int round = 0; round < 4; ++round) {
+    for (const auto& client : slow) EXPECT_TRUE(client->say("x"));
+    for (const auto& client : good)
+      client->say("GET /api/v1/jobs/good/diagnosis HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    std::size_t answered = 0;
+    for (const auto& client : good)
+      if (client->hear().starts_with("HTTP/1.1 200 ")) ++answered;
+    EXPECT_EQ(answered, kGood);
+  }
+}
+
 TEST(Limits, ABodyInWhichNothingIsKnownIsNotReadToItsEnd) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
@@ -184,8 +212,10 @@ TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
   for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
                            "faultline.example.evil.example", "127.0.0.1@evil.example"})
     EXPECT_EQ(status(host), 421) << host;
-  EXPECT_THAT(curl(server, "/healthz", "-H 'Host: evil.example'").body,
-              HasSubstr("Misdirected Request"));
+  const std::string refused = curl(server, "/healthz", "-H 'Host: evil.example:80'").body;
+  EXPECT_THAT(refused, HasSubstr("Misdirected Request"));
+  EXPECT_THAT(refused, HasSubstr("ask for localhost or for its address, or start it with "
+                                 "--allow-host evil.example\""));
 }
 
 TEST(Limits, NamesThatLookLikeOthersAreRefused) {

@@ -89,6 +89,25 @@ TEST_F(Page, HasAllFilesThatItNamesAndTheseNameNoOthers) {
   EXPECT_EQ(curl(server, "/web/..%2F..%2Fetc%2Fpasswd").status, 404);
 }
 
+TEST_F(Page, LeadsHomeFromAnAddressThatIsNone) {
+  const std::string browser =
+      "-H 'Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'";
+  const Reply missing = curl(server, "/nosuch", browser);
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_THAT(missing.body, HasSubstr("There is no such page"));
+  EXPECT_THAT(missing.body, HasSubstr("<a href=\"/\">"));
+  for (const std::string& file : files_of(missing.body)) EXPECT_EQ(curl(server, file).status, 200);
+  const std::string sent = head("/jobs/a/b/c", browser);
+  EXPECT_THAT(sent, HasSubstr("HTTP/1.1 404 Not Found\r\n"));
+  for (const char* header : {"Content-Type: text/html; charset=utf-8\r\n",
+                             "Content-Security-Policy: default-src 'none'", "Vary: Accept\r\n"})
+    EXPECT_THAT(sent, HasSubstr(header));
+  // Programs get what programs read.
+  EXPECT_EQ(curl(server, "/nosuch").json().at("status"), 404);
+  EXPECT_EQ(curl(server, "/api/v2/jobs", browser).json().at("status"), 404);
+  EXPECT_EQ(curl(server, "/nosuch", browser + " -X POST").json().at("status"), 404);
+}
+
 TEST_F(Page, IsNotSentAgainToWhoHasIt) {
   const std::string sent = head("/web/app.js");
   const std::size_t at = sent.find("ETag: ") + 6;

@@ -87,7 +87,7 @@ TEST_F(Tls, WhoeverSpeaksWithoutItIsToldSo) {
   const std::string said =
       output_of(fmt::format("curl -sS --max-time 20 http://127.0.0.1:{}/healthz", server.port()));
   EXPECT_EQ(said, "this port speaks TLS: begin with https\n");
-  await_message(server, "audit=refused peer=127.0.0.1 protocol=tls why=\"http request\"");
+  await_message(server, "audit=refused reason=tls peer=127.0.0.1 why=\"http request\"");
   EXPECT_EQ(curl(server, "/healthz", as()).status, 200);
 }
 
@@ -107,7 +107,7 @@ TEST_F(Tls, OnlyWhoShowsACertificateOfTheRightIssuerMayAsk) {
     const Reply refused = curl(server, "/api/v1/jobs", as(client));
     EXPECT_NE(refused.exit, 0);
     EXPECT_EQ(refused.status, 0);
-    await_message(server, fmt::format("protocol=tls why=\"{}\"", why));
+    await_message(server, fmt::format("reason=tls peer=127.0.0.1 why=\"{}\"", why));
   }
   EXPECT_THAT(curl(server, "/metrics", as("trainer")).body,
               HasSubstr("faultline_tls_refused_total 3"));
@@ -133,7 +133,7 @@ TEST_F(Tls, ARenewedCertificateIsTakenWhileItRunsAndABrokenOneIsNot) {
 
   make("cp server.pem was.pem && echo nothing > server.pem");
   server.ask_to_reload();
-  await_message(server, "the certificate stays as it was: --tls-cert");
+  await_message(server, "msg=\"the certificate stays as it was\" why=\"--tls-cert");
   EXPECT_EQ(curl(server, "/healthz", as()).status, 200);
 
   authority("next");

@@ -379,7 +379,7 @@ test('a server that asks for a token is given one, once, and the browser itself 
 });
 
 test('whoever gives no token is told so once, and one for some jobs shows these', async () => {
-  const {guarded, secrets} = await guardedServer('partly', {night: ['--scope', 'ingest'], team: ['--scope', 'read', '--jobs', 'llama-']});
+  const {guarded, secrets} = await guardedServer('partly', {night: ['--scope', 'ingest'], team: ['--scope', 'read,operate', '--jobs', 'llama-']});
   try {
     const tab = await Tab.open(browser, guarded);
     await tab.page.goto(guarded.url('/jobs/llama-1'));
@@ -391,7 +391,8 @@ test('whoever gives no token is told so once, and one for some jobs shows these'
     await tab.page.type('#token', secrets.team);
     await tab.page.keyboard.press('Enter');
     await tab.page.waitForSelector('#culprit-title');
-    assert.equal(await tab.page.$('[id^=review-acknowledged]'), null);
+    await tab.page.click('[id^=review-acknowledged]');
+    await tab.page.waitForSelector('.taken');
     await tab.page.keyboard.press('h');
     await tab.waitFor(() => /jobs whose names begin with "llama-"/.test(document.querySelector('main').textContent));
     assert.deepEqual(await tab.violations(), []);
