@@ -442,7 +442,9 @@ int serve(const ServeOptions& options) {
                     .alerts = alerts,
                     .changes = changes,
                     .default_job = options.job,
-                    .version = FAULTLINE_VERSION};
+                    .version = FAULTLINE_VERSION,
+                    .data = options.data,
+                    .least_room = *size_of(options.min_free)};
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,

@@ -1,30 +1,79 @@
 // GET /metrics
+#include <filesystem>
+
+#include <boost/describe/enumerators.hpp>
+#include <boost/mp11/algorithm.hpp>
 #include "alerts/prometheus.h"
 #include "http/handlers.h"
+#include "service/process_use.h"
 
 namespace faultline {
 namespace {
 
-void write_service(Exposition& out, Services& services) {
-  const auto gauge = [&](std::string_view name, std::string_view help, std::uint64_t value) {
-    out.family(name, "gauge", help);
-    out.sample({}, value);
-  };
-  gauge("faultline_ready", "1 once stored jobs are known.", services.jobs.ready() ? 1 : 0);
-  gauge("faultline_jobs", "Jobs known.", services.jobs.count());
-  gauge("faultline_jobs_in_memory", "Jobs that are not on the disk only.",
-        services.jobs.count_in_memory());
-  gauge("faultline_jobs_set_aside",
-        "Jobs that are not judged, because not all that was stored of "
-        "them can be read back.",
-        services.jobs.count_set_aside());
-  gauge("faultline_streams_open", "Sources being received.", services.jobs.open_sources().count());
-  gauge("faultline_commits_pending", "Batches on their way to the disk.", services.store.pending());
-  gauge("faultline_store_bytes", "Size of the store on disk.", services.store.bytes_on_disk());
-  out.family("faultline_build_info", "gauge", "1, with the version as its label.");
-  out.sample({{"version", services.version}}, std::uint64_t{1});
+void write_gauge(Exposition& out, std::string_view name, std::string_view help,
+                 std::uint64_t value) {
+  out.family(name, "gauge", help);
+  out.sample({}, value);
+}
+
+void write_jobs(Exposition& out, const LiveJobs& jobs) {
+  write_gauge(out, "faultline_ready", "1 once stored jobs are known.", jobs.ready() ? 1 : 0);
+  write_gauge(out, "faultline_jobs", "Jobs known.", jobs.count());
+  out.family("faultline_jobs_by_verdict", "gauge", "Jobs by what was last said of them.");
+  std::map<Verdict, std::size_t> counts = jobs.count_by_verdict();
+  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Verdict>>([&](auto verdict) {
+    out.sample({{"verdict", verdict.name}}, std::uint64_t{counts[verdict.value]});
+  });
+  write_gauge(out, "faultline_jobs_in_memory", "Jobs that are not on the disk only.",
+              jobs.count_in_memory());
+  write_gauge(out, "faultline_jobs_unread", "Stored jobs that were not read since the start.",
+              jobs.count_unread());
+  write_gauge(out, "faultline_jobs_set_aside",
+              "Jobs that are not judged, because not all that was stored of them can be read back.",
+              jobs.count_set_aside());
+}
+
+void write_store(Exposition& out, Services& services) {
+  write_gauge(out, "faultline_streams_open", "Sources being received.",
+              services.jobs.open_sources().count());
+  write_gauge(out, "faultline_event_streams_open", "Clients that listen for changes of findings.",
+              services.changes.count());
+  write_gauge(out, "faultline_commits_pending", "Batches on their way to the disk.",
+              services.store.pending());
+  write_gauge(out, "faultline_commits_in_flight",
+              "Batches on their way to the disk, or there and not yet part of their job's state.",
+              services.jobs.commits_in_flight());
+  write_gauge(out, "faultline_store_bytes", "Size of the store on disk.",
+              services.store.bytes_on_disk());
+  std::error_code unknown;
+  const std::filesystem::space_info disk = std::filesystem::space(services.data, unknown);
+  if (unknown) return;
+  write_gauge(out, "faultline_disk_size_bytes", "Size of the disk that the store lies on.",
+              disk.capacity);
+  write_gauge(out, "faultline_disk_free_bytes", "What is free there.", disk.available);
+  write_gauge(out, "faultline_disk_min_free_bytes", "No logs are taken while less is free.",
+              services.least_room);
+}
+
+// By the names that client libraries of Prometheus have for them.
+void write_process(Exposition& out, const Services& services) {
+  const ProcessUse use = process_use();
+  out.family("process_cpu_seconds_total", "counter", "Processor time taken.");
+  out.sample({}, use.cpu_seconds);
+  write_gauge(out, "process_resident_memory_bytes", "Memory in use.", use.resident_bytes);
+  write_gauge(out, "process_virtual_memory_bytes", "Addresses in use.", use.virtual_bytes);
+  write_gauge(out, "process_open_fds", "Open files and connections.", use.open_fds);
+  write_gauge(out, "process_max_fds", "How many of them the system allows.", use.most_fds);
   out.family("process_start_time_seconds", "gauge", "When the process started, since 1970.");
   out.sample({}, std::chrono::duration<double>(services.started.time_since_epoch()).count());
+}
+
+void write_service(Exposition& out, Services& services) {
+  write_jobs(out, services.jobs);
+  write_store(out, services);
+  out.family("faultline_build_info", "gauge", "1, with the version as its label.");
+  out.sample({{"version", services.version}}, std::uint64_t{1});
+  write_process(out, services);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // ChangeSignal: wakes whoever waits for the next change.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -21,6 +23,12 @@ class ChangeSignal {
     return subscription;
   }
 
+  std::size_t count() const {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::ranges::count_if(wakers_, [](const auto& known) { return !known.expired(); }));
+  }
+
   void signal() {
     const std::lock_guard lock(mutex_);
     for (const auto& known : wakers_)
@@ -28,7 +36,7 @@ class ChangeSignal {
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<std::weak_ptr<const Waker>> wakers_;
 };
 

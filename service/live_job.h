@@ -36,7 +36,9 @@ struct LiveJobs::Sketch {
 
 struct LiveJobs::Job {
   explicit Job(std::string job_name, std::shared_ptr<const Sketch> what_it_was = nullptr)
-      : name(std::move(job_name)), sketch(std::move(what_it_was)) {}
+      : name(std::move(job_name)), sketch(std::move(what_it_was)) {
+    if (sketch) verdict = sketch->overview.verdict;
+  }
 
   FoldedJob::Reading read() { return FoldedJob::Reading(*folded); }
 
@@ -55,6 +57,7 @@ struct LiveJobs::Job {
 
   std::mutex cache_mutex;  // also keeps several askers from computing the same
   std::shared_ptr<const Diagnosis> cached;
+  std::atomic<std::optional<Verdict>> verdict;  // of the last one; who counts waits for none
   std::uint64_t cached_version = 0;
   std::uint64_t cached_catalog = 0;  // its version
   std::uint64_t cached_offences = 0;

@@ -127,6 +127,13 @@ std::size_t LiveJobs::count_in_memory() const {
       all(), [](const std::shared_ptr<Job>& job) { return job->is_read.load(); }));
 }
 
+std::map<Verdict, std::size_t> LiveJobs::count_by_verdict() const {
+  std::map<Verdict, std::size_t> counts;
+  for (const std::shared_ptr<Job>& job : all())
+    if (const std::optional<Verdict> verdict = job->verdict) ++counts[*verdict];
+  return counts;
+}
+
 std::size_t LiveJobs::count_unread() const {
   return static_cast<std::size_t>(std::ranges::count_if(
       all(), [](const std::shared_ptr<Job>& job) { return !job->is_read && !job->sketch; }));
@@ -217,6 +224,7 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
   // while somebody has it.
   const std::shared_ptr<Job> job = find_or_add(commit.source.job);
   const SteadyTime begun = steady_now();
+  const std::size_t kept_lines = commit.kept_lines.size();
   ++commits_in_flight_;
   {
     const std::lock_guard lock(on_its_way_mutex_);
@@ -227,7 +235,7 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
     done(failure);
   };
   store_.submit(std::move(commit),
-                [this, begun, job, ended = std::move(ended)](
+                [this, begun, kept_lines, job, ended = std::move(ended)](
                     const std::shared_ptr<const Commit>& saved, std::exception_ptr failure) {
                   metrics_.count_commit(steady_now() - begun, failure != nullptr);
                   {
@@ -239,7 +247,7 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
                     ended(failure);
                     return;
                   }
-                  metrics_.count_batch(saved->batch);
+                  metrics_.count_batch(saved->batch, kept_lines);
                   fold(job, saved, ended);
                 });
 }
@@ -248,8 +256,9 @@ void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> don
 // something is wrong.
 void LiveJobs::fold(const std::shared_ptr<Job>& job, const std::shared_ptr<const Commit>& saved,
                     std::function<void(std::exception_ptr)> done) {
-  job->folded->fold(saved, [this, done = std::move(done), job,
+  job->folded->fold(saved, [this, begun = steady_now(), done = std::move(done), job,
                             source = saved->source.name](std::exception_ptr failure) {
+    metrics_.count_fold(steady_now() - begun);
     if (failure) set_aside_for(*job, source, failure);
     if (job->is_forgotten) add(job->name);
     done(failure);
@@ -335,6 +344,8 @@ std::shared_ptr<const Diagnosis> LiveJobs::diagnose_now(Job& job) {
   moment.told = job.told;
   moment.wrong = job.wrong;
   job.cached = std::make_shared<const Diagnosis>(diagnose(state.state(), *catalog_.get(), moment));
+  metrics_.count_diagnosis(steady_now() - now);
+  job.verdict = job.cached->verdict;
   job.cached_version = state.version();
   job.cached_catalog = catalog_version;
   job.cached_offences = offences_version;

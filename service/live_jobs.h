@@ -85,6 +85,9 @@ class LiveJobs {
   std::vector<std::string> names() const;  // sorted
   std::size_t count() const;
   std::size_t count_in_memory() const;
+  // Of each job what was last said of it, without saying it anew; jobs that were not read since the
+  // start are left out.
+  std::map<Verdict, std::size_t> count_by_verdict() const;
   // Of which nothing is known yet but their names: a list of what they tell has to read them first.
   std::size_t count_unread() const;
 

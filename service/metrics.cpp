@@ -5,6 +5,24 @@
 #include <algorithm>
 
 namespace faultline {
+namespace {
+
+// Why requests are refused, so that alerts and people need not know the statuses. A 404 is none: it
+// is an answer.
+struct Refusal {
+  unsigned status;
+  std::string_view reason;
+};
+constexpr Refusal kRefusals[] = {
+    {400, "bad_request"},      {401, "no_token"},        {403, "not_allowed"},
+    {405, "method"},           {406, "not_acceptable"},  {408, "timeout"},
+    {409, "conflict"},         {413, "too_large"},       {414, "url_too_long"},
+    {415, "encoding"},         {421, "host_name"},       {429, "rate"},
+    {431, "header_too_large"}, {501, "not_implemented"}, {503, "unavailable"},
+    {505, "http_version"},
+};
+
+}  // namespace
 
 void DurationHistogram::observe(std::chrono::nanoseconds duration) {
   const double seconds = std::chrono::duration<double>(duration).count();
@@ -34,9 +52,12 @@ void Metrics::count_request(std::string_view route, std::string_view method, uns
   RouteTally& tally = routes_.try_emplace(std::string(route)).first->second;
   ++tally.by_method_and_class[{std::string(method), fmt::format("{}xx", status / 100)}];
   tally.duration.observe(duration);
+  const auto is_of = [&](const Refusal& refusal) { return refusal.status == status; };
+  if (std::ranges::any_of(kRefusals, is_of)) ++refused_[status];
 }
 
-void Metrics::count_batch(const Batch& batch) {
+void Metrics::count_batch(const Batch& batch, std::size_t kept_lines) {
+  kept_lines_ += kept_lines;
   bytes_ += batch.to_offset - batch.from_offset;
   lines_ += batch.lines;
   recognized_ += batch.recognized;
@@ -53,6 +74,7 @@ void Metrics::count_commit(std::chrono::nanoseconds duration, bool failed) {
 
 void Metrics::write(Exposition& out) const {
   write_requests(out);
+  write_refusals(out);
   write_ingest(out);
   write_retention(out);
   out.family("faultline_connections", "gauge", "Open connections.");
@@ -81,6 +103,16 @@ void Metrics::write_requests(Exposition& out) const {
   for (const auto& [route, tally] : routes_) tally.duration.write(out, {{"route", route}});
 }
 
+// Those that never came, too: a counter that begins at 1 shows no increase.
+void Metrics::write_refusals(Exposition& out) const {
+  const std::lock_guard lock(mutex_);
+  out.family("faultline_http_requests_refused_total", "counter", "Requests refused, by reason.");
+  for (const Refusal& refusal : kRefusals) {
+    const auto counted = refused_.find(refusal.status);
+    out.sample({{"reason", refusal.reason}}, counted == refused_.end() ? 0 : counted->second);
+  }
+}
+
 void Metrics::write_ingest(Exposition& out) const {
   const auto counter = [&](std::string_view name, std::string_view help, std::uint64_t value) {
     out.family(name, "counter", help);
@@ -93,6 +125,8 @@ void Metrics::write_ingest(Exposition& out) const {
   counter("faultline_ingest_recognized_lines_total", "Lines that some dialect knows.", recognized_);
   counter("faultline_ingest_skipped_lines_total", "Lines too long or binary.", skipped_);
   counter("faultline_ingest_facts_total", "Events and calls read from lines.", facts_);
+  counter("faultline_ingest_kept_lines_bytes_total",
+          "Bytes of lines stored to be read again, before compression.", kept_lines_);
   {
     const std::lock_guard lock(mutex_);
     out.family("faultline_ingest_dialect_lines_total", "counter", "Recognized lines by dialect.");
@@ -102,6 +136,12 @@ void Metrics::write_ingest(Exposition& out) const {
              "From handing a batch to the store until it is on the disk.");
   commit_duration_.write(out);
   counter("faultline_commit_failures_total", "Batches the store refused.", failed_commits_);
+  out.family("faultline_fold_duration_seconds", "histogram",
+             "From a batch being on the disk until it is part of its job's state.");
+  fold_duration_.write(out);
+  out.family("faultline_diagnosis_duration_seconds", "histogram",
+             "Working out a job's diagnosis anew.");
+  diagnosis_duration_.write(out);
 }
 
 void Metrics::write_retention(Exposition& out) const {

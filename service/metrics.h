@@ -38,11 +38,13 @@ class Metrics {
   void count_request(std::string_view route, std::string_view method, unsigned status,
                      std::chrono::nanoseconds duration);
 
-  // A batch that is durable.
-  void count_batch(const Batch& batch);
+  // A batch that is durable; of its lines so many bytes are kept.
+  void count_batch(const Batch& batch, std::size_t kept_lines);
 
   void count_duplicates(std::uint64_t bytes) { duplicate_bytes_ += bytes; }
   void count_commit(std::chrono::nanoseconds duration, bool failed);
+  void count_fold(std::chrono::nanoseconds duration) { fold_duration_.observe(duration); }
+  void count_diagnosis(std::chrono::nanoseconds duration) { diagnosis_duration_.observe(duration); }
   void count_shortened_job() { ++shortened_jobs_; }
   void count_forgotten_job(ForgottenFor why) {
     ++(why == ForgottenFor::age ? forgotten_for_age_ : forgotten_for_room_);
@@ -61,6 +63,7 @@ class Metrics {
 
  private:
   void write_requests(Exposition& out) const;
+  void write_refusals(Exposition& out) const;
   void write_ingest(Exposition& out) const;
   void write_retention(Exposition& out) const;
 
@@ -73,7 +76,11 @@ class Metrics {
   std::map<std::string, RouteTally, std::less<>> routes_;
   std::map<std::string, std::uint64_t, std::less<>> dialects_;
 
+  std::map<unsigned, std::uint64_t> refused_;  // requests, by status
+
   DurationHistogram commit_duration_;
+  DurationHistogram fold_duration_;
+  DurationHistogram diagnosis_duration_;
   std::atomic<std::uint64_t> failed_commits_{0};
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> duplicate_bytes_{0};
@@ -81,6 +88,7 @@ class Metrics {
   std::atomic<std::uint64_t> recognized_{0};
   std::atomic<std::uint64_t> skipped_{0};
   std::atomic<std::uint64_t> facts_{0};
+  std::atomic<std::uint64_t> kept_lines_{0};
   std::atomic<std::uint64_t> shortened_jobs_{0};
   std::atomic<std::uint64_t> forgotten_for_age_{0};
   std::atomic<std::uint64_t> forgotten_for_room_{0};

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "alerts/delivery.h"
@@ -21,6 +23,8 @@ struct Services {
   ChangeSignal& changes;    // of findings
   std::string default_job;  // for requests that name none; empty: they must
   std::string version;
+  std::filesystem::path data;    // the folder that the store lies in
+  std::uint64_t least_room = 0;  // what has to stay free on its disk
   Timestamp started = utc_now();
 };
 

@@ -42,7 +42,7 @@ export const narrowing = (name, value, id, words = value) =>
 export function narrowedTo(ways) {
   const chips = ways.filter(({name}) => asked(name)).map(({name, words = (value) => value}) =>
     h('li', {}, h('a', {id: `only-${name}`, class: 'chip', href: addressWith(name, '')}, `only ${name} `, h('b', {}, words(asked(name))),
-      h('span', {'aria-hidden': 'true'}, ' ×'), h('span', {class: 'aloud'}, ', take it back'))));
+      h('span', {'aria-hidden': 'true'}, ' ×'), h('span', {class: 'aloud'}, ', remove this filter'))));
   return chips.length > 0 && h('ul', {class: 'choices chips', 'aria-label': 'What the list is narrowed to'}, chips);
 }
 

@@ -38,7 +38,7 @@ export const kind = (finding) => [classInWords(finding.class), ' ', h('code', {}
 export const facts = (finding, since = finding.first_seen) =>
   h('dl', {class: 'facts'},
     h('div', {}, h('dt', {}, 'how sure'), h('dd', {}, sureness(finding.confidence))),
-    h('div', {}, h('dt', {}, 'since'), h('dd', {}, since ? when(since) : 'no line of it tells when')),
+    h('div', {}, h('dt', {}, 'since'), h('dd', {}, since ? when(since) : 'time unknown')),
     finding.count > 1 && h('div', {}, h('dt', {}, 'how often'), h('dd', {}, count(finding.count, 'time'))));
 
 const step = (action, id) =>

@@ -30,7 +30,7 @@ function blamed(host) {
     ...host.gpus.map((gpu) => ({...gpu, name: `GPU ${gpu.gpu ?? gpu.uuid ?? gpu.serial ?? ''}`})),
     ...host.ports.map((port) => ({...port, name: `port ${port.port}`})),
   ].filter((part) => part.failures.length > 0);
-  if (parts.length === 0) return h('p', {class: 'summary'}, 'No job was ever laid at this host, nor at a GPU or port of it.');
+  if (parts.length === 0) return h('p', {class: 'summary'}, 'No failure of a job was ever blamed on this host, nor on a GPU or port of it.');
   return parts.map((part) => h('section', {class: part.repeat ? 'card culprit' : 'card', 'aria-label': part.name},
     h('h2', {}, part.repeat ? part.repeat.text : `${part.name} failed ${count(part.failures.length, 'job')}`),
     (part.uuid || part.serial) && h('p', {class: 'dim'}, [part.uuid, part.serial && `serial number ${part.serial}`].filter(Boolean).join(', ')),

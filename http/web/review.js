@@ -47,7 +47,7 @@ export function review(finding, changed) {
       h('span', {id: id('outcome'), class: 'outcome', 'data-kept': true})),
     h('p', {class: 'said-by'},
       h('label', {for: 'review-by'}, 'Your name'), by,
-      h('label', {for: id('note')}, 'Note'), h('input', {id: id('note'), class: 'note', maxlength: 2000, placeholder: 'goes with the next button'})),
+      h('label', {for: id('note')}, 'Note'), h('input', {id: id('note'), class: 'note', maxlength: 2000, placeholder: 'optional; saved with the button you press'})),
     reviews(finding));
 }
 

@@ -29,7 +29,7 @@ export function timeline(diagnosis, first) {
   return h('section', {'aria-labelledby': 'timeline-title'}, h('h2', {id: 'timeline-title'}, 'What happened when'),
     dated.length > 1 && lanes(diagnosis, dated, first),
     h('ol', {class: 'events'}, entries.map((entry) => h('li', {class: entry.finding === first?.finding ? 'cause' : null},
-      h('span', {class: 'time'}, entry.time ? clock(entry.time) : 'no line tells when', ' ', h('b', {}, entry.time ? after(entry.time, start) : '')),
+      h('span', {class: 'time'}, entry.time ? clock(entry.time) : 'time unknown', ' ', h('b', {}, entry.time ? after(entry.time, start) : '')),
       h('span', {}, findingLink(entry.finding, entry.what),
         entry.host && !entry.what.includes(entry.host) && [' (', hostLink(entry.host), ')'])))),
     h('p', {class: 'dim'}, doubts(dated, offsets)),
