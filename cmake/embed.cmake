@@ -1,18 +1,18 @@
-# embed_folder(TARGET FOLDER [HEADER header] [TYPE type] [FUNCTION function]): every file of FOLDER
-# becomes part of TARGET. HEADER, the target's own, declares the type, a struct of name and text, and
-# the function that lists the files in the order of their names:
+# embed_folder(TARGET FOLDER [HEADER header] [TYPE type] [FUNCTION function] [FILES pattern]): every
+# file of FOLDER, or each that matches, becomes part of TARGET. HEADER, the target's own, declares the
+# type, a struct of name and text, and the function that lists the files in the order of their names:
 #   const std::vector<EmbeddedFile>& embedded_files();
 # The assembler's .incbin copies the bytes, so size costs no compile time.
 function(embed_folder target folder)
-  cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION" "" ${ARGN})
-  foreach(default IN ITEMS HEADER=${target}/embedded.h TYPE=EmbeddedFile FUNCTION=embedded_files)
+  cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION;FILES" "" ${ARGN})
+  foreach(default IN ITEMS HEADER=${target}/embedded.h TYPE=EmbeddedFile FUNCTION=embedded_files FILES=*.*)
     string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${default})
     if(NOT DEFINED ARG_${CMAKE_MATCH_1})
       set(ARG_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
     endif()
   endforeach()
 
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${folder}/*.*)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/${folder} ${folder}/${ARG_FILES})
   list(SORT files)
   set(assembly ".section .rodata\n")
   set(declarations "")

@@ -1,289 +1,339 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <array>
 #include <span>
 
+#include "rules/answer/coverage_ranks.h"
 #include "rules/answer/diagnosis_forms.h"
+#include "rules/answer/html_parts.h"
+#include "rules/answer/html_ranks.h"
+#include "rules/answer/html_timeline.h"
+#include "rules/answer/page_style.h"
 #include "rules/answer/shown_text.h"
 #include "rules/answer/telling.h"
+#include "rules/knowledge/limits.h"
+
+// The parts stand in the order of the page at /, and under the same words (http/web/job_view.js).
 
 namespace faultline {
 namespace {
 
-constexpr int kCell = 26;
-constexpr int kGap = 4;
-constexpr std::size_t kMostColumns = 32;
-constexpr std::size_t kMostSymptoms = 40;
-constexpr std::size_t kMostCommand = 1000;
+constexpr std::size_t kLongTitle = 90;
+constexpr std::size_t kLinesAtOnce = 4;
+constexpr std::size_t kMostListed = 40;
+constexpr std::size_t kMostTitle = 2000;
 
-constexpr std::string_view kStyle = R"(
-:root{--ink:#1d2330;--paper:#fff;--soft:#f3f5f8;--line:#d5dae2;--bad:#c62f3b;--odd:#b3590a;--ok:#1f6b42;--dim:#556070;--wait:#cfe3d7}
-@media(prefers-color-scheme:dark){:root{--ink:#e7eaf0;--paper:#14171d;--soft:#1d222b;--line:#39414f;--bad:#f0636d;--odd:#e89a4f;--ok:#58c08a;--dim:#97a1b3;--wait:#2b4436}}
-body{margin:0 auto;max-width:62rem;padding:1.5rem;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
-h1{font-size:1.3rem;margin:0}.culprit{font-size:1.4rem;font-weight:700;line-height:1.3;border-left:.35rem solid var(--bad);padding-left:.7rem;margin:.8rem 0}.culprit .meta{font-weight:400;display:block}h2{font-size:1.1rem;margin:2rem 0 .5rem}h3{font-size:1rem;margin:0 0 .3rem}
-.verdict{display:inline-block;padding:.1rem .6rem;border-radius:.3rem;color:#fff;background:#596476}
-.hang,.failed,.corrupt{background:#b82834}.slow{background:#95500a}.healthy{background:#1f6b42}
-.card{border:1px solid var(--line);border-radius:.5rem;padding:1rem;margin:.8rem 0}
-.meta{color:var(--dim);font-size:.88rem}pre{background:var(--soft);padding:.6rem;border-radius:.3rem;white-space:pre-wrap;font-size:.82rem;margin:.5rem 0}
-table{border-collapse:collapse;width:100%;font-size:.9rem}td,th{border-bottom:1px solid var(--line);padding:.25rem .5rem;text-align:left;vertical-align:top}
-.fail{color:var(--bad)}.pass{color:var(--ok)}.unknown{color:var(--dim)}
-svg{max-width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:var(--ink);text-anchor:middle}svg .host{text-anchor:start}svg .behind+text,svg .diverged+text{fill:#fff}summary{cursor:pointer}
-rect.in_step{fill:var(--wait)}rect.behind{fill:#c22a37}rect.diverged{fill:#95500a}rect.unknown{fill:var(--soft);stroke:var(--line)}
-rect.unseen{fill:none;stroke:var(--dim);stroke-dasharray:3 2}rect.blamed{stroke:var(--bad);stroke-width:3}
-)";
+// What a page that nothing can be pressed on needs besides its style.
+constexpr std::string_view kOwnStyle =
+    ".square{font:.6rem/.95rem var(--mono);text-align:center;overflow:hidden}"
+    ".head .dim{margin-left:auto}"
+    "@media print{.first-screen{display:block}}";
 
-std::string time_text(const std::optional<Timestamp>& time) {
-  return time ? to_rfc3339(*time) : std::string();
+std::string list_in_html(const std::vector<std::string>& items, std::string_view classes = "") {
+  std::string out;
+  for (std::size_t i = 0; i < std::min(items.size(), kMostListed); ++i)
+    out += fmt::format("<li>{}</li>\n", items[i]);
+  if (items.size() > kMostListed)
+    out += fmt::format("<li>and {} more</li>\n", items.size() - kMostListed);
+  return fmt::format("<ul{}>{}</ul>\n",
+                     classes.empty() ? "" : fmt::format(" class=\"{}\"", classes), out);
 }
 
-struct Cell {
-  int rank = -1;
-  std::string state;
-  std::string tooltip;
-};
-
-struct HostRow {
-  std::string host;
-  std::vector<Cell> cells;
-  bool is_odd = false;  // not all of it is where its peers are, or it is blamed
-};
-
-std::string tooltip_of(const RankView& rank) {
-  std::string text = fmt::format("rank {} {} {}", rank.rank, rank.gpu, rank.state);
-  constexpr std::size_t kMostStandings = 4;
-  for (std::size_t i = 0; i < std::min(rank.standings.size(), kMostStandings); ++i) {
-    const StandingView& standing = rank.standings[i];
-    text += fmt::format("; {}: {} calls, last {}{}", standing.communicator, standing.position,
-                        standing.last_call,
-                        standing.behind > 0 ? fmt::format(", {} behind", standing.behind) : "");
+std::string joined(std::string_view one, std::string_view several,
+                   const std::vector<std::string>& names, bool without_host) {
+  constexpr std::size_t kMost = 6;
+  if (names.empty()) return {};
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i) {
+    const std::string_view name = names[i];
+    const std::size_t host = without_host ? name.find('/') : name.npos;
+    out +=
+        (i > 0 ? ", " : "") + shown_in_html(host == name.npos ? name : name.substr(host + 1), 120);
   }
-  return text;
+  return fmt::format("<li><span class=\"dim\">{}</span> <b>{}</b>{}</li>",
+                     names.size() == 1 ? one : several, out,
+                     names.size() > kMost ? fmt::format(" and {} more", names.size() - kMost) : "");
 }
 
-// By host, in the order of ranks; those that were never seen come last, and odd ones before others.
-std::vector<HostRow> rows_of(const Diagnosis& diagnosis, const std::vector<RankView>& ranks,
-                             const Subject& blamed) {
-  std::vector<HostRow> rows;
-  std::map<std::string, std::size_t> row_of;
-  std::set<int> seen;
-  for (const RankView& rank : ranks) {
-    const auto [row, is_new] = row_of.try_emplace(rank.host, rows.size());
-    if (is_new)
-      rows.push_back(
-          {rank.host, {}, std::ranges::find(blamed.hosts, rank.host) != blamed.hosts.end()});
-    rows[row->second].cells.push_back({rank.rank, rank.state, tooltip_of(rank)});
-    rows[row->second].is_odd |=
-        rank.state != "in_step" || std::ranges::find(blamed.ranks, rank.rank) != blamed.ranks.end();
-    seen.insert(rank.rank);
-  }
-  std::vector<Cell> unseen;
-  if (!seen.contains(-1))
-    for (int rank = 0; rank < diagnosis.ranks.expected; ++rank)
-      if (!seen.contains(rank)) unseen.push_back({rank, "unseen", "no line of this rank was seen"});
-  if (!unseen.empty()) rows.push_back({"not seen", std::move(unseen), true});
-  std::ranges::stable_partition(rows, &HostRow::is_odd);
-  return rows;
+// Rank 45, on gpu-node-6, GPU 0000:bb:00.0. With one host named, its name need not be said again.
+std::string subject_in_html(const Subject& subject) {
+  const bool one_host = subject.hosts.size() == 1;
+  std::string out;
+  if (!subject.ranks.empty())
+    out += fmt::format("<li><span class=\"dim\">{}</span> <b>{}</b></li>",
+                       subject.ranks.size() == 1 ? "rank" : "ranks", ranges(subject.ranks));
+  out += joined("host", "hosts", subject.hosts, false);
+  out += joined("GPU", "GPUs", subject.gpus, one_host);
+  out += joined("NIC", "NICs", subject.nics, one_host);
+  return out.empty() ? out : fmt::format("<ul class=\"subject\">{}</ul>\n", out);
 }
 
-// With tooltips a rank takes three times the bytes.
-std::string drawing(std::span<const HostRow> rows, const std::vector<int>& blamed, bool tooltips) {
-  constexpr int kLabel = 170;
-  std::string cells;
-  int y = 0;
-  std::size_t widest = 0;
-  for (const HostRow& row : rows) {
-    cells += fmt::format("<text class=\"host\" y=\"{}\">{}</text>\n", y + 17,
-                         shown_in_html(row.host, 26));
-    for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const Cell& cell = row.cells[i];
-      const std::size_t column = i % kMostColumns;
-      if (i > 0 && column == 0) y += kCell + kGap;
-      widest = std::max(widest, column + 1);
-      const int x = kLabel + static_cast<int>(column) * (kCell + kGap);
-      const bool is_blamed = std::ranges::find(blamed, cell.rank) != blamed.end();
-      if (tooltips) cells += fmt::format("<g><title>{}</title>", shown_in_html(cell.tooltip));
-      cells += fmt::format(
-          "<rect class=\"{}{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"3\"/><text "
-          "x=\"{}\" y=\"{}\">{}</text>{}\n",
-          cell.state, is_blamed ? " blamed" : "", x, y, kCell, kCell, x + kCell / 2, y + 17,
-          cell.rank < 0 ? std::string("?") : std::to_string(cell.rank), tooltips ? "</g>" : "");
-    }
-    y += kCell + kGap;
-  }
-  const int width = kLabel + static_cast<int>(widest) * (kCell + kGap);
+std::string facts_in_html(const Finding& finding, std::optional<Timestamp> since) {
+  const auto fact = [](std::string_view what, std::string_view is) {
+    return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", what, is);
+  };
+  std::string out = fact("how sure", sureness_in_html(finding)) +
+                    fact("since", since ? clock_in_html(*since) : "time unknown");
+  if (finding.count > 1) out += fact("how often", counted_in_html(finding.count, "time", "times"));
+  return fmt::format("<dl class=\"facts\">{}</dl>\n", out);
+}
+
+// The first thing that the summary says besides the cause: who waits.
+std::string effect_in_html(const Diagnosis& diagnosis, const Finding& first) {
+  std::string_view rest = diagnosis.summary;
+  if (rest.starts_with(first.title)) rest.remove_prefix(first.title.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(". \n"), rest.size()));
+  const std::size_t end = rest.find(". ");
+  if (end != rest.npos) rest = rest.substr(0, end + 1);
+  return rest.empty() ? std::string()
+                      : fmt::format("<p class=\"effect\">{}</p>\n", shown_in_html(rest));
+}
+
+std::string culprit_in_html(const Diagnosis& diagnosis, const Causes& causes) {
+  const Finding* first = causes.first();
+  if (first == nullptr)
+    return fmt::format("<section class=\"card\"><h2 class=\"summary\">{}</h2></section>\n",
+                       shown_in_html(culprit_of(diagnosis), kMostTitle));
+  const bool is_sure = !causes.sure.empty();
+  const std::string rivals =
+      causes.sure.size() > 1
+          ? fmt::format("<p>{} as sure, below.</p>\n",
+                        counted_in_html(causes.sure.size() - 1, "other cause", "other causes"))
+          : std::string();
   return fmt::format(
-      "<div class=\"picture\"><svg role=\"img\" aria-label=\"where the ranks stand\" width=\"{0}\" "
-      "height=\"{1}\" viewBox=\"0 -1 {0} {1}\">\n{2}</svg></div>\n",
-      width, y + 2, cells);
+      "<section class=\"card culprit{}\"><p class=\"kicker\">{} <code>{}</code></p>\n"
+      "<h2{}>{}</h2>\n{}{}{}{}</section>\n",
+      is_sure ? "" : " possible",
+      is_sure ? "The cause:" : "Nothing is sure; possible:", first->cause,
+      first->title.size() > kLongTitle ? " class=\"long\"" : "",
+      shown_in_html(first->title, kMostTitle), subject_in_html(first->subject),
+      facts_in_html(*first, trouble_since(diagnosis)), rivals, effect_in_html(diagnosis, *first));
 }
 
-// Hosts of a large job that are as they should be are folded: whoever is waited for is seen first.
-std::string picture(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
-  constexpr std::size_t kMostRowsInFull = 32;
-  const Subject blamed =
-      diagnosis.root_causes.empty() ? Subject{} : diagnosis.root_causes.front().subject;
-  const std::vector<HostRow> rows = rows_of(diagnosis, ranks, blamed);
-  if (rows.empty()) return {};
-  std::string out =
-      "<h2>Ranks</h2>\n<p class=\"meta\">green: waits where its peers wait · red: others wait for "
-      "it · orange: called something else · dashed: never seen · outlined: named by the first "
-      "cause</p>\n";
-  const auto first_usual = std::ranges::find(rows, false, &HostRow::is_odd);
-  const auto shown = rows.size() <= kMostRowsInFull ? rows.end() : first_usual;
-  const bool are_few = shown - rows.begin() <= static_cast<std::ptrdiff_t>(kMostRowsInFull);
-  out += drawing({rows.begin(), shown}, blamed.ranks, are_few);
-  if (shown == rows.end()) return out;
-  std::size_t folded = 0;
-  for (auto row = shown; row != rows.end(); ++row) folded += row->cells.size();
-  return out + fmt::format(
-                   "<details><summary>{} other hosts, {} ranks: in step with their "
-                   "peers</summary>\n{}</details>\n",
-                   rows.end() - shown, folded, drawing({shown, rows.end()}, blamed.ranks, false));
+std::string step_in_html(const Action& action) {
+  return fmt::format("<div class=\"step\"><p>{}{}</p>{}</div>\n", shown_in_html(action.what),
+                     action.where.empty() ? ""
+                                          : fmt::format(" <span class=\"dim\">(on {})</span>",
+                                                        shown_in_html(action.where, 80)),
+                     code_in_html(action.command));
 }
 
-std::string command_block(std::string_view command) {
-  return command.empty() ? std::string()
-                         : fmt::format("<pre>{}</pre>", shown_in_html(command, kMostCommand));
+std::string steps_in_html(std::span<const Action> actions) {
+  std::string out;
+  for (const Action& action : actions) out += fmt::format("<li>{}</li>", step_in_html(action));
+  return fmt::format("<ol class=\"steps\">{}</ol>\n", out);
 }
 
-std::string cause_card(const Finding& finding) {
-  std::string out = fmt::format(
-      "<div class=\"card\"><h3>{}</h3>\n<p class=\"meta\">{} · {} · <b>{:.0f} % sure</b> · {} · "
-      "{}{}</p>\n",
-      shown_in_html(finding.title), finding.cause, name_of(finding.severity),
-      finding.confidence * 100, finding.id, time_text(finding.first_seen),
-      finding.count > 1 ? fmt::format(" · {} times", finding.count) : "");
-  for (const Evidence& line : finding.evidence)
-    out += fmt::format("<pre>{}:{}\n{}</pre>\n", shown_in_html(line.source), line.line,
-                       shown_in_html(line.text));
-  for (const std::string& objection : finding.against)
-    out += fmt::format("<p><b>Against it:</b> {}</p>\n", shown_in_html(objection));
-  if (!finding.actions.empty()) out += "<ol>\n";
-  for (const Action& action : finding.actions)
+// What to do now, and folded what comes after.
+std::string next_in_html(const Diagnosis& diagnosis, const Finding* first) {
+  const Action next = next_step(diagnosis);
+  if (next.what.empty()) return {};
+  std::string out = step_in_html(next);
+  if (!diagnosis.exclude.hosts.empty())
     out += fmt::format(
-        "<li>{}{}{}</li>\n", shown_in_html(action.what),
-        action.where.empty() ? "" : fmt::format(" <i>({})</i>", shown_in_html(action.where)),
-        command_block(action.command));
-  if (!finding.actions.empty()) out += "</ol>\n";
-  return out + "</div>\n";
+        "<p class=\"dim\">Restart without it: <code>{}</code> or <code>{}</code></p>\n",
+        shown_in_html(diagnosis.exclude.slurm), shown_in_html(diagnosis.exclude.kubernetes));
+  if (const std::string acknowledge = acknowledge_command(diagnosis); !acknowledge.empty())
+    out += fold_in_html("Say that somebody takes care of it", code_in_html(acknowledge));
+  std::vector<Action> others = first != nullptr ? first->actions : std::vector<Action>{};
+  std::erase(others, next);
+  if (!others.empty())
+    out += fold_in_html(fmt::format("Then ({})", counted_in_html(others.size(), "step", "steps")),
+                        steps_in_html(others));
+  return fmt::format(
+      "<section class=\"card next\"><h2 class=\"kicker\">Do this next</h2>\n{}</section>\n", out);
 }
 
-std::string list(std::string_view heading, const std::vector<Finding>& findings) {
+std::string chain_in_html(const Diagnosis& diagnosis, const Finding* first) {
+  const std::vector<const Finding*> followed = chain_of(diagnosis);
+  if (first == nullptr || followed.empty()) return {};
+  std::string out = fmt::format("<li class=\"cause\">{}</li>\n", shown_in_html(first->title));
+  for (std::size_t i = 0; i < std::min(followed.size(), kMostListed); ++i)
+    out += fmt::format("<li>{}</li>\n", shown_in_html(followed[i]->title));
+  return section_in_html("What led to what", fmt::format("<ol class=\"chain\">{}</ol>\n", out));
+}
+
+std::string line_in_html(const Evidence& line, std::string_view more = "") {
+  return fmt::format("<p class=\"dim\">{}, line {}{}{}</p><pre>{}</pre>",
+                     shown_in_html(line.source), grouped_digits(line.line),
+                     line.time ? ", " + clock_in_html(*line.time) : std::string(), more,
+                     shown_in_html(line.text));
+}
+
+std::string lines_in_html(const std::vector<Evidence>& evidence) {
+  std::vector<std::string> lines;
+  for (const Evidence& line : evidence) lines.push_back(line_in_html(line));
+  if (lines.empty())
+    return "<p>No line says it by itself; it follows from where the ranks stand.</p>\n";
+  const auto at_once = static_cast<std::ptrdiff_t>(std::min(lines.size(), kLinesAtOnce));
+  std::string out = list_in_html({lines.begin(), lines.begin() + at_once}, "lines");
+  if (lines.size() > kLinesAtOnce)
+    out += fold_in_html(counted_in_html(lines.size() - kLinesAtOnce, "more line", "more lines"),
+                        list_in_html({lines.begin() + at_once, lines.end()}, "lines"));
+  return out;
+}
+
+std::string against_in_html(const Finding& finding) {
+  if (finding.against.empty()) return {};
+  std::vector<std::string> items;
+  for (const std::string& why : finding.against) items.push_back(shown_in_html(why));
+  return "<h3>What speaks against it</h3>\n" + list_in_html(items);
+}
+
+std::string one_line(const Finding& finding) {
+  return fmt::format("{} <span class=\"dim\">{}, {}{}</span>", shown_in_html(finding.title),
+                     finding.cause, sureness_in_html(finding),
+                     finding.first_seen ? ", " + clock_in_html(*finding.first_seen) : "");
+}
+
+// The page has a link to each cause; a file has to hold what is behind it.
+std::string cause_in_html(const Finding& cause) {
+  return fold_in_html(one_line(cause),
+                      subject_in_html(cause.subject) + lines_in_html(cause.evidence) +
+                          against_in_html(cause) +
+                          (cause.actions.empty() ? "" : steps_in_html(cause.actions)));
+}
+
+std::string findings_in_html(std::string_view heading, const std::vector<const Finding*>& findings,
+                             bool folded) {
   if (findings.empty()) return {};
-  std::string out = fmt::format("<h2>{}</h2>\n<ul>\n", heading);
-  for (std::size_t i = 0; i < std::min(findings.size(), kMostSymptoms); ++i)
-    out += fmt::format("<li>{} <span class=\"meta\">{} {}</span></li>\n",
-                       shown_in_html(findings[i].title), findings[i].cause,
-                       time_text(findings[i].first_seen));
-  if (findings.size() > kMostSymptoms)
-    out += fmt::format("<li>and {} more</li>\n", findings.size() - kMostSymptoms);
-  return out + "</ul>\n";
+  std::vector<std::string> items;
+  for (const Finding* finding : findings) items.push_back(one_line(*finding));
+  return folded ? fold_in_html(fmt::format("{} ({})", heading, items.size()), list_in_html(items))
+                : section_in_html(heading, list_in_html(items));
 }
 
-// What is needed at once: the culprit, the next step, how to acknowledge.
-std::string head(const Diagnosis& diagnosis) {
-  const Finding* first = causes_of(diagnosis).first();
-  std::string out = fmt::format(
-      "<h1>{} <span class=\"verdict {}\">{}</span></h1>\n<p{}>{}{}</p>\n",
-      shown_in_html(diagnosis.job), name_of(diagnosis.verdict), verdict_of(diagnosis),
-      first != nullptr ? " class=\"culprit\"" : "", shown_in_html(culprit_of(diagnosis), 2000),
-      first != nullptr ? fmt::format(" <span class=\"meta\">{}</span>", how_sure(*first)) : "");
-  if (const Action step = next_step(diagnosis); !step.what.empty())
-    out += fmt::format("<p><b>Next{}:</b> {}</p>{}\n",
-                       step.where.empty() ? "" : " on " + shown_in_html(step.where),
-                       shown_in_html(step.what), command_block(step.command));
-  const std::string acknowledge = acknowledge_command(diagnosis);
-  if (first != nullptr)
-    out +=
-        fmt::format("<p class=\"meta\">finding {}{}</p>{}\n", first->id,
-                    acknowledge.empty() ? "" : "; to acknowledge it:", command_block(acknowledge));
-  return out;
+std::vector<const Finding*> pointers_to(const std::vector<Finding>& findings) {
+  std::vector<const Finding*> pointers;
+  for (const Finding& finding : findings) pointers.push_back(&finding);
+  return pointers;
 }
 
-std::string causes_text(const Diagnosis& diagnosis) {
-  const Causes causes = causes_of(diagnosis);
-  std::string out;
-  if (!causes.sure.empty()) out += "<h2>Causes</h2>\n";
-  for (const Finding* cause : causes.sure) out += cause_card(*cause);
-  if (!causes.possible.empty()) out += "<h2>Possible</h2>\n<ul>\n";
-  for (const Finding* cause : causes.possible)
-    out += fmt::format("<li>{} <span class=\"meta\">{} · {}</span></li>\n",
-                       shown_in_html(cause->title), how_sure(*cause), cause->id);
-  if (!causes.possible.empty()) out += "</ul>\n";
-  if (causes.less_likely > 0)
-    out += fmt::format("<p class=\"meta\">and {} less likely</p>\n", causes.less_likely);
-  return out;
+std::string others_in_html(const Diagnosis& diagnosis, Causes causes) {
+  std::erase(causes.possible, causes.first());
+  std::string sure;
+  for (std::size_t i = 1; i < causes.sure.size(); ++i) sure += cause_in_html(*causes.sure[i]);
+  std::string possible;
+  for (const Finding* cause : causes.possible) possible += cause_in_html(*cause);
+  std::vector<const Finding*> followed;
+  for (const Finding& finding : diagnosis.symptoms)
+    if (std::ranges::find(diagnosis.chain, finding.id) == diagnosis.chain.end())
+      followed.push_back(&finding);
+  std::vector<const Finding*> unlikely;
+  for (const Finding& cause : diagnosis.root_causes)
+    if (cause.confidence < limits::least_shown) unlikely.push_back(&cause);
+  return (sure.empty() ? sure : section_in_html("Other causes", sure)) +
+         (possible.empty() ? possible : section_in_html("Possible causes", possible)) +
+         findings_in_html("So far; not to be decided before more has come",
+                          pointers_to(diagnosis.so_far), false) +
+         findings_in_html("What else followed", followed, true) +
+         findings_in_html("Also seen, and not blamed", pointers_to(diagnosis.observations), true) +
+         findings_in_html("Causes that are unlikely", unlikely, true);
 }
 
-std::string asked(const Diagnosis& diagnosis) {
-  std::string out;
-  if (!diagnosis.unread.empty())
-    out += "<h2>Lines that look like trouble and that no rule recognizes</h2>\n<ul>\n";
+std::string missing_in_html(const Diagnosis& diagnosis) {
+  std::vector<std::string> unread;
   for (const auto& [line, sources] : diagnosis.unread)
-    out += fmt::format("<li>{}:{} <code>{}</code></li>\n", shown_in_html(line.source), line.line,
-                       shown_in_html(line.text));
-  if (!diagnosis.unread.empty()) out += "</ul>\n";
-  if (!diagnosis.missing_evidence.empty()) out += "<h2>Missing</h2>\n<ul>\n";
-  for (const MissingEvidence& missing : diagnosis.missing_evidence)
-    out += fmt::format("<li><b>{}</b>: {}{}</li>\n", shown_in_html(missing.what),
-                       shown_in_html(missing.why), command_block(missing.command));
-  if (!diagnosis.missing_evidence.empty()) out += "</ul>\n";
-  if (!diagnosis.next_time.empty()) out += "<h2>For the next run</h2>\n<ul>\n";
+    unread.push_back(line_in_html(
+        line, sources > 1
+                  ? fmt::format(", and such lines in {}",
+                                counted_in_html(sources - 1, "other source", "other sources"))
+                  : std::string()));
+  std::vector<std::string> missing;
+  for (const MissingEvidence& evidence : diagnosis.missing_evidence)
+    missing.push_back(fmt::format("<b>{}</b>: {}{}", shown_in_html(evidence.what),
+                                  shown_in_html(evidence.why), code_in_html(evidence.command)));
+  std::vector<std::string> settings;
   for (const NextTime& next : diagnosis.next_time)
-    out +=
-        fmt::format("<li>{}<pre>{}</pre></li>\n", shown_in_html(next.why), shown_in_html(next.set));
-  if (!diagnosis.next_time.empty()) out += "</ul>\n";
-  return out;
+    settings.push_back(shown_in_html(next.why) + code_in_html(next.set));
+  const auto folded = [](std::string_view heading, const std::vector<std::string>& items,
+                         std::string_view classes) {
+    return items.empty() ? std::string()
+                         : fold_in_html(fmt::format("{} ({})", heading, items.size()),
+                                        list_in_html(items, classes));
+  };
+  return folded("Lines that look like trouble and that no rule recognizes", unread, "lines") +
+         folded("What is missing", missing, "") + folded("For the next run", settings, "");
 }
 
-std::string tables(const Diagnosis& diagnosis) {
-  std::string out = "<h2>Checked</h2>\n<table>\n";
-  for (const Check& check : diagnosis.checklist)
-    out += fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td><td>{}</td></tr>\n",
-                       shown_in_html(check.check), name_of(check.status), name_of(check.status),
-                       shown_in_html(check.detail));
-  out += "</table>\n";
-  if (diagnosis.timeline.empty()) return out;
-  out += "<h2>Timeline</h2>\n<table>\n";
-  for (const TimelineEntry& entry : diagnosis.timeline)
-    out += fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                       entry.time ? to_rfc3339(*entry.time) : std::string("no time"),
-                       shown_in_html(entry.host), shown_in_html(entry.what));
-  out += "</table>\n";
-  for (const ClockOffset& offset : diagnosis.clock_offsets)
-    out += fmt::format(
-        "<p class=\"meta\">The clock of {} is {:+.1f} s off ({}); the times above "
-        "are corrected.</p>\n",
-        shown_in_html(offset.host), offset.seconds, shown_in_html(offset.basis));
-  return out;
+std::string checks_in_html(const std::vector<Check>& checks) {
+  if (checks.empty()) return {};
+  constexpr std::array<std::pair<CheckStatus, std::string_view>, 3> kInOrder{{
+      {CheckStatus::fail, "failed"},
+      {CheckStatus::unknown, "unknown"},
+      {CheckStatus::pass, "passed"},
+  }};
+  std::string tally;
+  std::string items;
+  for (const auto& [status, word] : kInOrder) {
+    tally += fmt::format("{}{} {}", tally.empty() ? "" : ", ",
+                         std::ranges::count(checks, status, &Check::status), word);
+    for (const Check& check : checks)
+      if (check.status == status)
+        items += fmt::format("<li><span class=\"status {}\">{}</span> <b>{}</b>{}{}</li>\n",
+                             name_of(status), word, shown_in_html(check.check),
+                             check.detail.empty() ? "" : ": " + shown_in_html(check.detail),
+                             status == CheckStatus::pass ? "" : code_in_html(check.command));
+  }
+  return fold_in_html(fmt::format("What was checked ({})", tally),
+                      fmt::format("<ul class=\"checks\">{}</ul>\n", items));
+}
+
+std::string coverage_in_html(const Diagnosis& diagnosis) {
+  if (diagnosis.coverage.empty()) return {};
+  std::string rows;
+  for (const HostCoverage& host : diagnosis.coverage) {
+    std::string lines;
+    for (const auto& [dialect, count] : host.lines)
+      lines += fmt::format("{}{} {}", lines.empty() ? "" : ", ", shown_in_html(dialect, 40),
+                           grouped_digits(count));
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+                        host.host.empty() ? "no host is known" : shown_in_html(host.host, 80),
+                        ranges(host.ranks), lines,
+                        host.from && host.to ? fmt::format("{} to {}", clock_in_html(*host.from),
+                                                           clock_in_html(*host.to))
+                                             : "no line carries a date");
+  }
+  return fold_in_html(
+      fmt::format("What was read ({})",
+                  counted_in_html(diagnosis.coverage.size(), "host", "hosts")),
+      (diagnosis.as_of ? fmt::format("<p class=\"dim\">The latest line is of {}.</p>\n",
+                                     clock_in_html(*diagnosis.as_of))
+                       : std::string()) +
+          table_in_html("What was read, by host", {"host", "ranks", "lines", "dated"}, rows));
+}
+
+std::string evidence_in_html(const Finding& first) {
+  return section_in_html("The lines that show it",
+                         lines_in_html(first.evidence) + against_in_html(first));
 }
 
 }  // namespace
 
 std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+  const Causes causes = causes_of(diagnosis);
+  const Finding* first = causes.first();
   const std::string job = shown_in_html(diagnosis.job);
+  const std::string_view verdict = name_of(diagnosis.verdict);
   std::string out = fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width\"><title>{}: {}</title><style>{}</style></head><body>\n"
-      "{}<p class=\"meta\">attempt {} of {}{} · {} of {} ranks seen</p>\n",
-      job, name_of(diagnosis.verdict), kStyle, head(diagnosis), diagnosis.attempt,
-      diagnosis.attempts, diagnosis.as_of ? " · as of " + time_text(diagnosis.as_of) : "",
-      diagnosis.ranks.seen, diagnosis.ranks.expected);
-  if (!diagnosis.exclude.hosts.empty())
-    out += fmt::format("<p>Restart without <b>{}</b>: <code>{}</code> or <code>{}</code></p>\n",
-                       shown_in_html(fmt::format("{}", fmt::join(diagnosis.exclude.hosts, ", "))),
-                       shown_in_html(diagnosis.exclude.slurm),
-                       shown_in_html(diagnosis.exclude.kubernetes));
-  out += picture(diagnosis, ranks);
-  out += causes_text(diagnosis);
-  out += list("What followed", diagnosis.symptoms);
-  out += list("Also seen, and not blamed", diagnosis.observations);
-  out += asked(diagnosis);
-  out += tables(diagnosis);
-  return out + "</body></html>\n";
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+      "<title>{0}: {1}</title>\n<style>\n{2}{3}\n</style></head><body><main>\n<div class=\"head\">"
+      "<h1>{0}</h1><span class=\"badge {1}\">{1}</span><span class=\"dim\">attempt {4} of {5}"
+      "</span></div>\n",
+      job, verdict, page_style(), kOwnStyle, diagnosis.attempt, diagnosis.attempts);
+  out += fmt::format("<div class=\"first-screen\"><div>\n{}{}</div>\n<div>{}{}</div></div>\n",
+                     culprit_in_html(diagnosis, causes), next_in_html(diagnosis, first),
+                     ranks_in_html(diagnosis, ranks, first), chain_in_html(diagnosis, first));
+  if (first != nullptr) out += evidence_in_html(*first);
+  out += timeline_in_html(diagnosis, first);
+  out += others_in_html(diagnosis, causes);
+  out += missing_in_html(diagnosis);
+  out += checks_in_html(diagnosis.checklist);
+  out += coverage_in_html(diagnosis);
+  return out + "</main></body></html>\n";
 }
 
 }  // namespace faultline

@@ -13,6 +13,8 @@ namespace faultline {
 struct SecretShape {
   std::string id;
   std::vector<std::string> literals;  // a line that can hold it holds one of them
+  std::string then;                   // see secrets.yaml
+  std::size_t least = 0;
   std::string pattern;                // of RE2; its group "secret" is what is hidden
   std::string cut_pattern;            // of a line that ends in the midst of it; empty: the same
   std::vector<std::string> samples;   // lines that hold it

@@ -1,9 +1,11 @@
 // The page as a browser shows it: the real server, jobs whose culprit is known, Chromium. `./dev page` runs it.
 import assert from 'node:assert/strict';
+import {spawnSync} from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {after, before, test} from 'node:test';
+import {pathToFileURL} from 'node:url';
 import puppeteer from 'puppeteer-core';
 import {Server, run} from './server.mjs';
 import {SCHEMES, SIZES, Tab} from './watched.mjs';
@@ -34,6 +36,16 @@ after(async () => {
   fs.rmSync(folder, {recursive: true});
 });
 
+// What `diagnose` writes of a job's logs, as a file beside them.
+const files = {url: (name) => (name === '' ? 'null' : pathToFileURL(path.join(folder, name)).href)};
+function writeDiagnosis(job) {
+  const name = `${job}.html`;
+  const {status, stdout, stderr} = spawnSync(binary, ['diagnose', '--format', 'html', path.join(server.folder, job, 'logs')]);
+  assert.equal(status, 1, stderr.toString());
+  fs.writeFileSync(path.join(folder, name), stdout);
+  return name;
+}
+
 const firstCauseOf = async (job) => (await server.ask(`/api/v1/jobs/${job}/diagnosis`)).root_causes[0];
 
 for (const size of SIZES)
@@ -55,6 +67,27 @@ for (const size of SIZES)
           assert.ok(await tab.isSeen('button.cell.behind'), 'the rank in the picture');
         }
         if (size.width > 900 && name === 'large') assert.ok(await tab.isSeen('.square:last-child'), 'all 128 hosts');
+        assert.deepEqual(tab.wrong, []);
+        await tab.close();
+      });
+
+    for (const name of ['small', 'large'])
+      test(`the file of diagnose --format html shows the same at once (${name} job, ${look})`, async () => {
+        const {job, host, rank} = jobs[name];
+        const tab = await Tab.open(browser, files, size, scheme);
+        await tab.go(writeDiagnosis(job));
+        await tab.page.screenshot({path: path.join(shots, `${job}-file-${size.width}-${scheme}.png`)});
+        assert.match(await tab.text('.culprit h2'), new RegExp(`on ${host} fell off the bus`));
+        assert.equal(await tab.text('.subject li:first-child'), `rank ${rank}`);
+        for (const what of ['.culprit h2', '.subject', '.facts', '.next h2', '.next .step']) assert.ok(await tab.isSeen(what), what);
+        assert.equal(await tab.text('.hosts .cell.behind'), `◀${rank} behind`);
+        if (size.width > 900) {
+          assert.ok(await tab.isSeen('.hosts .cell.behind'), 'the rank in the picture');
+          if (name === 'large') assert.ok(await tab.isSeen('.square:last-child'), 'all 128 hosts');
+        }
+        await tab.unfoldAll();
+        assert.deepEqual(await tab.violations(), []);
+        assert.equal(await tab.scrollsSideways(), false);
         assert.deepEqual(tab.wrong, []);
         await tab.close();
       });
@@ -116,6 +149,18 @@ test('markup in a log and in a name stays text', async () => {
     await tab.waitFor((markup) => document.querySelector('main').textContent.includes(markup), MARKUP);
   }
   assert.equal(await tab.page.$$eval('script', (scripts) => scripts.length), 1);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('markup in a log stays text in the file of diagnose, too', async () => {
+  const logs = path.join(folder, 'hostile.log');
+  fs.writeFileSync(logs, `[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=${MARKUP}, GPU has fallen off the bus.\n`);
+  fs.writeFileSync(path.join(folder, 'hostile.html'), spawnSync(binary, ['diagnose', '--format', 'html', logs]).stdout);
+  const tab = await Tab.open(browser, files);
+  await tab.go('hostile.html');
+  assert.ok((await tab.text('.lines')).includes(MARKUP));
+  assert.equal(await tab.page.$('script'), null);
   assert.deepEqual(tab.wrong, []);
   await tab.close();
 });

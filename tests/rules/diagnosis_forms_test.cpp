@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <sstream>
 
 #include "job.h"
@@ -90,12 +91,15 @@ TEST(DiagnosisForms, NobodyIsBlamedWithWhatIsOnlyPossible) {
   const Diagnosis diagnosis = with_causes_at({0.97, 0.85, 0.79, 0.3, 0.19, 0.01});
   for (const std::string& text :
        {to_text(diagnosis), to_markdown(diagnosis), to_html(diagnosis, {})}) {
-    const std::size_t possible = text.find("ossible");
+    const std::size_t style_ends = text.find("</style>");
+    const std::size_t possible = text.find("ossible", style_ends == text.npos ? 0 : style_ends);
     EXPECT_LT(text.find("Cause at 85"), possible);
     EXPECT_LT(possible, text.find("Cause at 79"));
     EXPECT_LT(text.find("Cause at 79"), text.find("Cause at 30"));
-    EXPECT_THAT(text, HasSubstr("and 2 less likely"));
   }
+  for (const std::string& text : {to_text(diagnosis), to_markdown(diagnosis)})
+    EXPECT_THAT(text, HasSubstr("and 2 less likely"));
+  EXPECT_THAT(to_html(diagnosis, {}), HasSubstr("Causes that are unlikely (2)"));
   const std::string text = to_text(diagnosis);
   EXPECT_THAT(text, HasSubstr("\npossible: Cause at 79  [gpu.off_bus, 79 % sure]\n"));
   EXPECT_THAT(text, Not(HasSubstr("See to Cause at 85")));
@@ -170,47 +174,139 @@ TEST(DiagnosisForms, MarkdownHasTheCausesTheChecksAndBoxesToTick) {
   EXPECT_THAT(text, HasSubstr("~~~~text\nnode-1/dmesg.txt:1"));
 }
 
+// The elements of the class whose markup begins so, each to its end.
+std::vector<std::string> elements(const std::string& page, const std::string& opening,
+                                  const std::string& end) {
+  std::vector<std::string> found;
+  for (std::size_t at = page.find(opening); at != page.npos; at = page.find(opening, at + 1))
+    found.push_back(page.substr(at, page.find(end, at) - at));
+  return found;
+}
+
+// A job of so many ranks, eight on a host, of which some are not where their peers are.
+std::vector<RankView> ranks_of_hosts(int count, const std::map<int, std::string>& odd) {
+  std::vector<RankView> views;
+  for (int rank = 0; rank < count; ++rank) {
+    const auto state = odd.find(rank);
+    views.push_back({.rank = rank,
+                     .host = fmt::format("gpu-node-{}", rank / 8),
+                     .gpu = "0000:3b:00.0",
+                     .state = state == odd.end() ? "in_step" : state->second,
+                     .standings = std::vector<StandingView>(
+                         4, {.communicator = "0x9f3c51a07e22d001",
+                             .last_call = "AllReduce(count 8388608, bfloat16, sum)"})});
+  }
+  return views;
+}
+
 TEST(DiagnosisForms, TheHtmlFileDrawsEveryRankAndNeedsNothingElse) {
   const Job job = hung_job();
   const Diagnosis diagnosis = job.diagnosis();
   const std::string page = to_html(diagnosis, ranks_of(job.state, diagnosis));
   EXPECT_THAT(page, HasSubstr("<!doctype html>"));
-  std::size_t cells = 0;
-  for (std::size_t at = page.find("<rect"); at != std::string::npos;
-       at = page.find("<rect", at + 1))
-    ++cells;
-  EXPECT_EQ(cells, 16U);
-  EXPECT_THAT(page, HasSubstr("<rect class=\"behind blamed\""));
-  for (const char* outside : {"http://", "https://", "src=", "@import", "<script"})
+  EXPECT_EQ(elements(page, "<span class=\"cell ", "</span>").size(), 16U + 2);  // the legend's
+  EXPECT_THAT(page, HasSubstr("<span class=\"cell behind blamed\""));
+  EXPECT_THAT(page, HasSubstr("default-src 'none'; style-src 'unsafe-inline'"));
+  for (const char* outside : {"http://", "https://", "src=", "href=", "@import", "url(", "<script"})
     EXPECT_THAT(page, Not(HasSubstr(outside))) << outside;
 }
 
-TEST(DiagnosisForms, TheHtmlFileOfALargeJobShowsTheOneThatIsWaitedForAndFoldsTheOthers) {
+TEST(DiagnosisForms, TheHtmlFileStandsInTheOrderOfThePage) {
   const Job job = hung_job();
   const Diagnosis diagnosis = job.diagnosis();
-  std::vector<RankView> views;
-  for (int rank = 0; rank < 1024; ++rank)
-    views.push_back({.rank = rank,
-                     .host = fmt::format("gpu-node-{}", rank / 8),
-                     .gpu = "0000:3b:00.0",
-                     .state = rank == 900 ? "behind" : "in_step",
-                     .standings = std::vector<StandingView>(
-                         4, {.communicator = "0x9f3c51a07e22d001",
-                             .last_call = "AllReduce(count 8388608, bfloat16, sum)"})});
-  const std::string page = to_html(diagnosis, views);
+  const std::string page = to_html(diagnosis, ranks_of(job.state, diagnosis));
+  std::size_t last = 0;
+  for (const char* part :
+       {"The cause:", "fell off the bus", "how sure", "since", "Do this next",
+        "Ranks: ", "What led to what", "The lines that show it", "What happened when",
+        "<details class=\"fold\"><summary>What was checked (", "What was read ("}) {
+    const std::size_t at = page.find(part, page.find("<main>"));
+    ASSERT_NE(at, page.npos) << part;
+    EXPECT_GT(at, last) << part;
+    last = at;
+  }
+}
+
+// Never colour alone: a rank has its number, one that is not as its peers a sign and a word, too;
+// so has a host's square, but for one that is as it should be, which says so to those who ask.
+TEST(DiagnosisForms, NoCellOfTheHtmlFileIsToldByItsColourAlone) {
+  const std::string page =
+      to_html(hung_job().diagnosis(), ranks_of_hosts(512, {{3, "behind"},
+                                                           {100, "diverged"},
+                                                           {200, "unknown"},
+                                                           {201, "behind"},
+                                                           {300, "what comes later"}}));
+  const std::map<std::string, std::string> signs{
+      {"behind", "◀"}, {"diverged", "≠"}, {"unknown", "·"}, {"unseen", "?"}, {"silent", "×"}};
+  std::size_t cells = 0;
+  for (const std::string& cell : elements(page, "<span class=\"cell ", "\n")) {
+    const std::string one = cell.substr(0, cell.find("<span class=\"cell", 1));
+    if (one.find("cell sample") != one.npos) continue;
+    ++cells;
+    const std::string text = one.substr(one.find('>') + 1);
+    EXPECT_NE(text.find_first_of("0123456789"), text.npos) << one;
+    for (const auto& [state, sign] : signs)
+      if (one.starts_with("<span class=\"cell " + state)) {
+        EXPECT_THAT(text, HasSubstr(sign));
+        EXPECT_THAT(text, HasSubstr("<span class=\"aloud\">"));
+      }
+  }
+  EXPECT_EQ(cells, 512U);
+  const std::vector<std::string> squares = elements(page, "<li class=\"square ", "</li>");
+  EXPECT_GT(squares.size(), 50U);
+  for (const std::string& square : squares)
+    EXPECT_THAT(square, HasSubstr("<span class=\"aloud\">gpu-node-")) << square;
+}
+
+TEST(DiagnosisForms, TheHtmlFileOfALargeJobShowsTheOneThatIsWaitedForAndFoldsTheOthers) {
+  const std::string page = to_html(hung_job().diagnosis(), ranks_of_hosts(1024, {{900, "behind"}}));
   EXPECT_LT(page.size(), std::size_t{300} * 1000);
-  EXPECT_LT(page.find(">900</text>"), page.find("<details>"));
-  EXPECT_GT(page.find(">500</text>"), page.find("<details>"));
-  EXPECT_THAT(page, HasSubstr("126 other hosts, 1008 ranks: in step with their peers"));
+  const std::size_t folded = page.find("127 other hosts, 1,016 ranks");
+  ASSERT_NE(folded, page.npos);
+  EXPECT_LT(page.find(">900<"), folded);
+  EXPECT_GT(page.find(">500<"), folded);
+  EXPECT_LT(page.find("Do this next"), folded);
+}
+
+TEST(DiagnosisForms, TheHtmlFileTellsWhereTheOddRanksStand) {
+  const std::string page = to_html(hung_job().diagnosis(), ranks_of_hosts(16, {{3, "behind"}}));
+  const std::size_t stands = page.find("Where rank 3 stands: behind: others wait for it");
+  ASSERT_NE(stands, page.npos);
+  EXPECT_GT(page.find("0x9f3c51a07e22d001"), stands);
+}
+
+TEST(DiagnosisForms, TheTimelineOfTheHtmlFileIsAsWideAsWhatAStampLeavesOpen) {
+  Diagnosis diagnosis = hung_job().diagnosis();
+  const Timestamp time{std::chrono::seconds(1'800'000'000)};
+  const std::string cause = diagnosis.root_causes.front().id;
+  diagnosis.timeline = {
+      {.time = time, .host = "n0", .what = "to the second", .finding = cause},
+      {.time = time + std::chrono::milliseconds(2500), .host = "n1", .what = "exactly"},
+      {.host = "n1", .what = "at no time"}};
+  diagnosis.as_of = time + std::chrono::seconds(9);
+  diagnosis.clock_offsets.clear();
+  const std::string page = to_html(diagnosis, {});
+  EXPECT_THAT(page, HasSubstr("<rect class=\"mark cause\" x=\"50.0\" y=\"3\" width=\"100.0\""));
+  EXPECT_THAT(page, HasSubstr("<rect class=\"mark\" x=\"300.0\" y=\"25\" width=\"5.0\""));
+  EXPECT_THAT(page, HasSubstr("1 of these times are known to the second only"));
+  EXPECT_THAT(page, HasSubstr("Clocks of different hosts are trusted to 2 s."));
+  EXPECT_THAT(page, HasSubstr("+2.5 s"));
+  EXPECT_THAT(page, HasSubstr("time unknown"));
 }
 
 TEST(DiagnosisForms, WordsOfALogCannotBecomeMarkup) {
   Job job = hung_job();
   Diagnosis diagnosis = job.diagnosis();
-  diagnosis.root_causes.front().evidence.front().text =
-      "<script>alert(1)</script>\n~~~~\n# heading \x1b[31m";
+  const std::string script = "<script>alert(1)</script>";
+  diagnosis.root_causes.front().evidence.front().text = script + "\n~~~~\n# heading \x1b[31m";
   diagnosis.root_causes.front().title = "<img src=x> [a](javascript:b) `c`";
-  const std::string page = to_html(diagnosis, {});
+  diagnosis.root_causes.front().subject.hosts = {script};
+  diagnosis.job = script;
+  diagnosis.coverage = {{.host = script, .lines = {{script, 1}}}};
+  diagnosis.timeline = {{.host = script, .what = script}};
+  const std::string page =
+      to_html(diagnosis, {{.rank = 0, .host = script, .gpu = script, .state = "behind"}});
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;alert(1)&lt;/script&gt;"));
   EXPECT_THAT(page, Not(HasSubstr("<script")));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
   const std::string markdown = to_markdown(diagnosis);

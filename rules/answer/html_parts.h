@@ -1,0 +1,36 @@
+// What the parts of the file of HTML share: the same elements and classes as the page at / has, so
+// that one style is for both (http/web/style.css).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/finding.h"
+#include "model/time.h"
+
+namespace faultline {
+
+// "2026-03-05 02:00:35 UTC", as the page has it.
+std::string clock_in_html(Timestamp time);
+
+// "1,024 ranks", "1 rank"
+std::string counted_in_html(std::uint64_t count, std::string_view one, std::string_view several);
+std::string grouped_digits(std::uint64_t number);
+
+// `summary` and `content` are markup.
+std::string fold_in_html(std::string_view summary, std::string_view content);
+std::string section_in_html(std::string_view heading, std::string_view content);
+
+// Text, as code in a block of its own; nothing for none.
+std::string code_in_html(std::string_view text);
+
+// A table that scrolls by itself where it is too wide; the columns' names are text of ours, the
+// rows markup.
+std::string table_in_html(std::string_view name, std::initializer_list<std::string_view> columns,
+                          std::string_view rows);
+
+// "97 % sure", "only possible, 60 % sure"
+std::string sureness_in_html(const Finding& finding);
+
+}  // namespace faultline

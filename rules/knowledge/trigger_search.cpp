@@ -1,0 +1,53 @@
+#include "rules/knowledge/trigger_search.h"
+
+#include <algorithm>
+#include <cassert>
+#include <map>
+
+namespace faultline {
+namespace {
+
+// How rare a byte is in logs, as they were counted in those of the tests; what is not listed is
+// rarest.
+int rarity(char c) {
+  constexpr std::string_view kCommonestFirst = " 0eotnadfcu45rs2p7m1bx:9C638l-Ni[]gIkvLOhyFR|`=.A,";
+  return static_cast<int>(std::min(kCommonestFirst.find(c), kCommonestFirst.size()));
+}
+
+}  // namespace
+
+TriggerSearch::TriggerSearch(std::vector<std::string> literals) : literals_(std::move(literals)) {
+  std::map<std::string_view, int> sharers;  // of three bytes
+  for (const std::string_view literal : literals_)
+    for (std::size_t at = 0; at + 3 <= literal.size(); ++at) ++sharers[literal.substr(at, 3)];
+  for (std::uint32_t number = 0; number < literals_.size(); ++number) {
+    const std::string_view literal = literals_[number];
+    assert(literal.size() >= kMinBytes);
+    // Of two neighbours one stands at an even place of a line.
+    const auto worth = [&](std::size_t at) {
+      constexpr int kSharing = 4;  // as much as so many steps of rarity
+      int sum = 0;
+      for (const char c : literal.substr(at, kMinBytes)) sum += rarity(c);
+      return sum - kSharing * (sharers[literal.substr(at, 3)] + sharers[literal.substr(at + 1, 3)]);
+    };
+    std::uint32_t best = 0;
+    for (std::uint32_t at = 1; at + kMinBytes <= literal.size(); ++at)
+      if (worth(at) > worth(best)) best = at;
+    for (const std::uint32_t offset : {best, best + 1}) {
+      std::uint32_t three = 0;
+      std::memcpy(&three, literal.data() + offset, 3);
+      probes_.push_back({three, number, offset});
+    }
+  }
+  const auto slot_of = [](const Probe& probe) { return slot(probe.three); };
+  std::ranges::stable_sort(probes_, {}, slot_of);
+  for (const Probe& probe : probes_) {
+    const std::size_t word = slot_of(probe) / kSlotsOfAWord;
+    words_[word] |= std::uint64_t{1} << (slot_of(probe) % kSlotsOfAWord);
+    ++first_of_word_[word + 1];
+  }
+  for (std::size_t word = 0; word < kWords; ++word)
+    first_of_word_[word + 1] += first_of_word_[word];
+}
+
+}  // namespace faultline

@@ -1,0 +1,91 @@
+// TriggerSearch: where literals of at least four bytes stand in a line that holds none, as nearly
+// all do. It looks at every second place only, for three bytes of a literal, and takes those three
+// that other words hardly have.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace faultline {
+
+class TriggerSearch {
+ public:
+  static constexpr std::size_t kMinBytes = 4;
+
+  explicit TriggerSearch(std::vector<std::string> literals);
+
+  // Calls found(number, end) for every place where a literal stands: its number in the list, and
+  // where what follows it begins.
+  template <class Found>
+  void find(std::string_view line, const Found& found) const {
+    const char* const text = line.data();
+    const auto try_at = [&](std::size_t at) {
+      if (const std::uint32_t four = four_at(text + at); may_be_of_one(four)) [[unlikely]]
+        look(line, at, four & kThree, found);
+    };
+    std::size_t at = 0;
+    for (; at + 10 <= line.size(); at += 8) {
+      try_at(at);
+      try_at(at + 2);
+      try_at(at + 4);
+      try_at(at + 6);
+    }
+    for (; at + 4 <= line.size(); at += 2) try_at(at);
+    if (at + 3 != line.size()) return;
+    std::uint32_t last = 0;
+    std::memcpy(&last, text + at, 3);
+    if (may_be_of_one(last)) look(line, at, last, found);
+  }
+
+ private:
+  // Three bytes of a literal and where in it they stand.
+  struct Probe {
+    std::uint32_t three = 0;
+    std::uint32_t literal = 0;
+    std::uint32_t offset = 0;
+  };
+
+  static constexpr std::uint32_t kThree = 0xffffff;
+  static constexpr unsigned kSlotBits = 16;
+  static constexpr unsigned kSlotsOfAWord = 64;
+  static constexpr std::size_t kWords = (std::size_t{1} << kSlotBits) / kSlotsOfAWord;
+
+  static std::uint32_t four_at(const char* text) {
+    std::uint32_t four = 0;
+    std::memcpy(&four, text, sizeof four);
+    return four;
+  }
+  // Of the first three bytes: Knuth's multiplicative hash, shifted so that the fourth falls out.
+  static std::size_t slot(std::uint32_t four) {
+    return (four * (2654435761U << 8)) >> (32 - kSlotBits);
+  }
+  bool may_be_of_one(std::uint32_t four) const {
+    const std::size_t here = slot(four);
+    return (words_[here / kSlotsOfAWord] >> (here % kSlotsOfAWord) & 1) != 0;
+  }
+
+  template <class Found>
+  [[gnu::noinline]] void look(std::string_view line, std::size_t at, std::uint32_t three,
+                              const Found& found) const {
+    const std::size_t word = slot(three) / kSlotsOfAWord;
+    for (std::uint32_t i = first_of_word_[word]; i < first_of_word_[word + 1]; ++i) {
+      const Probe& probe = probes_[i];
+      if (probe.three != three || at < probe.offset) continue;
+      const std::string& literal = literals_[probe.literal];
+      const std::size_t begin = at - probe.offset;
+      if (line.substr(begin).starts_with(literal)) found(probe.literal, begin + literal.size());
+    }
+  }
+
+  std::vector<std::string> literals_;
+  std::vector<Probe> probes_;                              // by slot
+  std::array<std::uint32_t, kWords + 1> first_of_word_{};  // in probes_
+  std::array<std::uint64_t, kWords> words_{};  // a bit for each slot: whether a probe is of it
+};
+
+}  // namespace faultline
