@@ -444,7 +444,7 @@ int serve(const ServeOptions& options) {
                     .default_job = options.job,
                     .version = FAULTLINE_VERSION,
                     .data = options.data,
-                    .least_room = *size_of(options.min_free)};
+                    .least_room = *setting_size(options.min_free)};
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,

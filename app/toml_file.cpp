@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+// The reader asserts what a file can bring about, such as a table in three brackets, and then
+// refuses it as it should.
+#define TOML_ASSERT(expr) static_cast<void>(0)
 #include <toml++/toml.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>

@@ -171,7 +171,7 @@ TEST_F(Manual, ColoursADiagnosisOnATerminal) {
   workshop.write("dmesg.txt", kOffTheBus);
   const std::string out = run(on_a_terminal("$F diagnose dmesg.txt")).out;
   EXPECT_THAT(out, HasSubstr("\x1b[1;31moffline: FAILED")) << "the verdict";
-  EXPECT_THAT(out, HasSubstr("\n\x1b[1mNothing is sure; possible: GPU 0000:3b:00.0"))
+  EXPECT_THAT(out, HasSubstr("\n\x1b[1mNo cause is certain; possible: GPU 0000:3b:00.0"))
       << "the culprit";
   EXPECT_THAT(out, HasSubstr("\n\x1b[1;36mnext:\x1b[0m ")) << "the next step";
   const std::string plain = std::regex_replace(

@@ -62,6 +62,7 @@ TEST(Serve, RefusesSettingsItCannotUseWithOneLine) {
        "c.toml: line 2: bad value for \"job\": the text has no quote at its end"},
       {"a number for a text", "job = 5\n", "--config c.toml",
        "c.toml: line 1: bad value for \"job\": must be a text in quotes: job = \"5\""},
+      {"a table in three brackets", "[[[receiver]]\n", "--config c.toml", "c.toml: line 1: "},
       {"a text for a switch", "insecure = \"maybe\"\n", "--config c.toml",
        "bad value for \"insecure\": must be true or false, without quotes"},
       {"a list for one value", "job = [\"a\"]\n", "--config c.toml",

@@ -79,7 +79,7 @@ TEST_F(Ingest, NamesTheCauseOnceLogsAndDmesgAreIn) {
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/diagnosis?format=pdf").status, 400);
   const auto drawn = curl(server, "/api/v1/jobs/llama/diagnosis",
                           "-H 'Accept: text/html,application/xhtml+xml,*/*;q=0.8'");
-  EXPECT_THAT(drawn.body, HasSubstr("<rect class="));
+  EXPECT_THAT(drawn.body, HasSubstr("<span class=\"cell "));
   EXPECT_THAT(curl(server, "/api/v1/jobs/llama/diagnosis?format=markdown").body,
               HasSubstr("- [ ] "));
   EXPECT_FALSE(diagnosis.contains("explanation"));
