@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include "rules/knowledge/live_catalog.h"
 #include "service/live_jobs.h"
+#include "service/process_use.h"
 #include "store/store.h"
 
 namespace faultline {
@@ -38,12 +38,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-std::uint64_t memory_mb() {
-  std::ifstream status("/proc/self/statm");
-  std::uint64_t pages = 0;
-  status >> pages >> pages;
-  return pages * 4096 >> 20U;
-}
+std::uint64_t memory_mb() { return process_use().resident_bytes >> 20U; }
 
 // One rank's log: a step calls 40 collectives in its host's communicator and one in everybody's.
 class RankLog {

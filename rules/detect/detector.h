@@ -18,7 +18,7 @@ namespace faultline {
 inline constexpr std::size_t kMostLines = 4;  // of a kind that a finding shows
 inline constexpr std::size_t kMostAlike = 4;  // findings of one trouble; more are told as one
 
-// What stops the job and does not end it: nobody goes on.
+// A critical finding of what makes the job stand still.
 Suspicion hang(Cause cause, Sureness sure, const EventTime& since = {});
 
 // Shows the latest lines of some of them.
