@@ -1,6 +1,6 @@
-// TriggerSearch: where literals of at least four bytes stand in a line that holds none, as nearly
-// all do. It looks at every second place only, for three bytes of a literal, and takes those three
-// that other words hardly have.
+// TriggerSearch finds literals of at least four bytes in a line. It is made for lines that hold
+// none, as nearly all: it looks at every second place only, for three bytes of a literal that few
+// other words have.
 #pragma once
 
 #include <array>
