@@ -38,7 +38,7 @@ class Session {
             std::vector<DocumentReading>& readings) {
     PartWriter parts(memory_, context_, line, readings);
     if (text.empty()) return true;
-    if (is_ansible_result(text) && host_of_next_.empty()) return false;
+    if (is_ansible_result(text)) return false;  // nothing tells whose
     if (read_context(text, parts)) return true;
     if (read_mad_failure(text, last_error_, parts)) return true;
     if (const ToolFormat* format = tool_format_beginning_with(text, false)) {
@@ -62,7 +62,14 @@ class Session {
     PartWriter(memory_, context_, none, readings).close();
   }
 
-  void begin_host(std::string_view host) { host_of_next_ = host; }
+  // The lines that follow are that host's, whatever stands behind its name: a torn line of ansible
+  // may look like a prompt.
+  void begin_host(std::string_view host, const DocumentLine& line,
+                  std::vector<DocumentReading>& readings) {
+    host_follows_ = false;
+    PartWriter parts(memory_, context_, line, readings);
+    stand_on(std::string(host), parts);
+  }
 
   const ToolFormat* format() const { return format_; }
   bool stands_in_folder_of_port() const { return in_folder_of_port_; }
@@ -153,18 +160,21 @@ class Session {
       host_follows_ = !host_expected;
       return true;
     }
-    const std::string taken_off = std::exchange(host_of_next_, {});
-    std::string_view host = taken_off.empty() ? host_of_heading(text) : std::string_view(taken_off);
+    std::string_view host = host_of_heading(text);
     ToolContext ignored;
     if (!host.empty() && read_heading(text, ignored)) host = {};  // a device's
     if (host_expected && is_host_name(text)) host = text;
     if (host.empty()) return false;
+    stand_on(std::string(host), parts);
+    return true;
+  }
+
+  void stand_on(std::string host, PartWriter& parts) {
     leave(parts);
     const std::optional<Timestamp> date = context_.date;
     context_ = {};
-    context_.host = host;
+    context_.host = std::move(host);
     context_.date = date;
-    return true;
   }
 
   void enter(const ToolFormat* format, PartWriter& parts) {
@@ -184,7 +194,6 @@ class Session {
   std::string last_error_;          // that libibmad complained of
   bool host_follows_ = false;       // the next line is a host's name
   bool in_folder_of_port_ = false;  // by its last prompt
-  std::string host_of_next_;        // the line in hand begins that host's; empty between lines
 };
 
 class Transcript : public Document {
@@ -193,10 +202,16 @@ class Transcript : public Document {
     // A number whose last digits may be missing is no number.
     if (line.cut) return started_ ? Line::foreign : Line::after;
     std::string_view text = trimmed(line.text);
-    Session& session = session_of(text, line, readings);
+    // What ansible prints before a host's lines, when its host was taken off already.
+    const bool begins_host = is_ansible_result(text) && !line.host.empty();
+    Session& session = session_of(begins_host ? std::string() : speaker_of(line), readings);
     const std::size_t before = session.size();
     session.last_line = line.number;
-    const bool mine = session.feed(text, line, readings);
+    bool mine = true;
+    if (begins_host)
+      session.begin_host(line.host, line, readings);
+    else
+      mine = session.feed(text, line, readings);
     bytes_ += session.size() - before;
     if (!mine) return ++foreign_ > kMostForeignLines || !started_ ? Line::after : Line::foreign;
     foreign_ = 0;
@@ -241,17 +256,14 @@ class Transcript : public Document {
   }
 
  private:
-  Session& session_of(std::string_view text, const DocumentLine& line,
-                      std::vector<DocumentReading>& readings) {
-    // What ansible prints before a host's lines, when its host was taken off already.
-    const bool heading = is_ansible_result(text);
-    std::string speaker;
-    if (!heading && (!line.host.empty() || line.rank >= 0))
-      speaker = fmt::format("{}/{}", line.host, line.rank);
+  static std::string speaker_of(const DocumentLine& line) {
+    if (line.host.empty() && line.rank < 0) return {};
+    return fmt::format("{}/{}", line.host, line.rank);
+  }
+
+  Session& session_of(const std::string& speaker, std::vector<DocumentReading>& readings) {
     const auto known = sessions_.find(speaker);
-    Session& session = known == sessions_.end() ? add(speaker, readings)->second : known->second;
-    if (heading && !line.host.empty()) session.begin_host(line.host);
-    return session;
+    return known == sessions_.end() ? add(speaker, readings)->second : known->second;
   }
 
   using Sessions = std::map<std::string, Session, std::less<>>;

@@ -112,6 +112,10 @@ TEST(Bodies, CutAtAnyByteTellTheSame) {
        "2024-05-01T12:34:57Z stdout P " + frame +
            "NCCL INFO Using net\n2024-05-01T12:34:57Z stdout F "
            "work IB\n"},
+      {"gpu-7 | CHANGED | rc=0 >>\nCA 'mlx5_0'\n\tPort 1:\n\t\tState: Down\n"
+       "gpu-8 | CHANGED | rc=0$ perfquery -x 37 1\nCA 'mlx5_1'\n\tPort 1:\n\t\tState: Active\n"
+       "CA 'mlx5_2'\n\tPort 1:\n\t\tState: Active\n",
+       "answers of ansible, one of which ran into a prompt"},
   };
   for (const Case& c : cases) {
     const std::string expected = told_in_one(c.text);

@@ -277,6 +277,19 @@ TEST(ToolTranscript, LinesOfSeveralHostsMayBeMixed) {
   EXPECT_THAT(states, ElementsAre(Pair("gpu-7", "Active"), Pair("gpu-8", "Down")));
 }
 
+TEST(ToolTranscript, AnAnswerOfAnsibleThatRanIntoAPromptIsItsHosts) {
+  const auto document = make_tool_transcript();
+  std::vector<DocumentReading> readings;
+  DocumentLine heading{"CHANGED | rc=0$ perfquery -x 37 1", "", 1, 0};
+  heading.host = "gpu-8";
+  EXPECT_EQ(document->feed(heading, readings), Document::Line::part);
+  for (const char* row : {"CA 'mlx5_1'", "Port 1:", "State: Active"})
+    document->feed({row, row, 2, 0}, readings);
+  document->finish(readings);
+  ASSERT_THAT(readings, SizeIs(1));
+  EXPECT_EQ(readings[0].reading.host, "gpu-8");
+}
+
 TEST(ToolTranscript, HostsWithoutEndTakeLittleMemory) {
   const auto document = make_tool_transcript();
   std::vector<DocumentReading> readings;
