@@ -105,6 +105,43 @@ std::size_t read_lone_place(std::string_view left, NcclLine& line) {
   return begin;
 }
 
+// A number, or a datatype or an operation as nccl-tests spells them.
+bool is_cell(std::string_view word) {
+  constexpr std::string_view kWords[] = {
+      "int8", "char",  "uint8",  "int32",    "int",      "uint32",   "int64",  "uint64",
+      "half", "float", "double", "bfloat16", "fp8_e4m3", "fp8_e5m2", "f8e4m3", "f8e5m2",
+      "sum",  "prod",  "max",    "min",      "avg",      "mulsum",   "none",   "all"};
+  if (std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords)) return true;
+  return is_digit(word.back()) &&
+         std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == '.'; });
+}
+
+// nccl-tests prints its rows in two pieces, "8388608 2097152 float sum -1" and "83.33 100.66 100.66
+// 0", and a line that comes between sticks to the last cell of one: "0node1:615:615 [0] NCCL INFO".
+void drop_last_cell(std::string_view row, NcclLine& line) {
+  constexpr std::size_t kLeastCells = 3;
+  const bool unchecked = row.ends_with("  N/") && line.host.starts_with('A');  // "N/A"
+  if (unchecked) row.remove_suffix(2);
+  if (!row.ends_with("  ")) return;
+  std::size_t cells = 0;
+  for (std::size_t at = row.find_first_not_of(' '); at != std::string_view::npos;) {
+    std::size_t end = std::min(row.find(' ', at), row.size());
+    if (!is_cell(row.substr(at, end - at))) return;
+    ++cells;
+    at = row.find_first_not_of(' ', end);
+  }
+  if (cells < kLeastCells) return;
+  std::string_view rest = line.host;
+  if (unchecked) {
+    rest.remove_prefix(1);
+  } else {
+    if (rest.starts_with('-')) rest.remove_prefix(1);
+    while (!rest.empty() && is_digit(rest.front())) rest.remove_prefix(1);
+  }
+  if (!rest.empty() && std::isalpha(static_cast<unsigned char>(rest.front())) != 0)
+    line.host = rest;
+}
+
 // The frame in front of a token, read from right to left. Returns where it begins.
 std::size_t read_frame(std::string_view left, NcclLine& line) {
   std::string_view frame = left;
@@ -122,6 +159,8 @@ std::size_t read_frame(std::string_view left, NcclLine& line) {
     bool spaced = before.ends_with(' ');
     while (before.ends_with(' ')) before.remove_suffix(1);
     if (spaced && read_speaker(last_word(before), line)) {
+      drop_last_cell(before.substr(0, static_cast<std::size_t>(line.host.data() - before.data())),
+                     line);
       line.device = device;
       scan.skip_blanks();
       read_place(scan.rest(), line);

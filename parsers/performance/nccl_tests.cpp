@@ -89,11 +89,14 @@ class NcclTests : public Document {
   void save(SavedBytesWriter& saved) const override {
     saved.number(std::ssize(tables_));
     for (const NcclTestsRun& table : tables_) table.save(saved);
+    for (const NcclTestsRun& table : tables_) table.save_added(saved);
   }
   void restore(SavedBytesReader& saved) override {
     const std::int64_t count = saved.number();
     for (std::int64_t i = 0; i < count && saved.ok() && tables_.size() < kMostTables; ++i)
       tables_.emplace_back().restore(saved);
+    if (saved.at_end()) return;  // of a version that did not know it
+    for (NcclTestsRun& table : tables_) table.restore_added(saved);
   }
 
  private:
@@ -106,7 +109,7 @@ class NcclTests : public Document {
       return Line::part;
     }
     if (text.front() >= '0' && text.front() <= '9')
-      return read_row(text, line, readings) ? Line::part : Line::foreign;
+      return read_row(text, line, readings) || read_times(text, line) ? Line::part : Line::foreign;
     if (const auto value = summary_in(text, kOutOfBounds)) {
       if (!number_in_front(*value)) return Line::foreign;
       NcclTestsRun& table = table_for(line, readings, false);
@@ -156,6 +159,7 @@ class NcclTests : public Document {
     return false;
   }
 
+  // False: the line is another's, wholly or behind what it tells of a row.
   bool read_row(std::string_view text, const DocumentLine& line,
                 std::vector<DocumentReading>& readings) {
     NcclTestsRun* table = find(line);
@@ -171,7 +175,17 @@ class NcclTests : public Document {
     if (table == nullptr) table = &table_for(line, readings, false);
     table->layout = layout;
     table->add(*row, line);
-    return true;
+    return !row->torn;
+  }
+
+  // Of the row that waits for them.
+  bool read_times(std::string_view text, const DocumentLine& line) {
+    NcclTestsRun* table = find(line);
+    if (table == nullptr || table->stopped_at == 0 || line.cut) return false;
+    const auto times = nccl_tests_times(table->stopped_at, text);
+    if (!times) return false;
+    table->add(*times, line);
+    return !times->torn;
   }
 
   NcclTestsRun* find(const DocumentLine& line) {

@@ -108,6 +108,26 @@ void NcclTestsRun::restore(SavedBytesReader& saved) {
   device_line.restore(saved);
 }
 
+void NcclTestsRun::save_added(SavedBytesWriter& saved) const {
+  saved.number(times_in_hand);
+  saved.text(in_hand.redop);
+  save_real(saved, in_hand.algbw[0]);
+  save_real(saved, in_hand.busbw[0]);
+  saved.number(in_hand.wrong[0] ? 1 : 0);
+  save_real(saved, in_hand.wrong[0].value_or(0));
+}
+
+void NcclTestsRun::restore_added(SavedBytesReader& saved) {
+  in_hand.size = stopped_at;
+  times_in_hand = saved.number();
+  in_hand.redop = saved.text();
+  in_hand.algbw[0] = restored_real(saved);
+  in_hand.busbw[0] = restored_real(saved);
+  const bool counted = saved.number() != 0;
+  const double wrong = restored_real(saved);
+  if (counted) in_hand.wrong[0] = wrong;
+}
+
 std::size_t NcclTestsRun::size() const {
   return sizeof *this + hosts.size() * 2 * (sizeof(std::string) + kMostWord) +
          largest_line.text.size() + wrong_line.text.size() + device_line.text.size();
@@ -126,6 +146,8 @@ void NcclTestsRun::add_device(std::string_view host, std::string_view gpu_name) 
 void NcclTestsRun::add(const NcclTestsRow& row, const DocumentLine& line) {
   if (!row.measured) {
     stopped_at = row.size;
+    in_hand = row;
+    times_in_hand = 0;
     return;
   }
   stopped_at = 0;
@@ -154,6 +176,16 @@ void NcclTestsRun::add(const NcclTestsRow& row, const DocumentLine& line) {
   if (++wrong_rows > 1) return;
   first_wrong = row.size;
   wrong_line.keep(line);
+}
+
+void NcclTestsRun::add(const NcclTestsTimes& times, const DocumentLine& line) {
+  const auto group = static_cast<std::size_t>(times_in_hand++ == 0 ? 0 : 1);
+  in_hand.algbw[group] = times.algbw;
+  in_hand.busbw[group] = times.busbw;
+  in_hand.wrong[group] = times.wrong;
+  if (group == 0) return;
+  in_hand.measured = true;
+  add(NcclTestsRow(in_hand), line);
 }
 
 // Only an all-reduce moves more over the bus than it is large, and only that is guessed.

@@ -46,6 +46,9 @@ struct NcclTestsRun {
   std::uint64_t first_wrong = 0;
   bool checked = false;
   std::uint64_t stopped_at = 0;
+  // Of the size that it stopped at: the row so far, and how many of its two times came.
+  NcclTestsRow in_hand;
+  std::int64_t times_in_hand = 0;
   std::string out_of_bounds;
   std::string average;
   KeptLine largest_line;
@@ -57,10 +60,14 @@ struct NcclTestsRun {
 
   void save(SavedBytesWriter& saved) const;
   void restore(SavedBytesReader& saved);
+  // What runs did not remember at first.
+  void save_added(SavedBytesWriter& saved) const;
+  void restore_added(SavedBytesReader& saved);
   std::size_t size() const;
 
   void add_device(std::string_view host, std::string_view gpu_name);
   void add(const NcclTestsRow& row, const DocumentLine& line);
+  void add(const NcclTestsTimes& times, const DocumentLine& line);
   std::string collective() const;
   int ranks_by_ratio() const;
   std::vector<NamedValue> names() const;

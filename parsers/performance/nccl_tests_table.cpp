@@ -209,8 +209,10 @@ std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_v
   if (layout.type < 0 && !is_row_of_numbers(layout, words)) return std::nullopt;
   if (count <= layout.leading) return row;
   if (count != layout.tokens) {
-    // What another process printed may stand where the times should; a torn row tells nothing.
-    return real(word(layout.leading)) ? std::nullopt : std::optional(row);
+    // Times that another process's words run into tell nothing.
+    if (real(word(layout.leading))) return std::nullopt;
+    row.torn = true;
+    return row;
   }
   row.measured = true;
   for (std::size_t group = 0; group < 2; ++group) {
@@ -228,6 +230,22 @@ std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_v
     if (wrong.find('.') == wrong.npos) row.wrong[group] = real(wrong);  // a count: 12, 1e+06
   }
   return row;
+}
+
+std::optional<NcclTestsTimes> nccl_tests_times(std::uint64_t bytes, std::string_view text) {
+  constexpr std::size_t kTimes = 4;  // a time, two bandwidths and a check
+  const auto words = words_of(text, kTimes + 1);
+  if (words.size() < kTimes) return std::nullopt;
+  const auto algbw = real(words[1]);
+  const auto busbw = real(words[2]);
+  if (!algbw || !busbw || !fits_together(static_cast<double>(bytes), words[0], words[1]))
+    return std::nullopt;
+  const std::string_view check = words[3];
+  NcclTestsTimes times{.algbw = *algbw, .busbw = *busbw};
+  times.wrong = real(check);
+  times.torn = words.size() > kTimes || (!times.wrong && check != "N/A");
+  if (times.torn) times.wrong = std::nullopt;  // its digits may be the other's
+  return times;
 }
 
 }  // namespace faultline

@@ -16,6 +16,7 @@ struct NcclTestsRow {
   std::uint64_t size = 0;         // bytes
   std::string redop;              // sum, none; empty: no such column
   bool measured = false;          // false: the row stops before its first time
+  bool torn = false;              // what another printed stands there, on the same line
   std::array<double, 2> algbw{};  // GB/s, out of place and in place
   std::array<double, 2> busbw{};
   // Values found wrong; not told, if they were not checked, or only a deviation is printed.
@@ -49,5 +50,15 @@ std::optional<NcclTestsLayout> nccl_tests_layout(std::string_view head);
 std::optional<NcclTestsLayout> guessed_nccl_tests_layout(std::string_view row);
 
 std::optional<NcclTestsRow> nccl_tests_row(NcclTestsLayout layout, std::string_view text);
+
+// What was measured out of place, or in place: printed when the row has stood there for long, so
+// that lines of others come between.
+struct NcclTestsTimes {
+  double algbw = 0;  // GB/s
+  double busbw = 0;
+  std::optional<double> wrong;
+  bool torn = false;
+};
+std::optional<NcclTestsTimes> nccl_tests_times(std::uint64_t bytes, std::string_view text);
 
 }  // namespace faultline

@@ -92,6 +92,31 @@ TEST(NcclLine, PartsLinesThatProcessesWroteIntoEachOther) {
       << "where the name begins cannot be told here; whoever knows the processes can";
 }
 
+TEST(NcclLine, TheLastCellOfATableStandsInFrontOfAHost) {
+  for (const auto& [row, host] : {
+           std::pair("     8388608       2097152     float     sum      -1", "mew0"),
+           std::pair("    83.33  100.66  100.66      0", "mew0"),
+           std::pair("    83.33  100.66  100.66    12", "mew0"),
+           std::pair("    83.33  100.66  100.66    N/A", "mew0"),
+           std::pair("    83.33  100.66  100.66      0", "mew-0.cluster"),
+       }) {
+    const auto lines =
+        nccl_lines(std::string(row) + host + ":64904:64921 [1] NCCL INFO Using network IB");
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].host, host) << row;
+    EXPECT_EQ(lines[0].pid, 64904);
+  }
+  // A host whose name begins with digits is its own.
+  for (const char* text :
+       {"0mew0:64904:64921 [1] NCCL INFO x", "3: 0mew0:64904:64921 [1] NCCL INFO x",
+        "worker 1 of 2  0mew0:64904:64921 [1] NCCL INFO x",
+        "  1 2 0mew0:64904:64921 [1] NCCL INFO x"}) {
+    const auto lines = nccl_lines(text);
+    ASSERT_EQ(lines.size(), 1U);
+    EXPECT_EQ(lines[0].host, "0mew0") << text;
+  }
+}
+
 TEST(NcclLine, KnowsAWordAboutALineFromTheLine) {
   const char* const quoted[] = {
       "the worker said \"node1:6:7 [0] NCCL INFO Using network IB\"",
