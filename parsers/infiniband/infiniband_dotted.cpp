@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kCounters = " counters: ";
 constexpr std::string_view kInfo = " info: ";
+constexpr std::string_view kAfterSet = "After PortInfo set:";  // by ibportstate disable
 
 // Counters of different width have the same names: which ones they are, the title tells.
 std::string tool_of(std::string_view title) {
@@ -50,7 +51,7 @@ void name_port(std::string_view id, PartWriter& parts) {
 }
 
 bool read_title(std::string_view text, PartWriter& parts) {
-  if (text.ends_with("PortInfo:")) {
+  if (text.ends_with("PortInfo:") || text == kAfterSet) {
     parts.begin_block();
     parts.block.section = "ibportstate info";
     return true;
@@ -125,8 +126,12 @@ bool begins_dotted(std::string_view text) {
               text.starts_with("# Node info: "));
     case 'P':
       return text.starts_with("PortSelect:..") || text == "Peer PortInfo:";
+    case 'A':
+      return text == kAfterSet;
     case 'C':
       return text == "CA PortInfo:" || text == "CA/RT PortInfo:";
+    case 'I':
+      return text.starts_with("Initial ") && text.ends_with(" PortInfo:");
     case 'S':
       return text == "Switch PortInfo:";
     default:

@@ -12,7 +12,7 @@ constexpr std::string_view kDevices = "mrbieqh";  // as tool_words knows them
 // In the order they are tried. A new one stands last: what is remembered of a source names them by
 // their places.
 constexpr ToolFormat kFormats[] = {
-    {"perfquery", "#PCS", begins_dotted, feed_dotted},
+    {"perfquery", "#PCSIA", begins_dotted, feed_dotted},
     {"ibqueryerrors", "EDG#", begins_ibqueryerrors, feed_ibqueryerrors},
     {"ibstat", "CP", begins_ibstat, feed_ibstat},
     {"ibstatus", "IF", begins_ibstatus, feed_ibstatus},

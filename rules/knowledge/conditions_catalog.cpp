@@ -128,6 +128,7 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
 PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
   PortWords ports;
   std::vector<std::string> infiniband;
+  std::vector<std::string> asked_by;
   const auto read_words = [&](const YAML::Node& node) {
     file.read_pairs(node, "words", [&](const YAML::Node& state, const YAML::Node& said) {
       const std::string name = file.text(state, "a state");
@@ -143,9 +144,11 @@ PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
        patterns(file, "mtu", ports.mtu), patterns(file, "active_mtu", ports.active_mtu),
        needed("words", read_words), patterns(file, "virtual", ports.virtual_interfaces, "*"),
        words(file, "interface_type", ports.interface_type), words(file, "infiniband", infiniband),
-       words(file, "speed", ports.speed), words(file, "enabled_speeds", ports.enabled_speeds),
+       words(file, "asked_by", asked_by), words(file, "speed", ports.speed),
+       words(file, "enabled_speeds", ports.enabled_speeds),
        words(file, "cable_speeds", ports.cable_speeds), words(file, "speeds", ports.speeds)});
   ports.infiniband.insert(infiniband.begin(), infiniband.end());
+  ports.asked_by.insert(asked_by.begin(), asked_by.end());
   return ports;
 }
 

@@ -59,6 +59,7 @@ struct PortWords {
   NamePatterns virtual_interfaces;
   std::vector<std::string> speeds;                        // from the slowest up
   std::set<std::string, std::less<>> infiniband;          // types of interfaces
+  std::set<std::string, std::less<>> asked_by;            // tools that are asked for one port
   std::map<std::string, std::string, std::less<>> words;  // "portactive" -> "active"
 
   // active, initialize, …; empty: a word that means nothing here.

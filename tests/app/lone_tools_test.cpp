@@ -338,6 +338,49 @@ TEST(LoneTools, APortThatIsDownBesideOnesThatAreUpMayBeUnused) {
   down.replace(down.find("mlx5_2"), 6, "mlx5_3");
   down.replace(down.find("b1c4"), 4, "b1c8");
   EXPECT_EQ(answer_to({{"ibstat.txt", up + down}}).first, "");
+
+  // Who pasted it sees that it was read.
+  for (const std::string& text :
+       {up + down,
+        std::string("link mlx5_2/1 state ACTIVE physical_state LINK_UP netdev ens1f0\n"
+                    "link mlx5_3/1 state DOWN physical_state DISABLED netdev ens1f1\n")}) {
+    Workshop workshop;
+    workshop.write("pasted/ports.txt", text);
+    const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "pasted");
+    EXPECT_TRUE(diagnosis.root_causes.empty());
+    ASSERT_EQ(diagnosis.observations.size(), 1U) << text;
+    EXPECT_EQ(diagnosis.observations[0].cause, Cause::network_link_down);
+    EXPECT_NE(diagnosis.observations[0].title.find("mlx5_3:1 of an unknown host is not up"), std::string::npos)
+        << diagnosis.observations[0].title;
+  }
+}
+
+std::string ibportstate(const std::string& head, const std::string& state,
+                        const std::string& physical) {
+  return fmt::format(
+      "{} PortInfo:\n# Port info: Lid 6 port 1\nLinkState:.......................{}\n"
+      "PhysLinkState:...................{}\nLid:.............................6\n"
+      "LinkWidthActive:.................4X\nLinkSpeedActive:.................10.0 Gbps\n",
+      head, state, physical);
+}
+
+// Nobody asks for the state of one port without a reason.
+TEST(LoneTools, APortThatWasAskedForAndIsDownIsNamed) {
+  for (const char* head : {"CA", "CA/RT", "Initial CA/RT", "Switch", "Initial Switch"}) {
+    const Answer down = answer_to({{"port.txt", ibportstate(head, "Down", "Polling")}});
+    EXPECT_EQ(down.first, "network.link_down") << head;
+    EXPECT_LT(down.confidence, 0.8);
+    EXPECT_EQ(answer_to({{"port.txt", ibportstate(head, "Active", "LinkUp")}}).first, "") << head;
+  }
+}
+
+TEST(LoneTools, APortThatIbportstateHasSwitchedOffIsAsItWasLeft) {
+  const Answer off =
+      answer_to({{"port.txt", ibportstate("Initial CA/RT", "Active", "LinkUp") +
+                                  "\nAfter PortInfo set:\n# Port info: Lid 6 port 1\n"
+                                  "LinkState:.......................Down\n"
+                                  "PhysLinkState:...................Disabled\n"}});
+  EXPECT_EQ(off.first, "network.link_down");
 }
 
 // A GPU of AMD's that fails fails in the first minutes, too.

@@ -88,11 +88,19 @@ PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_
   return state;
 }
 
+// Somebody asked a tool for this port alone.
+bool was_asked_about(const PartFacts& facts, const NetworkPort& port) {
+  const auto& tools = facts.view.catalog.conditions.ports.asked_by;
+  return port.device.empty() && std::ranges::any_of(port.records, [&](const PartRecord* record) {
+           return tools.contains(record->tool);
+         });
+}
+
 std::vector<PortState> states_of(const PartFacts& facts, std::string_view kind) {
   std::vector<PortState> states;
   for (const NetworkPort& port : facts.ports.all()) {
     const bool on_a_host = port.is_host_port() || (!port.device.empty() && port.node.empty());
-    if (!on_a_host) continue;
+    if (!on_a_host && !was_asked_about(facts, port)) continue;
     if (PortState state = state_of(facts, port, kind); !state.state.empty() || state.rate > 0)
       states.push_back(std::move(state));
   }
@@ -143,12 +151,16 @@ std::optional<Claim> expectation(const PartFacts& facts, const std::vector<PortS
   }
   if (up > down) return Claim::port_up_elsewhere;
   // Interfaces are there that nobody uses; what asks after RDMA ports is asked by who uses them.
+  const bool of_no_job = kind == "port" && !tells_of_a_job(facts.view);
+  if (of_no_job && was_asked_about(facts, *state.port)) return Claim::port_asked_about;
   const bool none_up = std::ranges::none_of(states, [&](const PortState& other) {
     return other.port->host == state.port->host && other.is_active();
   });
-  if (none_up && kind == "port" && !tells_of_a_job(facts.view)) return Claim::port_none_up;
-  if (up + down > 0 || down_beside > 0 || up_beside < kLeastSiblings) return std::nullopt;
-  return Claim::port_up_beside;
+  if (none_up && of_no_job) return Claim::port_none_up;
+  if (up + down == 0 && down_beside == 0 && up_beside >= kLeastSiblings)
+    return Claim::port_up_beside;
+  if (of_no_job) return Claim::port_perhaps_unused;
+  return std::nullopt;
 }
 
 std::string why_down(const PortState& state) {
@@ -175,6 +187,9 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
   if (facts.view.phases.is_before(state.line->time)) {
     finding.part_of_job = false;
     finding.title += ", before the job began";
+  } else if (claim == Claim::port_perhaps_unused) {
+    finding.part_of_job = false;
+    finding.title += "; others of this host are up, so it may be unused";
   }
   return suspicion;
 }
