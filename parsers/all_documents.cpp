@@ -36,6 +36,7 @@
 #include "parsers/scheduler/scontrol.h"
 #include "parsers/scheduler/slurm_table.h"
 #include "parsers/system/df.h"
+#include "parsers/system/lspci.h"
 #include "parsers/system/smartctl.h"
 #include "parsers/system/systemctl.h"
 #include "parsers/tool/tool_transcript.h"
@@ -45,6 +46,7 @@
 #include "parsers/torch/notebook_traceback.h"
 #include "parsers/torch/python_traceback.h"
 #include "parsers/torch/stack_dump.h"
+#include "parsers/training/rank_timers.h"
 #include "parsers/training/training_steps.h"
 
 namespace faultline {
@@ -77,6 +79,7 @@ constexpr DocumentFormat kFormats[] = {
     {"nc", begins_nc, make_nc, "nC"},
     {"df", begins_df, make_df, "F"},
     {"smartctl", begins_smartctl, make_smartctl, "s="},
+    {"lspci", begins_lspci, make_lspci, "0123456789abcdef"},
     {"systemctl", begins_systemctl, make_systemctl, "\xe2\xc3*x"},
     {"nhc", begins_nhc, make_nhc, "EN"},
     {"nsys", begins_nsys, make_nsys, "T"},
@@ -98,6 +101,7 @@ constexpr DocumentFormat kFormats[] = {
     {"horovod-stall", begins_stalled_ranks, make_stalled_ranks, "MS"},
     {"jax-tasks", begins_jax_tasks, make_jax_tasks, "#BDEFIOTUWXjx"},
     {"stack-dump", begins_stack_dump, make_stack_dump, "TCP=#"},
+    {"megatron-timers", begins_rank_timers, make_rank_timers, "t"},
     {"tools", begins_tool_transcript, make_tool_transcript},
     {.name = "training",
      .begins = begins_training_steps,

@@ -97,6 +97,7 @@ PerformanceCatalog read_performance(std::string_view name, std::string_view text
          number(file, "barrier_below", straggler.barrier_below),
          number(file, "alike", straggler.alike), number(file, "work_above", straggler.work_above),
          number(file, "wait_above", straggler.wait_above),
+         maybe("work_timers", straggler.work_timers), maybe("wait_timers", straggler.wait_timers),
          number(file, "throughput_below", straggler.throughput_below),
          number(file, "clock_below", straggler.clock_below)});
   };

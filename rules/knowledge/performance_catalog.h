@@ -53,6 +53,8 @@ struct PerformanceCatalog {
     double alike = 0;
     double work_above = 0;
     double wait_above = 0;
+    std::vector<std::string> work_timers;
+    std::vector<std::string> wait_timers;
     double throughput_below = 0;
     double clock_below = 0;
   } straggler;

@@ -245,12 +245,38 @@ std::string own_times(const std::vector<std::pair<double, double>>& ranks, int s
   return text;
 }
 
+// The same as Megatron-LM prints it with --timing-log-option all.
+std::string rank_timers(const std::vector<std::pair<double, double>>& ranks, int blocks = 2) {
+  const auto timer = [&](std::string_view name, auto&& value) {
+    std::string text = fmt::format("  {}:\n", name);
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+      text += fmt::format("     rank {:2}: {:.2f}\n", rank, value(ranks[rank]));
+    return text;
+  };
+  std::string text;
+  for (int block = 1; block <= blocks; ++block)
+    text += fmt::format(
+                " [2026-03-05 02:47:{0:02}] iteration {0:8}0/     500 | consumed samples: {0}60 | "
+                "elapsed time per iteration (ms): 931.2 | lm loss: 7.1E+00 |\n"
+                "times across ranks (ms):\n",
+                block) +
+            timer("forward-backward", [](const auto& it) { return it.first + it.second; }) +
+            timer("forward-compute", [](const auto& it) { return it.first / 4; }) +
+            timer("backward-compute", [](const auto& it) { return it.first / 4 * 3; }) +
+            timer("all-grads-sync", [](const auto& it) { return it.second; });
+  return text;
+}
+
 TEST(PerformanceEvidence, WhatRanksMeasureOfTheirStepsNamesTheOneThatTheOthersWaitFor) {
-  Posted late;
-  late.post("train.log", own_times({{200, 720}, {205, 715}, {201, 721}, {900, 25}}));
-  EXPECT_THAT(causes(late.diagnosis()), ElementsAre("software.straggler"));
-  EXPECT_THAT(late.diagnosis().root_causes[0].subject.ranks, ElementsAre(3));
-  EXPECT_EQ(late.diagnosis().verdict, Verdict::slow);
+  const std::vector<std::pair<double, double>> ranks = {
+      {200, 720}, {205, 715}, {201, 721}, {900, 25}};
+  for (const std::string& text : {own_times(ranks), rank_timers(ranks)}) {
+    Posted late;
+    late.post("train.log", text);
+    ASSERT_THAT(causes(late.diagnosis()), ElementsAre("software.straggler")) << text;
+    EXPECT_THAT(late.diagnosis().root_causes[0].subject.ranks, ElementsAre(3));
+    EXPECT_EQ(late.diagnosis().verdict, Verdict::slow);
+  }
 
   // Each log by itself, as ranks write them.
   Posted apart;
@@ -268,14 +294,28 @@ TEST(PerformanceEvidence, WhoHasMoreToDoOrWaitsLittleIsNoStraggler) {
       {{200, 720}, {205, 715}, {201, 721}, {202, 25}},  // who waits little works no longer
       {{200, 30}, {205, 31}, {201, 32}, {900, 14}},     // nobody waits for who works long
   };
-  for (const auto& ranks : jobs) {
-    Posted job;
-    job.post("train.log", own_times(ranks));
-    EXPECT_THAT(causes(job.diagnosis()), IsEmpty()) << own_times(ranks, 1);
-  }
+  for (const auto& ranks : jobs)
+    for (const std::string& text : {own_times(ranks), rank_timers(ranks)}) {
+      Posted job;
+      job.post("train.log", text);
+      EXPECT_THAT(causes(job.diagnosis()), IsEmpty()) << text;
+    }
   Posted few;
   few.post("train.log", own_times({{200, 720}, {205, 715}, {201, 721}, {900, 25}}, 3));
   EXPECT_THAT(causes(few.diagnosis()), IsEmpty());
+}
+
+TEST(PerformanceEvidence, OneBlockOfTimersIsLessThanTwo) {
+  const std::vector<std::pair<double, double>> ranks = {
+      {200, 720}, {205, 715}, {201, 721}, {900, 25}};
+  const auto sure_of = [&](int blocks) {
+    Posted job;
+    job.post("train.log", rank_timers(ranks, blocks));
+    const Diagnosis diagnosis = job.diagnosis();
+    return diagnosis.root_causes.empty() ? 0 : diagnosis.root_causes.front().confidence;
+  };
+  EXPECT_GT(sure_of(1), 0);
+  EXPECT_LT(sure_of(1), sure_of(3));
 }
 
 // Of one report: how long the slowest rank takes follows from what it reaches.

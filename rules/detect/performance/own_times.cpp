@@ -1,5 +1,6 @@
 // What ranks measure of their own steps: how long each works and how long it waits for the others,
-// by a script's lines; which of them reaches least, by Megatron-LM's.
+// by a script's lines or Megatron-LM's timers; which of them reaches least, by Megatron-LM's
+// report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,13 +22,36 @@ struct OwnTimes {
   const PartRecord* record = nullptr;
 };
 
+constexpr std::string_view kRankTimers = "rank timers";
+
+// A script's times are medians of many steps, a block of timers is one sample.
+bool was_read_once(const PartRecord& record) {
+  return record.kind == kRankTimers &&
+         std::ranges::all_of(record.values,
+                             [](const PartSeries& series) { return series.samples.size() < 2; });
+}
+
+// The sum of these timers; nothing where none of them ran.
+std::optional<double> sum_of(const View& view, const PartRecord& record,
+                             const std::vector<std::string>& timers) {
+  std::optional<double> sum;
+  for (const std::string& timer : timers)
+    if (const auto milliseconds = number_in(view, record, timer))
+      sum = sum.value_or(0) + *milliseconds / 1000;
+  return sum;
+}
+
 std::map<int, OwnTimes> own_times(const View& view) {
+  const auto& rules = view.catalog.performance.straggler;
   std::map<int, OwnTimes> times;
   for (const PartRecord& record : view.job.parts().records()) {
-    if (record.kind != "training") continue;
+    const bool timers = record.kind == kRankTimers;
+    if (!timers && record.kind != "training") continue;
     const int rank = rank_of(view, record);
-    const auto work = number_in(view, record, "work seconds");
-    const auto wait = number_in(view, record, "wait seconds");
+    const auto work =
+        timers ? sum_of(view, record, rules.work_timers) : number_in(view, record, "work seconds");
+    const auto wait =
+        timers ? sum_of(view, record, rules.wait_timers) : number_in(view, record, "wait seconds");
     if (rank >= 0 && work && wait) times.insert_or_assign(rank, OwnTimes{*work, *wait, &record});
   }
   return times;
@@ -89,6 +113,7 @@ std::vector<Suspicion> suspect_own_times(const View& view) {
                   rank, seconds_in_words(own.work), seconds_in_words(median(work)),
                   seconds_in_words(median(wait))),
       all_seen ? Claim::samples_work_and_wait : Claim::samples_of_two);
+  if (was_read_once(*own.record)) suspicion.sure.add(Ground::read_once);
   suspicion.finding.actions.front().what =
       "See what slows it: its GPU's clocks, its data, another program on its GPU or its cores.";
   for (const auto& [other, times] : all)
