@@ -7,10 +7,13 @@
 #include <string>
 
 #include "pasted.h"
+#include "simulated_diagnosis.h"
+#include "workshop.h"
 
 namespace faultline {
 namespace {
 
+using testing::AnyOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -115,6 +118,81 @@ TEST(WaitForACommunicator, NamesTheRankThatWasToBeginIt) {
                                    waited_for_id(4, 4, "3:4", late + "/default_pg/0//cuda//3:4"),
                                    waited_for_id(0, 1, "1:0", late + "/default_pg/0//cuda//1:0")})
     EXPECT_NE(cause_of(pasted(other)), "launch.rank_missing") << other;
+}
+
+std::string keeper(int joined, int wanted) {
+  return fmt::format(
+      "[rank0]: Traceback (most recent call last):\n"
+      "[rank0]:   File \"train.py\", line 8, in <module>\n"
+      "[rank0]: torch.distributed.DistStoreError: Timed out after 601 seconds waiting for clients. "
+      "{}/{} clients joined.\n",
+      joined, wanted);
+}
+
+// Rank 0 keeps the store, and waits there itself.
+TEST(WaitForACommunicator, IsForTheOneThatIsMissingWhereRankZeroSaysThatSomebodyIs) {
+  const std::string late = "wait timeout after 600000ms, keys: /default_pg/0//cuda//0";
+  const std::string waiting = waited_for_id(1, 1, "0", late) + waited_for_id(3, 3, "0", late);
+  const Diagnosis named = pasted(waiting + keeper(3, 4));
+  ASSERT_FALSE(named.root_causes.empty());
+  for (const Finding& cause : named.root_causes)
+    EXPECT_THAT(cause.subject.ranks, AnyOf(ElementsAre(2), IsEmpty())) << cause.title;
+  EXPECT_EQ(cause_of(named), "launch.rank_missing") << title_of(named);
+
+  // An exception of its own says why it did not come.
+  const Diagnosis crashed = pasted(
+      waiting + keeper(3, 4) +
+      "[rank2]: Traceback (most recent call last):\n"
+      "[rank2]:   File \"train.py\", line 5, in <module>\n"
+      "[rank2]: FileNotFoundError: [Errno 2] No such file or directory: '/data/list.json'\n");
+  EXPECT_EQ(cause_of(crashed), "software.rank_crashed") << title_of(crashed);
+  EXPECT_THAT(crashed.root_causes.front().subject.ranks, ElementsAre(2));
+  EXPECT_GT(crashed.root_causes.front().confidence, 0.8);
+
+  // Several may be missing, or the counts are of another start: nobody is named.
+  for (const std::string& keeps : {keeper(3, 8), keeper(2, 4), keeper(4, 5), keeper(1, 2)}) {
+    const Diagnosis open = pasted(waiting + keeps);
+    for (const Finding& cause : open.root_causes)
+      EXPECT_THAT(cause.subject.ranks, IsEmpty()) << keeps << cause.title;
+  }
+}
+
+TEST(WaitInGloo, IsForTheRankWhoseFileIsThereAndSaysNothing) {
+  Workshop workshop;
+  for (const int rank : {0, 2, 3})
+    workshop.write(fmt::format("job/rank{}.log", rank), gloo_waited(rank));
+  workshop.write("job/rank1.log", "2026-03-05 02:47:10 [rank1] step 20 loss 1.02\n");
+  const Diagnosis diagnosis = diagnosis_of(workshop.folder() / "job");
+  EXPECT_EQ(cause_of(diagnosis), "collective.rank_behind") << title_of(diagnosis);
+  EXPECT_THAT(diagnosis.root_causes.front().subject.ranks, ElementsAre(1));
+}
+
+// Ranks that gave up waiting end, and close their connections.
+TEST(GivenUpWaiting, AConnectionThatClosesAfterwardsIsNoCause) {
+  const auto timed_out = [](int rank) {
+    return fmt::format(
+        "[rank{0}]:[E305 02:47:43.5 ProcessGroupNCCL.cpp:689] [Rank {0}] Watchdog caught "
+        "collective "
+        "operation timeout: WorkNCCL(SeqNum=47, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, "
+        "Timeout(ms)=15000) ran for 15082 milliseconds before timing out.\n",
+        rank);
+  };
+  const auto closed = [](const char* at) {
+    return fmt::format(
+        "[2026-03-05 02:{}] gpu-7:3200:3349 [0] misc/socket.cc:72 NCCL WARN socketProgress: "
+        "Connection closed by remote peer gpu-8<52004>\n",
+        at);
+  };
+  const auto job = [&](const char* at) {
+    Workshop workshop;
+    workshop.write("job/rank0.log", timed_out(0) + closed(at));
+    workshop.write("job/rank2.log", timed_out(2));
+    workshop.write("job/rank3.log", timed_out(3));
+    workshop.write("job/rank1.log", "2026-03-05 02:47:28 [rank1] step 20 loss 1.0053\n");
+    return diagnosis_of(workshop.folder() / "job");
+  };
+  EXPECT_EQ(cause_of(job("48:14")), "collective.rank_behind") << title_of(job("48:14"));
+  EXPECT_EQ(cause_of(job("47:27")), "network.peer_lost") << title_of(job("47:27"));
 }
 
 // Two that do not know of each other tell of one number.

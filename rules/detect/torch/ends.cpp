@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/picture/read/gave_up_waiting.h"
 #include "rules/picture/read/sayings.h"
 #include "rules/picture/who/host_pid.h"
 #include "rules/picture/who/kernel_logs.h"
@@ -148,57 +149,12 @@ Ends ends_of(const View& view, const TorchCrew& crew) {
   return all;
 }
 
-// By their clocks where both have one: a launcher's table stands at the end of its log.
-bool comes_before(const LineRef& a, const LineRef& b) {
-  const Order order = order_of(a.time, b.time, false);
-  return (order == Order::cannot_tell ? said_order(a, b) : order) == Order::before;
-}
-
-// Of a rank that gave up waiting for others: for its peers, the store, the master.
-bool waited_in_vain(const MessageSignature& signature) {
-  return signature.id.starts_with("torch.wait_timed_out") ||
-         is(signature.cause, Trait::waited_in_vain);
-}
-
-// The lines by which ranks gave up waiting: of each source the first, and the first by the clock.
-class WaitsInVain {
- public:
-  WaitsInVain(const View& view, const TorchCrew& crew) {
-    for (const TorchRank* rank : crew.ranks()) {
-      for (const TorchTimeout& timeout : rank->timeouts)
-        if (crew.in_attempt(timeout.line)) add(timeout.line);
-      for (const TorchSaying& saying : rank->said) {
-        if (!crew.in_attempt(saying.line)) continue;
-        const auto match = meaning_of(view, saying);
-        if (match && waited_in_vain(*match->signature)) add(saying.line);
-      }
-    }
-  }
-
-  bool any_before(const LineRef& line) const {
-    const auto same = first_.find(line.source);
-    return (same != first_.end() && comes_before(*same->second, line)) ||
-           (by_clock_ != nullptr && comes_before(*by_clock_, line));
-  }
-
- private:
-  void add(const LineRef& line) {
-    const auto [known, is_new] = first_.try_emplace(line.source, &line);
-    if (!is_new && comes_before(line, *known->second)) known->second = &line;
-    if (line.time.wall_us && (by_clock_ == nullptr || comes_before(line, *by_clock_)))
-      by_clock_ = &line;
-  }
-
-  std::map<std::uint32_t, const LineRef*> first_;
-  const LineRef* by_clock_ = nullptr;
-};
-
 constexpr std::int64_t kSweepUs = 10'000'000;
 
 // Drops processes that the launcher killed while it cleaned up. It sends SIGKILL to what still runs
 // about 30 s after the first process ended or a rank timed out: such a kill is a result, no cause.
 void drop_who_was_swept_up(const View& view, const TorchCrew& crew, std::vector<Ended>& ends) {
-  const WaitsInVain waits(view, crew);
+  const GaveUpWaiting waits(view, crew);
   std::optional<std::int64_t> first;
   for (const Ended& end : ends)
     if (const auto& us = end.line->line.time.wall_us) first = std::min(first.value_or(*us), *us);
@@ -338,6 +294,13 @@ bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
   return ends.size() > before;
 }
 
+// An exception leaves 1 behind, a signal 128 and more: any other code is the program's own.
+bool chose_its_code(const Ended& end) {
+  const ProcessExit& exit = end.exit();
+  return exit.first && !exit.signal && exit.exit_code && *exit.exit_code > 1 &&
+         *exit.exit_code < 126;
+}
+
 bool between_seconds(const EventTime& a, const EventTime& b) {
   constexpr std::int64_t kAtOnce = 2'000'000;  // launchers look every second or so
   return !a.wall_us || !b.wall_us || *b.wall_us - *a.wall_us <= kAtOnce;
@@ -394,7 +357,8 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
     if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
       found.push_back(std::move(*perhaps));
   // That it was the first does not make it the one that failed: the log that would tell is missing.
-  if (!harder && exceptions == Exceptions::follow) {
+  if (!harder && exceptions == Exceptions::follow &&
+      !(ends.size() == 1 && chose_its_code(ends.front()))) {
     found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
   }

@@ -4,6 +4,8 @@
 #include <limits>
 #include <set>
 
+#include "rules/picture/read/gave_up_waiting.h"
+
 namespace faultline {
 namespace {
 
@@ -91,7 +93,8 @@ class Sorting {
       : view_(view),
         workers_(workers_by_process(view)),
         unfinished_(unfinished_processes(view)),
-        warned_(warned_in(view)) {
+        warned_(warned_in(view)),
+        gave_up_(view, TorchCrew(view)) {
     for (const RemarkingProcess& process : view.job.remarks().processes())
       if (view.in_attempt(process.process) && !process.said.empty() && !clean(process))
         all_clean_ = false;
@@ -177,6 +180,9 @@ class Sorting {
                       const MessageSignature* first) const {
     if (seen.signature->severity < Severity::error) return false;
     if (after_its_abort(process, seen)) return true;
+    // Ranks that gave up waiting end, and close their connections.
+    if (seen.signature->cause == Cause::network_peer_lost && gave_up_.any_before(seen.said->first))
+      return true;
     return first != nullptr && first->cause != seen.signature->cause &&
            !is(seen.signature->cause, Trait::tells_by_itself) &&
            !may_lead_to(view_.catalog, first->cause, seen.signature->cause);
@@ -205,6 +211,7 @@ class Sorting {
   WorkersOf workers_;
   std::set<ProcessKey> unfinished_;
   Warned warned_;
+  GaveUpWaiting gave_up_;
   bool all_clean_ = true;
   Sightings found_;
 };

@@ -35,6 +35,7 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
     if (!host.empty()) hosts_.emplace(rank->rank, std::move(host));
   }
   fill_gaps();
+  world_.insert(view.roll.heard.begin(), view.roll.heard.end());
   for (int rank = 0; rank < std::min(expected_, kMostExpected); ++rank) world_.insert(rank);
 }
 

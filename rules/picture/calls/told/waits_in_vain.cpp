@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <optional>
+#include <set>
 
+#include "model/ranks.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
@@ -58,6 +62,38 @@ void add_waiting(const std::vector<Wait>& waits, ProgressRow& row) {
 
 bool has_no_rank(const Wait& wait) { return wait.rank < 0; }
 
+// Rank 0 keeps the store of the job, and says how many came to it: who waits for rank 0 behind it
+// waits for who is missing there. Nobody, where the counts leave more than one.
+std::optional<int> missing_at_store(const Wait& keeper, const std::vector<Wait>& behind) {
+  const auto count = [&](const char* field) {
+    const auto found = keeper.match.fields.find(field);
+    return found == keeper.match.fields.end() ? -1 : std::atoi(found->second.c_str());
+  };
+  const int wanted = count("wanted");
+  if (wanted <= 1 || wanted > kMaxRanks || count("joined") != wanted - 1) return std::nullopt;
+  std::set<int> came{0};
+  for (const Wait& wait : behind) came.insert(wait.rank);
+  if (static_cast<int>(came.size()) != wanted - 1 || *came.rbegin() >= wanted) return std::nullopt;
+  int missing = 0;
+  while (came.contains(missing)) ++missing;
+  return missing;
+}
+
+void add_missing_at_store(const Wait& keeper, const std::vector<Wait>& behind,
+                          ProgressTable& table) {
+  const auto missing = missing_at_store(keeper, behind);
+  if (!missing) return;
+  std::vector<Wait> waiting = behind;
+  waiting.push_back({.rank = 0, .saying = keeper.saying, .match = keeper.match});
+  ProgressRow& row = table.rows.emplace_back();
+  add_waiting(waiting, row);
+  row.members[*missing] = {.how_far = HowFar::not_entered, .lines = {}};
+  row.at_start = true;
+  row.behind = {
+      fmt::format("did not come to the store, for which the other {} ranks waited", waiting.size()),
+      Claim::store_wait};
+}
+
 }  // namespace
 
 // Who waits for its peers in vain says so, and who met a peer that had gone says that. Who is left
@@ -95,6 +131,11 @@ ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew) {
     waits.push_back(std::move(wait));
   }
   if (waits.empty()) return table;
+  for (const Wait& keeper : raised(view, crew, "torch.clients_missing")) {
+    if (keeper.rank > 0) continue;
+    add_missing_at_store(keeper, waits, table);
+    return table;
+  }
   ProgressRow& row = table.rows.emplace_back();
   add_waiting(waits, row);
   row.members[0] = {.how_far = HowFar::not_entered, .lines = {}};

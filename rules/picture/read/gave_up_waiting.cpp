@@ -1,0 +1,47 @@
+#include "rules/picture/read/gave_up_waiting.h"
+
+#include "rules/picture/read/sayings.h"
+
+namespace faultline {
+namespace {
+
+// By their clocks where both have one: a launcher's table stands at the end of its log.
+bool comes_before(const LineRef& a, const LineRef& b) {
+  const Order order = order_of(a.time, b.time, false);
+  return (order == Order::cannot_tell ? said_order(a, b) : order) == Order::before;
+}
+
+// For its peers, the store, the master.
+bool waited_in_vain(const MessageSignature& signature) {
+  return signature.id.starts_with("torch.wait_timed_out") ||
+         is(signature.cause, Trait::waited_in_vain);
+}
+
+}  // namespace
+
+GaveUpWaiting::GaveUpWaiting(const View& view, const TorchCrew& crew) {
+  for (const TorchRank* rank : crew.ranks()) {
+    for (const TorchTimeout& timeout : rank->timeouts)
+      if (crew.in_attempt(timeout.line)) add(timeout.line);
+    for (const TorchSaying& saying : rank->said) {
+      if (!crew.in_attempt(saying.line)) continue;
+      const auto match = meaning_of(view, saying);
+      if (match && waited_in_vain(*match->signature)) add(saying.line);
+    }
+  }
+}
+
+bool GaveUpWaiting::any_before(const LineRef& line) const {
+  const auto same = first_.find(line.source);
+  return (same != first_.end() && comes_before(*same->second, line)) ||
+         (by_clock_ != nullptr && comes_before(*by_clock_, line));
+}
+
+void GaveUpWaiting::add(const LineRef& line) {
+  const auto [known, is_new] = first_.try_emplace(line.source, &line);
+  if (!is_new && comes_before(line, *known->second)) known->second = &line;
+  if (line.time.wall_us && (by_clock_ == nullptr || comes_before(line, *by_clock_)))
+    by_clock_ = &line;
+}
+
+}  // namespace faultline

@@ -1,0 +1,26 @@
+// The lines by which ranks gave up waiting for others: what is told after them may follow from
+// that.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "rules/picture/view.h"
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+class GaveUpWaiting {
+ public:
+  GaveUpWaiting(const View& view, const TorchCrew& crew);
+
+  bool any_before(const LineRef& line) const;
+
+ private:
+  void add(const LineRef& line);
+
+  std::map<std::uint32_t, const LineRef*> first_;  // of each source
+  const LineRef* by_clock_ = nullptr;              // the first of all
+};
+
+}  // namespace faultline
