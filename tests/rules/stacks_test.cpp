@@ -70,6 +70,27 @@ TEST(Stacks, TheRankWhoseStackIsNotInTheCollectiveIsNamedWithWhatItDoes) {
   }
 }
 
+// Who goes on was asked while it ran.
+TEST(Stacks, BelowWhichARankPrintsStepsTellNothing) {
+  const auto job_with_steps_of = [](const std::vector<int>& going_on) {
+    Job job;
+    for (int rank = 0; rank < 4; ++rank) {
+      const std::string file = "rank" + std::to_string(rank) + ".log";
+      dump(job, file, py_spy(0, rank == 2 ? kRows.back().frames : kInAllReduce), rank);
+      if (std::ranges::find(going_on, rank) == going_on.end()) continue;
+      PartReport steps{.tool = "script",
+                       .kind = "training",
+                       .names = {{"rank", std::to_string(rank)}},
+                       .values = {{"step", "60"}}};
+      job.say({"j", file, "", rank}, Speaker{}, steps, "step 60");
+    }
+    return job.diagnosis();
+  };
+  EXPECT_NE(behind(job_with_steps_of({})), nullptr);
+  EXPECT_EQ(behind(job_with_steps_of({2})), nullptr);
+  EXPECT_EQ(behind(job_with_steps_of({0, 1, 2, 3})), nullptr);
+}
+
 TEST(Stacks, ARankIsKnownByItsFilesName) {
   Job job;
   for (int rank = 0; rank < 4; ++rank)

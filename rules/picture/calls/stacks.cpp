@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -68,6 +69,46 @@ class Reader {
   std::map<std::int64_t, std::vector<const Worker*>> workers_;  // by pid
 };
 
+// Steps that ranks print below their stacks: who goes on was asked while it ran, and does not
+// stand.
+class StepsBelow {
+ public:
+  explicit StepsBelow(const View& view) {
+    for (const PartRecord& record : view.job.parts().records()) {
+      if (record.kind != "training") continue;
+      const PartSeries* steps = view.job.parts().find(record, "step");
+      if (steps == nullptr) continue;
+      const LineRef& last = *steps->last().line;
+      last_[last.source].push_back({rank_in(record.name("rank")), last.line});
+    }
+  }
+
+  bool are_there(const StandingByStack& standing) const {
+    const LineRef& line = standing.stack->line;
+    const auto of_source = last_.find(line.source);
+    return of_source != last_.end() &&
+           std::ranges::any_of(of_source->second, [&](const Last& last) {
+             const bool may_be_its =
+                 last.rank < 0 || standing.rank < 0 || last.rank == standing.rank;
+             return may_be_its && last.line > line.line;
+           });
+  }
+
+ private:
+  struct Last {
+    int rank = -1;  // -1: it does not tell
+    std::uint64_t line = 0;
+  };
+
+  static int rank_in(std::string_view text) {
+    int rank = -1;
+    std::from_chars(text.data(), text.data() + text.size(), rank);
+    return rank;
+  }
+
+  std::map<std::uint32_t, std::vector<Last>> last_;  // by source
+};
+
 }  // namespace
 
 std::string StandingByStack::text() const {
@@ -81,11 +122,13 @@ std::string StandingByStack::text() const {
 
 std::vector<StandingByStack> standings_by_stack(const View& view) {
   const Reader reader(view);
+  const StepsBelow steps(view);
   std::vector<StandingByStack> all;
   std::map<int, std::size_t> of_rank;
   std::set<std::pair<std::string, std::int64_t>> processes;
   for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
     StandingByStack standing = reader.read(stack);
+    if (steps.are_there(standing)) continue;
     if (standing.rank < 0) {
       // Without a rank, a pid and its host tell processes apart; of one stack alone gdb's line of
       // the process may be missing.
