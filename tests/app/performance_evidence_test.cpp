@@ -278,6 +278,11 @@ TEST(PerformanceEvidence, WhatRanksMeasureOfTheirStepsNamesTheOneThatTheOthersWa
     EXPECT_EQ(late.diagnosis().verdict, Verdict::slow);
   }
 
+  // Where communication itself takes most of a step.
+  Posted slow_network;
+  slow_network.post("train.log", own_times({{30, 1740}, {35, 1738}, {32, 1741}, {480, 1340}}));
+  EXPECT_THAT(causes(slow_network.diagnosis()), ElementsAre("software.straggler"));
+
   // Each log by itself, as ranks write them.
   Posted apart;
   for (int rank = 0; rank < 3; ++rank)
@@ -293,6 +298,7 @@ TEST(PerformanceEvidence, WhoHasMoreToDoOrWaitsLittleIsNoStraggler) {
       {{200, 720}, {205, 715}, {900, 25}, {901, 24}},   // two of them
       {{200, 720}, {205, 715}, {201, 721}, {202, 25}},  // who waits little works no longer
       {{200, 30}, {205, 31}, {201, 32}, {900, 14}},     // nobody waits for who works long
+      {{5, 130}, {5, 131}, {5, 129}, {10, 100}},        // too little of a step
   };
   for (const auto& ranks : jobs)
     for (const std::string& text : {own_times(ranks), rank_timers(ranks)}) {

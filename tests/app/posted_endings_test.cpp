@@ -99,6 +99,48 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
+std::string torchrun_table(int code) {
+  return fmt::format(
+      "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+      "============================================================\ntrain.py FAILED\n"
+      "------------------------------------------------------------\n"
+      "Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-05_02:47:10\n"
+      "  host      : gpu-7\n  rank      : 2 (local_rank: 2)\n  exitcode  : {} (pid: 1266)\n"
+      "  error_file: <N/A>\n"
+      "============================================================\n",
+      code);
+}
+
+// An exception leaves 1 behind, which a log that is missing may tell of; other codes are a
+// program's own.
+TEST(PostedEndings, ARankThatChoseItsCodeEndedByItselfThoughItsPeersSayMore) {
+  std::string peers;
+  for (const int rank : {0, 1})
+    peers += fmt::format(
+        "[rank{0}]: Traceback (most recent call last):\n"
+        "[rank{0}]:   File \"train.py\", line 9, in main\n"
+        "[rank{0}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:547] "
+        "Connection closed by peer [10.0.0.7]:16822\n",
+        rank);
+  EXPECT_THAT(first_cause(posted(peers + torchrun_table(3))),
+              StartsWith("software.rank_crashed Rank 2 on gpu-7 ended with exit code 3"));
+  EXPECT_THAT(first_cause(posted(peers + torchrun_table(1))), Not(StartsWith("software.")));
+  EXPECT_THAT(first_cause(posted(peers + torchrun_table(143))), Not(StartsWith("software.")));
+}
+
+TEST(PostedEndings, WhomMpSpawnSawEndFirstIsNamed) {
+  const auto spawned = [](const char* end) {
+    return fmt::format(
+        "Traceback (most recent call last):\n  File \"train.py\", line 20, in <module>\n"
+        "    mp.spawn(worker, args=(3,), nprocs=3)\n"
+        "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with {}\n",
+        end);
+  };
+  EXPECT_THAT(first_cause(posted(spawned("signal SIGKILL"))), StartsWith("software.rank_crashed"));
+  EXPECT_THAT(first_cause(posted(spawned("exit code 3"))), StartsWith("software.rank_crashed"));
+  EXPECT_THAT(first_cause(posted(spawned("signal SIGTERM"))), StartsWith("process.aborted"));
+}
+
 TEST(PostedEndings, WhatPeersSayOfOneThatGaveUpIsNotItsReason) {
   const Diagnosis diagnosis = posted(
       "application called MPI_Abort(MPI_COMM_WORLD, 1) - process 2\n"

@@ -84,6 +84,7 @@ bool is_waited_for(const View& view, const std::map<int, OwnTimes>& all, int ran
     const auto& [other, times] = each;
     return other == rank || (are_of_one_run(view, *own.record, *times.record) &&
                              own.work >= rules.work_above * times.work &&
+                             own.work - times.work >= rules.gap * (own.work + own.wait) &&
                              times.wait >= rules.wait_above * own.wait &&
                              // What it works longer they wait.
                              times.wait - own.wait >= rules.accounted * (own.work - times.work));
