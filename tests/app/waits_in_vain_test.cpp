@@ -195,6 +195,47 @@ TEST(GivenUpWaiting, AConnectionThatClosesAfterwardsIsNoCause) {
   EXPECT_EQ(cause_of(job("47:27")), "network.peer_lost") << title_of(job("47:27"));
 }
 
+// The address says whose interface it is, though no name of a host does.
+TEST(AnInterfaceThatIsDown, IsTheJobsWhereARankUsesItsAddress) {
+  const auto rank_log = [](int rank) {
+    const std::string at = fmt::format("gpu-{0}:1{0}:1{0} [0] NCCL INFO ", rank);
+    return at + fmt::format("Bootstrap: Using eth0:10.0.4.{}<0>\n", rank + 1) + at +
+           fmt::format(
+               "ncclCommInitRankConfig comm 0x55b{0} rank {0} nranks 2 cudaDev 0 nvmlDev 0 "
+               "busId 17000 commId 0x54fe - Init START\n",
+               rank) +
+           at +
+           fmt::format(
+               "ncclCommInitRankConfig comm 0x55b{0} rank {0} nranks 2 cudaDev 0 nvmlDev 0 "
+               "busId 17000 commId 0x54fe - Init COMPLETE\n",
+               rank) +
+           fmt::format(
+               "[rank{0}]:[E305 02:47:43.5 ProcessGroupNCCL.cpp:689] [Rank {0}] Watchdog "
+               "caught collective operation timeout: WorkNCCL(SeqNum=47, OpType=ALLREDUCE, "
+               "NumelIn=4096, NumelOut=4096, Timeout(ms)=15000) ran for 15082 milliseconds "
+               "before timing out.\n",
+               rank);
+  };
+  const auto diagnosed = [&](const char* state, const char* flags, const char* address) {
+    Workshop workshop;
+    for (const int rank : {0, 1})
+      workshop.write(fmt::format("job/rank{}.log", rank), rank_log(rank));
+    workshop.write("job/ip.txt",
+                   fmt::format("7: eth0: <{}> mtu 9000 qdisc mq state {} group default\n"
+                               "    link/ether d6:1c:da:9f:5e:93 brd ff:ff:ff:ff:ff:ff\n"
+                               "    inet {}/24 scope global eth0\n",
+                               flags, state, address));
+    return diagnosis_of(workshop.folder() / "job");
+  };
+  const Diagnosis down = diagnosed("DOWN", "NO-CARRIER,BROADCAST,MULTICAST,UP", "10.0.4.2");
+  EXPECT_EQ(cause_of(down), "network.link_down") << title_of(down);
+  EXPECT_THAT(down.root_causes.front().subject.ranks, ElementsAre(1));
+  EXPECT_NE(cause_of(diagnosed("UP", "BROADCAST,MULTICAST,UP,LOWER_UP", "10.0.4.2")),
+            "network.link_down");
+  EXPECT_NE(cause_of(diagnosed("DOWN", "NO-CARRIER,BROADCAST,MULTICAST,UP", "10.0.9.2")),
+            "network.link_down");
+}
+
 // Two that do not know of each other tell of one number.
 TEST(KillForMemory, IsOfTheRankWhoseProcessItsLauncherSawKilledThoughNoLineNamesTheHost) {
   const std::string kernel =
