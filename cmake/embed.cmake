@@ -1,10 +1,10 @@
-# embed_folder(TARGET FOLDER [HEADER header] [TYPE type] [FUNCTION function] [FILES pattern]): every
-# file of FOLDER, or each that matches, becomes part of TARGET. HEADER, the target's own, declares the
+# embed_folder(TARGET FOLDER [HEADER header] [TYPE type] [FUNCTION function] [FILES pattern] [PACKER program]):
+# every file of FOLDER, or each that matches, becomes part of TARGET; of YAML what PACKER makes of it. HEADER, the target's own, declares the
 # type, a struct of name and text, and the function that lists the files in the order of their names:
 #   const std::vector<EmbeddedFile>& embedded_files();
 # The assembler's .incbin copies the bytes, so size costs no compile time.
 function(embed_folder target folder)
-  cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION;FILES" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "HEADER;TYPE;FUNCTION;FILES;PACKER" "" ${ARGN})
   foreach(default IN ITEMS HEADER=${target}/embedded.h TYPE=EmbeddedFile FUNCTION=embedded_files FILES=*.*)
     string(REGEX MATCH "^([A-Z]+)=(.*)$" matched ${default})
     if(NOT DEFINED ARG_${CMAKE_MATCH_1})
@@ -21,11 +21,18 @@ function(embed_folder target folder)
   set(index 0)
   foreach(file IN LISTS files)
     set(symbol "faultline_${target}_${ARG_FUNCTION}_${index}")
+    set(bytes ${PROJECT_SOURCE_DIR}/${folder}/${file})
+    if(ARG_PACKER AND file MATCHES "\\.yaml$")
+      set(packed ${PROJECT_BINARY_DIR}/embedded/${target}_${ARG_FUNCTION}_${file}.packed)
+      add_custom_command(OUTPUT ${packed} COMMAND ${ARG_PACKER} ${bytes} ${packed}
+                         DEPENDS ${bytes} ${ARG_PACKER} COMMENT "Packing ${file}" VERBATIM)
+      set(bytes ${packed})
+    endif()
     string(APPEND assembly
-      ".global ${symbol}\n.global ${symbol}_end\n${symbol}:\n.incbin \"${PROJECT_SOURCE_DIR}/${folder}/${file}\"\n${symbol}_end:\n.byte 0\n")
+      ".global ${symbol}\n.global ${symbol}_end\n${symbol}:\n.incbin \"${bytes}\"\n${symbol}_end:\n.byte 0\n")
     string(APPEND declarations "extern const char ${symbol}[];\nextern const char ${symbol}_end[];\n")
     string(APPEND rows "    {\"${file}\", {${symbol}, static_cast<std::size_t>(${symbol}_end - ${symbol})}},\n")
-    list(APPEND depends ${PROJECT_SOURCE_DIR}/${folder}/${file})
+    list(APPEND depends ${bytes})
     math(EXPR index "${index} + 1")
   endforeach()
   string(APPEND assembly ".section .note.GNU-stack,\"\",%progbits\n")

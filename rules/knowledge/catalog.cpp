@@ -182,7 +182,8 @@ Catalog load_catalog(const std::optional<fs::path>& override_folder) {
               std::make_shared<const CountersCatalog>(read(texts, "counters.yaml", read_counters)),
           .causality = read(texts, "causality.yaml", read_causality),
           .advice = read(texts, "advice.yaml", read_advice),
-          .signatures = std::make_shared<const Signatures>(std::move(signatures)),
+          .signatures =
+              std::make_shared<const Signatures>(std::move(signatures), Signatures::Were::checked),
           .frames = read(texts, "frames.yaml", read_frames),
           .trouble = read(texts, "trouble.yaml", read_trouble),
           .hints = read(texts, "hints.yaml", read_word_hints),

@@ -22,27 +22,28 @@ bool is_dotted_name(std::string_view id) {
          id.back() != '.' && id.find("..") == std::string_view::npos;
 }
 
-Storm storm_of(const YamlFile& file, const YAML::Node& entry) {
+Storm storm_of(const YamlFile& file, const YamlNode& entry) {
   Storm storm;
   double count = 0;
   file.read_fields(entry, "a storm", {needed("count", count), maybe("within", storm.within)});
   if (count < 1 || count > 1e9)
-    file.place(entry["count"]).refuse(fmt::format("count {} is none; use 2 or more", count));
+    file.place(file.field(entry, "count"))
+        .refuse(fmt::format("count {} is none; use 2 or more", count));
   storm.count = static_cast<std::uint64_t>(count);
   return storm;
 }
 
-MessageSignature signature_of(const YamlFile& file, const YAML::Node& entry) {
+MessageSignature signature_of(const YamlFile& file, const YamlNode& entry) {
   MessageSignature signature;
   const CatalogPlace place = file.place(entry);
   signature.file = fmt::format("{}:{}", place.file, place.line);
-  const auto read_id = [&](const YAML::Node& node) {
+  const auto read_id = [&](const YamlNode& node) {
     signature.id = file.text(node, "id");
     if (!is_dotted_name(signature.id))
       file.place(node).refuse(fmt::format(
           "id \"{}\" is not a dotted name; write one such as ours.disk_full", signature.id));
   };
-  const auto read_storm = [&](const YAML::Node& node) { signature.storm = storm_of(file, node); };
+  const auto read_storm = [&](const YamlNode& node) { signature.storm = storm_of(file, node); };
   file.read_fields(entry, "a signature",
                    {needed("id", read_id),
                     needed("class", signature.cause),
@@ -75,20 +76,16 @@ SignatureFile read_signatures(std::string_view name, std::string_view text) {
   const auto guarded = [&](auto&& deed) {
     try {
       deed();
-    } catch (const YAML::Exception& error) {  // what yaml-cpp notices only when it is asked
-      read.problems.push_back(fmt::format("{}:{}: {}; mend the YAML there", name,
-                                          std::max(error.mark.line, 0) + 1,
-                                          in_one_line(error.msg)));
     } catch (const std::runtime_error& error) {
       read.problems.emplace_back(error.what());
     }
   };
   guarded([&] {
     const YamlFile file(name, text);
-    if (!file.root().IsSequence())
+    if (!file.root().is_list())
       file.place(file.root()).refuse("this is not a list; write signatures, each with an id");
     std::map<std::string, std::size_t> lines;
-    for (const auto& entry : file.root())
+    for (const YamlNode& entry : file.root().items())
       guarded([&] {
         MessageSignature signature = signature_of(file, entry);
         const CatalogPlace place = file.place(entry);

@@ -10,26 +10,27 @@
 namespace faultline {
 namespace {
 
-void require_placeholders(const YamlFile& file, const YAML::Node& node) {
-  if (const auto unknown = unknown_placeholders(node.Scalar()); !unknown.empty())
+void require_placeholders(const YamlFile& file, const YamlNode& node) {
+  if (const auto unknown = unknown_placeholders(node.text()); !unknown.empty())
     file.place(node).refuse(fmt::format(
         "placeholder {{{}}} is unknown; use {{host}}, {{gpu}}, {{gpu_smi}}, {{nic}}, {{port}}, "
         "{{netdev}}, {{pid}}, {{log}}, {{peer}} or {{rank}}",
         unknown.front()));
 }
 
-Advice advice_of(const YamlFile& file, const YAML::Node& entry) {
+Advice advice_of(const YamlFile& file, const YamlNode& entry) {
   Advice advice;
   file.read_fields(entry, "an advice",
                    {needed("title", advice.title), maybe("remedy", advice.remedy),
                     maybe("exclude_host", advice.exclude_host), needed("actions", advice.actions)});
-  require_placeholders(file, entry["title"]);
-  for (const auto& action : entry["actions"])
-    for (const auto& text : action) require_placeholders(file, text.second);
+  require_placeholders(file, file.field(entry, "title"));
+  if (const YamlNode* actions = entry.find("actions"))
+    for (const YamlNode& action : actions->items())
+      for (const auto& [key, text] : action.fields()) require_placeholders(file, text);
   return advice;
 }
 
-int seconds_of(const YamlFile& file, const YAML::Node& node) {
+int seconds_of(const YamlFile& file, const YamlNode& node) {
   const std::string text = file.text(node, "told_before");
   int seconds = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
@@ -43,13 +44,13 @@ int seconds_of(const YamlFile& file, const YAML::Node& node) {
 
 std::vector<CausalLink> read_causality(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
-  if (!file.root().IsSequence())
+  if (!file.root().is_list())
     file.place(file.root())
         .refuse("this is not a list; write entries of causes, effects and relations");
 
   std::vector<CausalLink> links;
   std::map<std::pair<Cause, Cause>, std::size_t> lines;
-  for (const auto& entry : file.root()) {
+  for (const YamlNode& entry : file.root().items()) {
     const CatalogPlace place = file.place(entry);
     std::vector<Cause> causes;
     std::vector<Cause> effects;
@@ -57,12 +58,12 @@ std::vector<CausalLink> read_causality(std::string_view name, std::string_view t
     file.read_fields(entry, "an entry",
                      {needed("causes", causes), needed("effects", effects),
                       needed("relations",
-                             [&](const YAML::Node& node) {
+                             [&](const YamlNode& node) {
                                for (const std::string& word : file.texts(node, "relations"))
                                  link.relations.push_back(
                                      enum_word<Relation>(file.place(node), "relation", word));
                              }),
-                      maybe("told_before", [&](const YAML::Node& node) {
+                      maybe("told_before", [&](const YamlNode& node) {
                         link.told_before = seconds_of(file, node);
                       })});
     for (const Cause cause : causes)
@@ -86,7 +87,7 @@ std::map<Cause, Advice> read_advice(std::string_view name, std::string_view text
   std::map<Cause, std::size_t> lines;
   file.read_pairs(
       file.root(), "the file (an advice under each class)",
-      [&](const YAML::Node& named, const YAML::Node& its) {
+      [&](const YamlNode& named, const YamlNode& its) {
         const CatalogPlace place = file.place(named);
         const Cause cause = require_class(place, file.text(named, "a class"));
         const auto [first, is_new] = lines.emplace(cause, place.line);

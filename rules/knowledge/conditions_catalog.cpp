@@ -36,7 +36,7 @@ std::string normalised_with(std::string_view text, std::string_view kept) {
   return out;
 }
 
-std::uint64_t bits_of(const YamlFile& file, const YAML::Node& node) {
+std::uint64_t bits_of(const YamlFile& file, const YamlNode& node) {
   const std::string text = file.text(node, "bits");
   std::uint64_t value = 0;
   const std::string_view digits = std::string_view(text).substr(text.starts_with("0x") ? 2 : 0);
@@ -47,7 +47,7 @@ std::uint64_t bits_of(const YamlFile& file, const YAML::Node& node) {
   return value;
 }
 
-Verdict impact_of(const YamlFile& file, const YAML::Node& node) {
+Verdict impact_of(const YamlFile& file, const YamlNode& node) {
   const std::string text = file.text(node, "impact");
   constexpr std::string_view kVerdictWords[] = {"failed", "slow", "none"};
   require_word(file.place(node), "impact", text, kVerdictWords);
@@ -58,7 +58,7 @@ Verdict impact_of(const YamlFile& file, const YAML::Node& node) {
 // Takes names as they are compared.
 auto patterns_into(const YamlFile& file, const char* name, NamePatterns& into,
                    std::string_view kept) {
-  return [&file, &into, name, kept](const YAML::Node& node) {
+  return [&file, &into, name, kept](const YamlNode& node) {
     for (const std::string& text : file.texts(node, name))
       into.push_back(normalised_with(text, kept));
   };
@@ -73,16 +73,16 @@ YamlField words(const YamlFile& file, const char* name, std::vector<std::string>
   return maybe(name, patterns_into(file, name, into, ""));
 }
 
-PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
+PartCondition condition_of(const YamlFile& file, const YamlNode& entry) {
   PartCondition condition;
-  const auto read_kind = [&](const YAML::Node& node) {
+  const auto read_kind = [&](const YamlNode& node) {
     constexpr std::string_view kKinds[] = {"gpu",  "nvlink", "port",  "netdev", "link", "host",
                                            "path", "job",    "nodes", "fabric", "pod"};
     condition.kind = file.text(node, "kind");
     require_word(file.place(node), "kind", condition.kind, kKinds);
   };
-  const auto read_names = [&](const YAML::Node& node) {
-    file.read_pairs(node, "named", [&](const YAML::Node& name, const YAML::Node& value) {
+  const auto read_names = [&](const YamlNode& node) {
+    file.read_pairs(node, "named", [&](const YamlNode& name, const YamlNode& value) {
       condition.named.emplace(file.text(name, "a name"), file.text(value, "a name"));
     });
   };
@@ -97,7 +97,7 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
        words(file, "contains", condition.contains),
        maybe("above", condition.above),
        maybe("below", condition.below),
-       maybe("bits", [&](const YAML::Node& node) { condition.bits = bits_of(file, node); }),
+       maybe("bits", [&](const YamlNode& node) { condition.bits = bits_of(file, node); }),
        maybe("below_max", condition.below_max),
        maybe("share_of_max", condition.share_of_max),
        maybe("grows_per_hour", condition.grows_per_hour),
@@ -108,16 +108,16 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
        needed("finding", condition.finding),
        needed("severity", condition.severity),
        needed("confidence",
-              [&](const YAML::Node& node) {
+              [&](const YamlNode& node) {
                 condition.confidence = file.probability(node, "confidence");
               }),
-       needed("impact", [&](const YAML::Node& node) { condition.impact = impact_of(file, node); }),
+       needed("impact", [&](const YamlNode& node) { condition.impact = impact_of(file, node); }),
        needed("title", condition.title),
        maybe("actions", condition.actions)});
   int tests = 0;
   for (const char* name :
        {"is", "is_not", "contains", "above", "below", "bits", "below_max", "grows_per_hour"})
-    tests += entry[name] ? 1 : 0;
+    tests += entry.find(name) != nullptr ? 1 : 0;
   if (tests != 1)
     file.place(entry).refuse(
         "an entry needs one of is, is_not, contains, above, below, bits, below_max and "
@@ -125,12 +125,12 @@ PartCondition condition_of(const YamlFile& file, const YAML::Node& entry) {
   return condition;
 }
 
-PortWords port_words_of(const YamlFile& file, const YAML::Node& entry) {
+PortWords port_words_of(const YamlFile& file, const YamlNode& entry) {
   PortWords ports;
   std::vector<std::string> infiniband;
   std::vector<std::string> asked_by;
-  const auto read_words = [&](const YAML::Node& node) {
-    file.read_pairs(node, "words", [&](const YAML::Node& state, const YAML::Node& said) {
+  const auto read_words = [&](const YamlNode& node) {
+    file.read_pairs(node, "words", [&](const YamlNode& state, const YamlNode& said) {
       const std::string name = file.text(state, "a state");
       for (const std::string& word : file.texts(said, name)) ports.words.emplace(word, name);
     });
@@ -179,7 +179,7 @@ ConditionsCatalog read_conditions(std::string_view name, std::string_view text) 
   const YamlFile file(name, text);
   ConditionsCatalog catalog;
   std::map<std::string, std::size_t> lines;
-  const auto read_condition = [&](const YAML::Node& entry) {
+  const auto read_condition = [&](const YamlNode& entry) {
     PartCondition condition = condition_of(file, entry);
     const auto [first, is_new] = lines.emplace(condition.id, file.place(entry).line);
     if (!is_new)
@@ -189,12 +189,11 @@ ConditionsCatalog read_conditions(std::string_view name, std::string_view text) 
   };
   file.read_fields(
       file.root(), "the file",
-      {each("unknown",
-            [&](const YAML::Node& word) {
-              catalog.unknown.insert(normalised_with(word.Scalar(), ""));
-            }),
+      {each(
+           "unknown",
+           [&](const YamlNode& word) { catalog.unknown.insert(normalised_with(word.text(), "")); }),
        patterns(file, "load", catalog.load),
-       needed("ports", [&](const YAML::Node& node) { catalog.ports = port_words_of(file, node); }),
+       needed("ports", [&](const YamlNode& node) { catalog.ports = port_words_of(file, node); }),
        each("conditions", read_condition)});
   return catalog;
 }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kNone = SIZE_MAX;
 
-CounterWidth width_from(const YamlFile& file, const YAML::Node& node) {
+CounterWidth width_from(const YamlFile& file, const YamlNode& node) {
   const std::string text = file.text(node, "a width");
   unsigned bits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits);
@@ -25,7 +25,7 @@ CounterWidth width_from(const YamlFile& file, const YAML::Node& node) {
   return width;
 }
 
-CounterClass class_of(const YamlFile& file, const YAML::Node& name, const YAML::Node& entry) {
+CounterClass class_of(const YamlFile& file, const YamlNode& name, const YamlNode& entry) {
   CounterClass of{.name = file.text(name, "a class")};
   file.read_fields(entry, "a class",
                    {maybe("finding", of.finding), maybe("names_no_part", of.names_no_part),
@@ -33,26 +33,26 @@ CounterClass class_of(const YamlFile& file, const YAML::Node& name, const YAML::
   return of;
 }
 
-CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
+CounterMeaning counter_of(const YamlFile& file, const YamlNode& entry,
                           const std::map<std::string, CounterClass, std::less<>>& classes,
                           std::vector<std::string>& also) {
   CounterMeaning counter;
-  const auto read_class = [&](const YAML::Node& node) {
+  const auto read_class = [&](const YamlNode& node) {
     const auto known = classes.find(file.text(node, "class"));
     if (known == classes.end())
       file.place(node).refuse(
-          fmt::format("class \"{}\" is not among classes; add it there", node.Scalar()));
+          fmt::format("class \"{}\" is not among classes; add it there", node.text()));
     counter.of = &known->second;
   };
-  const auto read_width = [&](const YAML::Node& node) {
+  const auto read_width = [&](const YamlNode& node) {
     counter.width = counter.extended = width_from(file, node);
   };
-  const auto read_widths = [&](const YAML::Node& node) {
-    file.read_pairs(node, "widths", [&](const YAML::Node& tool, const YAML::Node& width) {
+  const auto read_widths = [&](const YamlNode& node) {
+    file.read_pairs(node, "widths", [&](const YamlNode& tool, const YamlNode& width) {
       counter.widths.emplace(file.text(tool, "a tool"), width_from(file, width));
     });
   };
-  const auto read_minus = [&](const YAML::Node& node) {
+  const auto read_minus = [&](const YamlNode& node) {
     for (const std::string& name : file.texts(node, "minus"))
       counter.minus.push_back(CountersCatalog::normalised(name));
   };
@@ -60,8 +60,7 @@ CounterMeaning counter_of(const YamlFile& file, const YAML::Node& entry,
       entry, "a counter",
       {needed("name", counter.name), maybe("also", also), needed("class", read_class),
        needed("width", read_width),
-       maybe("extended",
-             [&](const YAML::Node& node) { counter.extended = width_from(file, node); }),
+       maybe("extended", [&](const YamlNode& node) { counter.extended = width_from(file, node); }),
        maybe("widths", read_widths), maybe("suspect", counter.suspect),
        maybe("faulty", counter.faulty), maybe("notable", counter.notable),
        maybe("of_all", counter.of_all), maybe("most_share", counter.most_share),
@@ -86,7 +85,7 @@ std::string numbers_as_hash(std::string_view text) {
 // Takes texts as they are, or as spellings are compared.
 template <class Texts>
 auto texts_into(const YamlFile& file, const char* name, Texts& into, bool normalise) {
-  return [&file, &into, name, normalise](const YAML::Node& node) {
+  return [&file, &into, name, normalise](const YamlNode& node) {
     for (const std::string& text : file.texts(node, name))
       into.insert(into.end(), normalise ? CountersCatalog::normalised(text) : text);
   };
@@ -139,18 +138,18 @@ const std::string* CountersCatalog::clear_age(std::string_view tool) const {
 CountersCatalog read_counters(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   CountersCatalog catalog;
-  const auto read_clear_age = [&](const YAML::Node& tools) {
-    file.read_pairs(tools, "clear_age", [&](const YAML::Node& tool, const YAML::Node& age) {
+  const auto read_clear_age = [&](const YamlNode& tools) {
+    file.read_pairs(tools, "clear_age", [&](const YamlNode& tool, const YamlNode& age) {
       catalog.clear_age_.emplace(file.text(tool, "a tool"), file.text(age, "a name"));
     });
   };
-  const auto read_classes = [&](const YAML::Node& classes) {
-    file.read_pairs(classes, "classes", [&](const YAML::Node& named, const YAML::Node& its) {
+  const auto read_classes = [&](const YamlNode& classes) {
+    file.read_pairs(classes, "classes", [&](const YamlNode& named, const YamlNode& its) {
       CounterClass of = class_of(file, named, its);
       catalog.classes_.emplace(of.name, of);
     });
   };
-  const auto read_counter = [&](const YAML::Node& entry) {
+  const auto read_counter = [&](const YamlNode& entry) {
     std::vector<std::string> spellings;
     CounterMeaning counter = counter_of(file, entry, catalog.classes_, spellings);
     spellings.insert(spellings.begin(), counter.name);

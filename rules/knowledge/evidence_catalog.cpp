@@ -9,7 +9,7 @@
 namespace faultline {
 namespace {
 
-HostEvidence evidence_of(const YamlFile& file, const YAML::Node& entry) {
+HostEvidence evidence_of(const YamlFile& file, const YamlNode& entry) {
   HostEvidence evidence;
   file.read_fields(entry, "a kind of evidence",
                    {needed("what", evidence.what), maybe("dialects", evidence.dialects),
@@ -36,9 +36,9 @@ bool HostEvidence::is_asked(Lacking when) const {
 EvidenceCatalog read_evidence(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   EvidenceCatalog catalog;
-  if (!file.root().IsSequence())
+  if (!file.root().is_list())
     file.place(file.root()).refuse("this is not a list; write entries, each with what it is");
-  for (const auto& entry : file.root()) catalog.push_back(evidence_of(file, entry));
+  for (const YamlNode& entry : file.root().items()) catalog.push_back(evidence_of(file, entry));
   return catalog;
 }
 

@@ -10,7 +10,7 @@
 namespace faultline {
 namespace {
 
-StackWait wait_of(const YamlFile& file, const YAML::Node& node) {
+StackWait wait_of(const YamlFile& file, const YamlNode& node) {
   const std::string text = file.text(node, "waits");
   if (text == "collective") return StackWait::collective;
   if (text == "start") return StackWait::start;
@@ -20,10 +20,10 @@ StackWait wait_of(const YamlFile& file, const YAML::Node& node) {
   return StackWait::gpu;
 }
 
-FrameMeaning meaning_in(const YamlFile& file, const YAML::Node& entry,
+FrameMeaning meaning_in(const YamlFile& file, const YamlNode& entry,
                         std::vector<std::string>& samples) {
   FrameMeaning meaning;
-  const auto read_wait = [&](const YAML::Node& node) { meaning.wait = wait_of(file, node); };
+  const auto read_wait = [&](const YamlNode& node) { meaning.wait = wait_of(file, node); };
   file.read_fields(entry, "an entry",
                    {maybe("waits", read_wait), needed("does", meaning.does),
                     needed("functions", meaning.functions), maybe("files", meaning.files),
@@ -32,13 +32,13 @@ FrameMeaning meaning_in(const YamlFile& file, const YAML::Node& entry,
 }
 
 // Of the entries, the one that decides must be the sample's own.
-void try_samples(const YamlFile& file, const YAML::Node& entry,
+void try_samples(const YamlFile& file, const YamlNode& entry,
                  const std::vector<std::string>& samples, const FramesCatalog& catalog,
                  std::size_t own) {
   for (const std::string& sample : samples) {
     const FrameMeaning* known = catalog.meaning_of({sample}).known;
     if (known == &catalog.meanings[own]) continue;
-    file.place(entry["samples"])
+    file.place(file.field(entry, "samples"))
         .refuse(fmt::format("sample \"{}\" is {}; mend functions or files, or the order of entries",
                             sample,
                             known == nullptr ? std::string("known to no entry")
@@ -102,12 +102,13 @@ FramesCatalog read_frames(std::string_view name, std::string_view text) {
   file.read_fields(
       file.root(), "the file",
       {each("frames",
-            [&](const YAML::Node& entry) {
+            [&](const YamlNode& entry) {
               catalog.meanings.push_back(meaning_in(file, entry, samples.emplace_back()));
             }),
        needed("libraries", catalog.libraries)});
+  const auto entries = file.field(file.root(), "frames").items();
   for (std::size_t i = 0; i < samples.size(); ++i)
-    try_samples(file, file.root()["frames"][i], samples[i], catalog, i);
+    try_samples(file, entries[i], samples[i], catalog, i);
   return catalog;
 }
 

@@ -13,11 +13,11 @@ namespace faultline {
 namespace {
 
 // What only accuracy/fit reads.
-constexpr auto kOfTheFit = [](const YAML::Node&) {};
+constexpr auto kOfTheFit = [](const YamlNode&) {};
 
-Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
+Grounds::Row ground_of(const YamlFile& file, const YamlNode& entry) {
   Grounds::Row row;
-  const auto read_most = [&](const YAML::Node& node) {
+  const auto read_most = [&](const YamlNode& node) {
     row.most = log_odds_of(file.probability(node, "most"));
   };
   file.read_fields(entry, "a ground",
@@ -28,9 +28,9 @@ Grounds::Row ground_of(const YamlFile& file, const YAML::Node& entry) {
   return row;
 }
 
-Grounds::Row claim_of(const YamlFile& file, const YAML::Node& entry) {
+Grounds::Row claim_of(const YamlFile& file, const YamlNode& entry) {
   Grounds::Row row;
-  const auto read_prior = [&](const YAML::Node& node) {
+  const auto read_prior = [&](const YamlNode& node) {
     row.weight = log_odds_of(file.probability(node, "prior"));
   };
   file.read_fields(entry, "a claim",
@@ -47,8 +47,8 @@ class Rows {
       : names_(names), rows_(names.size()), there_(names.size()) {}
 
   template <class Read>
-  void read(const YamlFile& file, const YAML::Node& section, Read read_row) {
-    file.read_pairs(section, "a section", [&](const YAML::Node& key, const YAML::Node& entry) {
+  void read(const YamlFile& file, const YamlNode& section, Read read_row) {
+    file.read_pairs(section, "a section", [&](const YamlNode& key, const YamlNode& entry) {
       const std::string name = file.text(key, "a name");
       const auto known = std::ranges::find(names_, name);
       if (known == names_.end())
@@ -176,19 +176,18 @@ Grounds read_grounds(std::string_view name, std::string_view text) {
   Rows claims(kClaimNames);
   file.read_fields(
       file.root(), "the file",
-      {needed("grounds",
-              [&](const YAML::Node& section) { grounds.read(file, section, ground_of); }),
+      {needed("grounds", [&](const YamlNode& section) { grounds.read(file, section, ground_of); }),
        needed("company",
-              [&](const YAML::Node& section) {
-                grounds.read(file, section, [](const YamlFile& of, const YAML::Node& entry) {
+              [&](const YamlNode& section) {
+                grounds.read(file, section, [](const YamlFile& of, const YamlNode& entry) {
                   Grounds::Row row = ground_of(of, entry);
                   row.of_company = true;
                   return row;
                 });
               }),
-       needed("claims", [&](const YAML::Node& section) { claims.read(file, section, claim_of); }),
+       needed("claims", [&](const YamlNode& section) { claims.read(file, section, claim_of); }),
        // Read when the program is made (cmake/grounds.cmake).
-       maybe("limits", [](const YAML::Node&) {})});
+       maybe("limits", [](const YamlNode&) {})});
   return {grounds.all(file), claims.all(file)};
 }
 

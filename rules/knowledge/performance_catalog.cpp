@@ -15,7 +15,7 @@ namespace {
 
 // A number above 0 that must be there.
 YamlField number(const YamlFile& file, const char* name, double& into) {
-  return needed(name, [&file, &into, name](const YAML::Node& node) {
+  return needed(name, [&file, &into, name](const YamlNode& node) {
     const std::string text = file.text(node, name);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
     if (error != std::errc() || end != text.data() + text.size() || !(into > 0))
@@ -24,7 +24,7 @@ YamlField number(const YamlFile& file, const char* name, double& into) {
   });
 }
 
-BandwidthReference reference_of(const YamlFile& file, const YAML::Node& entry) {
+BandwidthReference reference_of(const YamlFile& file, const YamlNode& entry) {
   BandwidthReference reference;
   double nodes = 0;
   double ranks = 0;
@@ -37,7 +37,7 @@ BandwidthReference reference_of(const YamlFile& file, const YAML::Node& entry) {
   reference.nodes = static_cast<int>(nodes);
   reference.ranks = static_cast<int>(ranks);
   if (reference.low > reference.expected)
-    file.place(entry["low"]).refuse("low is above expected; exchange them");
+    file.place(file.field(entry, "low")).refuse("low is above expected; exchange them");
   return reference;
 }
 
@@ -57,28 +57,28 @@ const BandwidthReference* PerformanceCatalog::reference_for(std::string_view gpu
 PerformanceCatalog read_performance(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   PerformanceCatalog catalog;
-  const auto read_many_ranks = [&](const YAML::Node& entry) {
+  const auto read_many_ranks = [&](const YamlNode& entry) {
     auto& many = catalog.bandwidth.many_ranks;
     file.read_fields(entry, "many_ranks",
                      {number(file, "from", many.from), number(file, "low", many.low)});
   };
-  const auto read_fast_hosts = [&](const YAML::Node& entry) {
+  const auto read_fast_hosts = [&](const YamlNode& entry) {
     auto& fast = catalog.bandwidth.fast_hosts;
     file.read_fields(entry, "fast_hosts",
                      {needed("gpus", fast.gpus), number(file, "low", fast.low)});
   };
-  const auto read_bandwidth = [&](const YAML::Node& entry) {
+  const auto read_bandwidth = [&](const YamlNode& entry) {
     auto& bandwidth = catalog.bandwidth;
     file.read_fields(
         entry, "bandwidth",
         {number(file, "falls_short", bandwidth.falls_short),
          number(file, "far_below", bandwidth.far_below),
          number(file, "from_size", bandwidth.from_size), needed("many_ranks", read_many_ranks),
-         needed("fast_hosts", read_fast_hosts), each("references", [&](const YAML::Node& one) {
+         needed("fast_hosts", read_fast_hosts), each("references", [&](const YamlNode& one) {
            bandwidth.references.push_back(reference_of(file, one));
          })});
   };
-  const auto read_profile = [&](const YAML::Node& entry) {
+  const auto read_profile = [&](const YamlNode& entry) {
     auto& profile = catalog.profile;
     file.read_fields(entry, "profile",
                      {number(file, "least_span_ms", profile.least_span_ms),
@@ -86,7 +86,7 @@ PerformanceCatalog read_performance(std::string_view name, std::string_view text
                       number(file, "exposed_communication", profile.exposed_communication),
                       number(file, "pipeline", profile.pipeline)});
   };
-  const auto read_straggler = [&](const YAML::Node& entry) {
+  const auto read_straggler = [&](const YamlNode& entry) {
     auto& straggler = catalog.straggler;
     file.read_fields(
         entry, "straggler",
@@ -101,7 +101,7 @@ PerformanceCatalog read_performance(std::string_view name, std::string_view text
          number(file, "throughput_below", straggler.throughput_below),
          number(file, "clock_below", straggler.clock_below)});
   };
-  const auto read_idle = [&](const YAML::Node& entry) {
+  const auto read_idle = [&](const YamlNode& entry) {
     auto& idle = catalog.idle_gpu;
     file.read_fields(entry, "idle_gpu",
                      {number(file, "idle", idle.idle), number(file, "busy", idle.busy),

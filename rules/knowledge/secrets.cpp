@@ -244,7 +244,7 @@ std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_v
   const YamlFile file(name, text);
   std::vector<SecretShape> shapes;
   file.read_fields(
-      file.root(), "the file", {each("shapes", [&](const YAML::Node& entry) {
+      file.root(), "the file", {each("shapes", [&](const YamlNode& entry) {
         SecretShape& shape = shapes.emplace_back();
         double least = 0;
         file.read_fields(entry, "a shape",

@@ -35,7 +35,7 @@ std::optional<std::int64_t> number_of(std::string_view text) {
 }
 
 // A bare name is an environment variable.
-std::string question_of(const YamlFile& file, const YAML::Node& node) {
+std::string question_of(const YamlFile& file, const YamlNode& node) {
   std::string name = file.text(node, "a setting");
   if (name.find('*') < name.size() - 1)
     file.place(node).refuse(fmt::format("\"{}\" has a * in it; put it at the end", name));
@@ -43,10 +43,10 @@ std::string question_of(const YamlFile& file, const YAML::Node& node) {
 }
 
 // Entries of compare hold the questions that they are about.
-ComparedSetting compared_of(const YamlFile& file, const YAML::Node& entry,
+ComparedSetting compared_of(const YamlFile& file, const YamlNode& entry,
                             std::vector<std::string>& settings) {
   ComparedSetting setting;
-  const auto read_confidence = [&](const YAML::Node& node) {
+  const auto read_confidence = [&](const YamlNode& node) {
     setting.confidence = file.probability(node, "confidence");
   };
   file.read_fields(
@@ -59,19 +59,17 @@ ComparedSetting compared_of(const YamlFile& file, const YAML::Node& entry,
   return setting;
 }
 
-SuspiciousValue suspicious_of(const YamlFile& file, const YAML::Node& entry) {
+SuspiciousValue suspicious_of(const YamlFile& file, const YamlNode& entry) {
   SuspiciousValue value;
-  const auto read_setting = [&](const YAML::Node& node) {
-    value.setting = question_of(file, node);
-  };
-  const auto read_least = [&](const YAML::Node& node) {
+  const auto read_setting = [&](const YamlNode& node) { value.setting = question_of(file, node); };
+  const auto read_least = [&](const YamlNode& node) {
     const std::string number = file.text(node, "at_least");
     value.at_least = number_of(number);
     if (!value.at_least)
       file.place(node).refuse(
           fmt::format("at_least \"{}\" is not a whole number; write 100", number));
   };
-  const auto read_confidence = [&](const YAML::Node& node) {
+  const auto read_confidence = [&](const YamlNode& node) {
     value.confidence = file.probability(node, "confidence");
   };
   file.read_fields(
@@ -112,10 +110,10 @@ SettingsCatalog read_settings(std::string_view name, std::string_view text) {
   const YamlFile file(name, text);
   SettingsCatalog catalog;
   std::map<std::string, std::size_t> lines;
-  const auto read_compared = [&](const YAML::Node& entry) {
+  const auto read_compared = [&](const YamlNode& entry) {
     std::vector<std::string> settings;
     const ComparedSetting compared = compared_of(file, entry, settings);
-    for (const auto& node : entry["settings"]) {
+    for (const YamlNode& node : file.field(entry, "settings").items()) {
       const std::string question = question_of(file, node);
       const auto [first, is_new] = lines.emplace(question, file.place(node).line);
       if (!is_new)
@@ -125,11 +123,10 @@ SettingsCatalog read_settings(std::string_view name, std::string_view text) {
       catalog.compared.emplace(question, compared);
     }
   };
-  file.read_fields(
-      file.root(), "the file",
-      {each("compare", read_compared), each("suspicious", [&](const YAML::Node& entry) {
-         catalog.suspicious.push_back(suspicious_of(file, entry));
-       })});
+  file.read_fields(file.root(), "the file",
+                   {each("compare", read_compared), each("suspicious", [&](const YamlNode& entry) {
+                      catalog.suspicious.push_back(suspicious_of(file, entry));
+                    })});
   return catalog;
 }
 

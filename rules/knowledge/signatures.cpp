@@ -5,6 +5,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -141,9 +142,9 @@ std::vector<std::string> problems_of(const MessageSignature& signature) {
 
 class Signatures::Impl {
  public:
-  explicit Impl(std::vector<MessageSignature> all)
-      : all_(without_repetitions(std::move(all))),
-        compiled_(compile(all_)),
+  Impl(std::vector<MessageSignature> all, Were were)
+      : all_(without_flaws(without_repetitions(std::move(all)), were)),
+        compiled_(all_.size()),
         literals_(literals_of(all_, [](const MessageSignature&) { return true; })),
         others_literals_(quiet_literals_of(all_, {})),
         warnings_literals_(literals_of(all_, &is_warning_of_nccl)) {
@@ -179,7 +180,8 @@ class Signatures::Impl {
     if (own == quiet_literals_.end()) return false;
     text = text.substr(0, kMaxSearched);
     return own->second.find(text, [&](std::uint32_t number) {
-      return all_[number].dialect == kKernel && begins_near_the_start(compiled_[number], text);
+      return all_[number].dialect == kKernel &&
+             begins_near_the_start(compiled_.of(all_[number], number), text);
     });
   }
 
@@ -201,6 +203,25 @@ class Signatures::Impl {
     std::vector<std::string> names;  // of the groups, from the first; empty: it has none
   };
 
+  // Few of a thousand patterns are ever asked for.
+  class CompiledWhenAsked {
+   public:
+    explicit CompiledWhenAsked(std::size_t count) : slots_(count) {}
+
+    const Compiled& of(const MessageSignature& signature, std::uint32_t number) const {
+      Slot& slot = slots_[number];
+      std::call_once(slot.once, [&] { slot.compiled = compile(signature); });
+      return slot.compiled;
+    }
+
+   private:
+    struct Slot {
+      std::once_flag once;
+      Compiled compiled;
+    };
+    mutable std::vector<Slot> slots_;
+  };
+
   static std::vector<MessageSignature> without_repetitions(std::vector<MessageSignature> all) {
     std::set<std::string, std::less<>> seen;
     std::erase_if(
@@ -208,19 +229,22 @@ class Signatures::Impl {
     return all;
   }
 
-  static std::vector<Compiled> compile(const std::vector<MessageSignature>& all) {
-    std::vector<Compiled> compiled;
-    for (const MessageSignature& signature : all) {
-      auto regex = std::make_unique<const RE2>(signature.pattern, options());
-      if (const std::string flaw = flaw_of(signature, *regex); !flaw.empty())
+  static std::vector<MessageSignature> without_flaws(std::vector<MessageSignature> all, Were were) {
+    if (were == Were::checked) return all;
+    for (const MessageSignature& signature : all)
+      if (const std::string flaw = flaw_of(signature, RE2(signature.pattern, options()));
+          !flaw.empty())
         throw std::runtime_error(fmt::format("{}: {}: {}", signature.file, signature.id, flaw));
-      std::vector<std::string> names(static_cast<std::size_t>(regex->NumberOfCapturingGroups()));
-      // No pattern has two groups of one name: name__2 is name in another place.
-      for (const auto& [number, name] : regex->CapturingGroupNames())
-        names[static_cast<std::size_t>(number - 1)] = name.substr(0, name.find("__"));
-      compiled.push_back({std::move(regex), std::move(names)});
-    }
-    return compiled;
+    return all;
+  }
+
+  static Compiled compile(const MessageSignature& signature) {
+    auto regex = std::make_unique<const RE2>(signature.pattern, options());
+    std::vector<std::string> names(static_cast<std::size_t>(regex->NumberOfCapturingGroups()));
+    // No pattern has two groups of one name: name__2 is name in another place.
+    for (const auto& [number, name] : regex->CapturingGroupNames())
+      names[static_cast<std::size_t>(number - 1)] = name.substr(0, name.find("__"));
+    return {std::move(regex), std::move(names)};
   }
 
   static std::vector<LiteralSearch::Literal> quiet_literals_of(
@@ -250,7 +274,7 @@ class Signatures::Impl {
   }
 
   std::optional<SignatureMatch> match_one(std::uint32_t number, std::string_view text) const {
-    const Compiled& compiled = compiled_[number];
+    const Compiled& compiled = compiled_.of(all_[number], number);
     std::vector<re2::StringPiece> groups(compiled.names.size() + 1);
     if (!compiled.regex->Match(piece(text), 0, text.size(), RE2::UNANCHORED, groups.data(),
                                static_cast<int>(groups.size())))
@@ -268,7 +292,7 @@ class Signatures::Impl {
   }
 
   std::vector<MessageSignature> all_;
-  std::vector<Compiled> compiled_;
+  CompiledWhenAsked compiled_;
   LiteralSearch literals_;
   // Of signatures that take other lines than warnings: by dialect, and of those that take any.
   std::map<std::string, LiteralSearch, std::less<>> quiet_literals_;
@@ -277,8 +301,8 @@ class Signatures::Impl {
 };
 
 Signatures::Signatures() : Signatures(std::vector<MessageSignature>{}) {}
-Signatures::Signatures(std::vector<MessageSignature> all)
-    : impl_(std::make_unique<Impl>(std::move(all))) {}
+Signatures::Signatures(std::vector<MessageSignature> all, Were were)
+    : impl_(std::make_unique<Impl>(std::move(all), were)) {}
 Signatures::~Signatures() = default;
 
 std::span<const MessageSignature> Signatures::all() const { return impl_->all(); }

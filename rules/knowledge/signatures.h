@@ -109,8 +109,10 @@ class Signatures {
  public:
   Signatures();  // none
   // Of signatures with the same id only the first one counts. Throws std::runtime_error, naming
-  // file and id, if one cannot be used at all; its samples are problems_of()'s to check.
-  explicit Signatures(std::vector<MessageSignature> all);
+  // file and id, if one cannot be used at all; its samples are problems_of()'s to check. Of those
+  // that were checked before, a pattern is compiled when it is first asked for.
+  enum class Were { not_checked, checked };
+  explicit Signatures(std::vector<MessageSignature> all, Were were = Were::not_checked);
   ~Signatures();
   Signatures(const Signatures&) = delete;
   Signatures& operator=(const Signatures&) = delete;

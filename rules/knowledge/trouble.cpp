@@ -75,7 +75,7 @@ std::shared_ptr<const Trouble> read_trouble(std::string_view name, std::string_v
   std::vector<std::string> harmless;
   const auto part = [&](const char* key, std::vector<std::string>& patterns,
                         std::vector<std::string>& samples) {
-    return needed(key, [&, key](const YAML::Node& node) {
+    return needed(key, [&, key](const YamlNode& node) {
       file.read_fields(node, key, {needed("patterns", patterns), needed("samples", samples)});
     });
   };

@@ -91,15 +91,15 @@ std::shared_ptr<const WordHints> read_word_hints(std::string_view name, std::str
   std::vector<WordGroup> words;
   std::map<std::string, std::size_t> groups;
   std::vector<WordHint> hints;
-  const auto read_words = [&](const YAML::Node& node) {
-    file.read_pairs(node, "words", [&](const YAML::Node& key, const YAML::Node& value) {
+  const auto read_words = [&](const YamlNode& node) {
+    file.read_pairs(node, "words", [&](const YamlNode& key, const YamlNode& value) {
       const std::string group = file.text(key, "the name of a group of words");
       if (!groups.emplace(group, words.size()).second)
         file.place(key).refuse(fmt::format("words has {} twice; join the two", group));
       words.push_back({group, file.texts(value, group)});
     });
   };
-  const auto read_hint = [&](const YAML::Node& node) {
+  const auto read_hint = [&](const YamlNode& node) {
     WordHint& hint = hints.emplace_back();
     std::vector<std::string> groups_of_it;
     std::vector<std::string> names;

@@ -18,83 +18,81 @@ std::optional<double> number_in(std::string_view text) {
 
 }  // namespace
 
-YamlFile::YamlFile(std::string_view file, std::string_view text) : file_(file) {
-  try {
-    root_ = YAML::Load(std::string(text));
-  } catch (const YAML::ParserException& error) {
-    line(error.mark).refuse(error.msg + "; mend the YAML there");
-  }
+YamlFile::YamlFile(std::string_view file, std::string_view text) : file_(file), tree_(text) {
+  if (const YamlFault& fault = tree_.fault(); !fault.what.empty())
+    CatalogPlace{file_, fault.line}.refuse(fault.what);
 }
 
-void YamlFile::read_fields(const YAML::Node& entry, std::string_view what,
+void YamlFile::read_fields(const YamlNode& entry, std::string_view what,
                            std::initializer_list<YamlField> fields) const {
   std::vector<std::string_view> names;
   for (const YamlField& field : fields) names.emplace_back(field.name);
   const std::string form = fmt::format("{} has the fields {}", what, fmt::join(names, ", "));
-  if (!entry.IsMap()) place(entry).refuse("this is not a mapping; " + form);
+  if (!entry.is_map()) place(entry).refuse("this is not a mapping; " + form);
   std::set<std::string> seen;
-  for (const auto& field : entry) {
-    const std::string name = text(field.first, "a field's name");
+  for (const auto& [key, value] : entry.fields()) {
+    const std::string name = text(key, "a field's name");
     if (std::ranges::find(names, name) == names.end())
-      place(field.first).refuse(fmt::format("field \"{}\" is unknown; {}", name, form));
+      place(key).refuse(fmt::format("field \"{}\" is unknown; {}", name, form));
     if (!seen.insert(name).second)
-      place(field.first).refuse(fmt::format("{} is given twice; remove one of the two", name));
+      place(key).refuse(fmt::format("{} is given twice; remove one of the two", name));
   }
   for (const YamlField& one : fields)
-    if (one.is_needed || entry[one.name]) one.read(*this, field(entry, one.name));
+    if (one.is_needed || entry.find(one.name) != nullptr) one.read(*this, field(entry, one.name));
 }
 
-YAML::Node YamlFile::field(const YAML::Node& entry, const char* name) const {
-  const YAML::Node value = entry[name];
-  if (!value) place(entry).refuse(fmt::format("{0} is missing; add \"{0}:\" to this entry", name));
-  return value;
+const YamlNode& YamlFile::field(const YamlNode& entry, const char* name) const {
+  const YamlNode* value = entry.find(name);
+  if (value == nullptr)
+    place(entry).refuse(fmt::format("{0} is missing; add \"{0}:\" to this entry", name));
+  return *value;
 }
 
-std::string YamlFile::text(const YAML::Node& node, std::string_view what) const {
-  if (!node.IsScalar() || node.Scalar().empty())
+std::string YamlFile::text(const YamlNode& node, std::string_view what) const {
+  if (!node.is_text() || node.text().empty())
     place(node).refuse(fmt::format("{} is not a text; write one", what));
-  return node.Scalar();
+  return std::string(node.text());
 }
 
-std::vector<std::string> YamlFile::texts(const YAML::Node& list, std::string_view name) const {
+std::vector<std::string> YamlFile::texts(const YamlNode& list, std::string_view name) const {
   require_list(list, name);
   std::vector<std::string> items;
-  for (const auto& item : list) items.push_back(text(item, fmt::format("an item of {}", name)));
+  for (const YamlNode& item : list.items())
+    items.push_back(text(item, fmt::format("an item of {}", name)));
   return items;
 }
 
-void YamlFile::read(const YAML::Node& node, std::string_view name, std::string& into) const {
+void YamlFile::read(const YamlNode& node, std::string_view name, std::string& into) const {
   into = text(node, name);
 }
 
-void YamlFile::read(const YAML::Node& node, std::string_view name,
+void YamlFile::read(const YamlNode& node, std::string_view name,
                     std::vector<std::string>& into) const {
   into = texts(node, name);
 }
 
-void YamlFile::read(const YAML::Node& node, std::string_view name, double& into) const {
+void YamlFile::read(const YamlNode& node, std::string_view name, double& into) const {
   const std::optional<double> value = number_in(text(node, name));
   if (!value)
-    place(node).refuse(fmt::format("{} \"{}\" is not a number; write one", name, node.Scalar()));
+    place(node).refuse(fmt::format("{} \"{}\" is not a number; write one", name, node.text()));
   into = *value;
 }
 
-void YamlFile::read(const YAML::Node& node, std::string_view name, bool& into) const {
+void YamlFile::read(const YamlNode& node, std::string_view name, bool& into) const {
   constexpr std::string_view kWords[] = {"true", "false"};
   const std::string word = text(node, name);
   require_word(place(node), name, word, kWords);
   into = word == kWords[0];
 }
 
-void YamlFile::read(const YAML::Node& node, std::string_view name, Cause& into) const {
+void YamlFile::read(const YamlNode& node, std::string_view name, Cause& into) const {
   into = require_class(place(node), text(node, name));
 }
 
-void YamlFile::read(const YAML::Node& node, std::string_view name,
-                    std::vector<Action>& into) const {
-  if (!node.IsSequence() || node.size() == 0)
+void YamlFile::read(const YamlNode& node, std::string_view name, std::vector<Action>& into) const {
+  if (!node.is_list() || node.items().empty())
     place(node).refuse(fmt::format("{} is not a list; write at least one \"- do:\"", name));
-  for (const auto& entry : node) {
+  for (const YamlNode& entry : node.items()) {
     Action& action = into.emplace_back();
     read_fields(entry, "an action",
                 {needed("do", action.what), maybe("where", action.where),
@@ -102,21 +100,16 @@ void YamlFile::read(const YAML::Node& node, std::string_view name,
   }
 }
 
-double YamlFile::probability(const YAML::Node& node, std::string_view name) const {
+double YamlFile::probability(const YamlNode& node, std::string_view name) const {
   const std::optional<double> value = number_in(text(node, name));
   if (!value || !(*value > 0 && *value < 1))
     place(node).refuse(
-        fmt::format("{} \"{}\" is not between 0 and 1; write one that is", name, node.Scalar()));
+        fmt::format("{} \"{}\" is not between 0 and 1; write one that is", name, node.text()));
   return *value;
 }
 
-CatalogPlace YamlFile::line(const YAML::Mark& mark) const {
-  // yaml-cpp has no mark (-1) for what stands nowhere, such as an empty document.
-  return {file_, static_cast<std::size_t>(std::max(mark.line, 0)) + 1};
-}
-
-void YamlFile::require_list(const YAML::Node& node, std::string_view name) const {
-  if (!node.IsSequence() || node.size() == 0)
+void YamlFile::require_list(const YamlNode& node, std::string_view name) const {
+  if (!node.is_list() || node.items().empty())
     place(node).refuse(fmt::format("{0} is not a list; write {0}: [one, another]", name));
 }
 

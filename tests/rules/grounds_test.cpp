@@ -19,9 +19,7 @@ using testing::SizeIs;
 using testing::StartsWith;
 
 std::string built_in_text() {
-  for (const EmbeddedFile& file : embedded_files())
-    if (file.name == "grounds.yaml") return std::string(file.text);
-  return {};
+  return read_catalog_text(TESTS_DIR "/../rules/knowledge/catalog/grounds.yaml").text;
 }
 
 Grounds built_in() { return read_grounds("grounds.yaml", built_in_text()); }
