@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/state/path_names.h"
+#include "rules/state/sources.h"
 
 namespace faultline {
 namespace {
@@ -15,6 +19,20 @@ namespace {
 // Where a communicator was set up, or used, NCCL did not refuse it.
 bool was_set_up(const Member& member) {
   return member.complete || member.first_op_count || member.left_cleanly();
+}
+
+// NCCL compares GPUs when all have joined. Where the log of a rank is here that has not, they wait.
+bool waits_for_a_rank(const View& view, const Communicator& communicator) {
+  std::set<int> missing = view.roll.heard;
+  for (const SourceState& state : view.job.sources().all())
+    if (const int rank = rank_by_file_name(state.source.name).rank; rank >= 0) missing.insert(rank);
+  // Of a communicator of some ranks nothing tells which others belong to it.
+  if (std::cmp_greater(missing.size(), communicator.nranks)) return false;
+  for (const std::size_t index : communicator.members) {
+    missing.erase(view.worker_of(index).rank);
+    if (const auto& init = view.member(index).init) missing.erase(init->rank);
+  }
+  return !missing.empty() && std::cmp_less(communicator.members.size(), communicator.nranks);
 }
 
 Suspicion describe_duplicate(const View& view, const Communicator& communicator,
@@ -43,7 +61,8 @@ Suspicion describe_duplicate(const View& view, const Communicator& communicator,
 std::vector<Suspicion> find_duplicate_gpus(const View& view) {
   std::vector<Suspicion> found;
   for (const Communicator& communicator : view.communicators) {
-    if (!communicator.matched || communicator.nranks < 2) continue;
+    if (!communicator.matched || communicator.nranks < 2 || waits_for_a_rank(view, communicator))
+      continue;
     if (std::ranges::any_of(communicator.members,
                             [&](std::size_t index) { return was_set_up(view.member(index)); }))
       continue;

@@ -15,12 +15,14 @@
 #include "rules/knowledge/prose.h"
 #include "rules/picture/calls/flight_alignment.h"
 #include "rules/picture/calls/flight_steps.h"
+#include "rules/picture/calls/flight_waits.h"
 #include "rules/picture/calls/told/recorder.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::size_t kMostRanksNamed = 16;
+constexpr std::size_t kMostPlacesTold = 4;
 constexpr std::size_t kMostSilent = 2;             // more ranks without a dump are a job half sent
 constexpr std::uint32_t kLeastAgreeing = 1;        // of the calls after the odd one
 constexpr std::uint32_t kLeastAgreeingBefore = 2;  // with what earlier steps called
@@ -51,6 +53,7 @@ class Findings {
     });
     if (found_.empty()) std::move(told.begin(), stalled.begin(), std::back_inserter(found_));
     if (found_.empty()) deadlock(alignment);
+    if (found_.empty()) circle(alignment.circle);
     if (found_.empty() && !alignment.unfinished.empty()) unfinished(alignment);
     if (found_.empty()) not_begun(alignment);
     if (found_.empty()) std::ranges::move(stalled, std::back_inserter(found_));
@@ -246,6 +249,61 @@ class Findings {
                     "comes to the other half",
                     listed(alignment.deadlock), group_text(flight_, front.group)));
     for (const int rank : alignment.deadlock) add_line(suspicion.finding, rank, front.group);
+  }
+
+  std::string place_in_circle(const FlightCircle::Wait& wait) const {
+    const std::string& operation = flight_.signature(wait.entry.signature).operation;
+    const std::string group = group_text(flight_, wait.front.group);
+    if (const auto half = peer_call(operation); half && !wait.front.collective)
+      return fmt::format("a {} of process group {}", half->sends ? "Send" : "Recv", group);
+    return fmt::format("{}, #{} of process group {},", operation.substr(operation.find(':') + 1),
+                       wait.entry.sequence, group);
+  }
+
+  // Each stands in what the next has not called: they do not call in one order.
+  void circle(const FlightCircle& circle) {
+    if (circle.waits.empty()) return;
+    const bool collectives = std::ranges::all_of(circle.waits, [](const FlightCircle::Wait& wait) {
+      return wait.front.collective.has_value();
+    });
+    std::vector<int> all;
+    std::vector<std::string> places;
+    for (const FlightCircle::Wait& wait : circle.waits) {
+      all.push_back(wait.rank);
+      if (places.size() < kMostPlacesTold)
+        places.push_back(
+            fmt::format("rank {} in {} for rank {}", wait.rank, place_in_circle(wait), wait.next));
+    }
+    std::ranges::sort(all);
+    std::string title =
+        fmt::format("{} wait for each other in a circle: {}{}", listed(all),
+                    fmt::join(places, "; "), places.size() < all.size() ? "; …" : "");
+    if (!circle.strayed.empty())
+      title = fmt::format("{} left the order of calls of earlier steps, and {}",
+                          listed(circle.strayed), in_a_sentence(title));
+    Suspicion& suspicion =
+        suspect(collectives ? Cause::software_collective_mismatch : Cause::software_p2p_mismatch,
+                circle.strayed.empty() ? Claim::recorder_circle : Claim::recorder_strayed,
+                circle.strayed.empty() ? all : circle.strayed, std::move(title));
+    std::vector<FlightCircle::Wait> named = circle.waits;
+    std::ranges::stable_partition(named, [&](const FlightCircle::Wait& wait) {
+      return std::ranges::find(circle.strayed, wait.rank) != circle.strayed.end();
+    });
+    for (const FlightCircle::Wait& wait : named)
+      add_line(suspicion.finding, wait.rank, wait.front.group);
+    const FlightCircle::Wait& first = named.front();
+    const std::string place = place_in_program(flight_, first.front);
+    if (collectives)
+      suspicion.finding.actions.push_back(
+          {fmt::format(
+               "Let all ranks call the collectives of these process groups in one order{}{}",
+               place.empty() ? "." : fmt::format("; rank {} stands here: ", first.rank), place),
+           "", ""});
+    else if (!circle.strayed.empty() && !place.empty())
+      suspicion.finding.actions.push_back(
+          {fmt::format("See what rank {} left out before it came to this place of the program: {}",
+                       first.rank, place),
+           "", ""});
   }
 
   // All are in one operation, and the GPUs of a few did not come to it.

@@ -26,6 +26,7 @@ Cause cause_of(const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
   if (row.at_start) return Cause::launch_rank_missing;
   if (row.is_loss) return Cause::network_peer_lost;
+  if (row.is_leave) return Cause::software_collective_skipped;
   return row.is_pulse ? Cause::process_silent : Cause::collective_rank_behind;
 }
 
@@ -98,6 +99,14 @@ std::vector<Action> to_learn_why_it_left() {
            "{host}", "dmesg -T | tail -n 200"}};
 }
 
+// It did not fail: its program was done.
+std::vector<Action> to_learn_why_it_ended() {
+  return {
+      {"Read what rank {rank} said last, and look for what ends its loop and not that of its "
+       "peers: fewer batches, an early stop, a return or an exit of this rank alone.",
+       "{host}", "tail -n 100 {log}"}};
+}
+
 Suspicion describe_stall(const View& view, const ProgressTable& table, const Stall& stall) {
   const ProgressRow& row = *stall.rows.front();
   Suspicion suspicion = hang(cause_of(stall), stall.telling().sure, row.since);
@@ -125,6 +134,7 @@ Suspicion describe_stall(const View& view, const ProgressTable& table, const Sta
                      row.called_at),
          "", ""});
   if (row.is_loss) finding.actions = to_learn_why_it_left();
+  if (row.is_leave) finding.actions = to_learn_why_it_ended();
   return suspicion;
 }
 

@@ -53,9 +53,10 @@ enum class Marks {
   last_words,          // it means something only near the end of its source
   gave_up,             // a program ended itself for an error that others of its lines tell
   ended_from_outside,  // by a limit, for another job, by somebody: no rank began it
+  process_ends,        // a process came to the end of its program, well or not
 };
 BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well,
-                    last_words, gave_up, ended_from_outside)
+                    last_words, gave_up, ended_from_outside, process_ends)
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

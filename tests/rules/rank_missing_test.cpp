@@ -230,6 +230,21 @@ TEST(DuplicateGpu, TwoRanksOnOneGpuOfOneHostAreNamed) {
   EXPECT_THAT(causes(diagnosis.symptoms), ElementsAre("collective.stalled"));
 }
 
+// NCCL compares GPUs only when all have joined.
+TEST(DuplicateGpu, IsNotWhatRanksWaitForWhileOneWhoseLogIsHereHasNotJoined) {
+  const auto cause = [](int with_log) {
+    Job job;
+    for (int rank = 0; rank < 3; ++rank) begin_on(job, rank, "node-7", "0000:1b:00.0", false);
+    job.state.apply({.job = "j", .name = fmt::format("rank{}.log", with_log)}, Batch{},
+                    Timestamp{});
+    Diagnosis diagnosis = job.diagnosis();
+    return diagnosis.root_causes.empty() ? Finding{} : diagnosis.root_causes.front();
+  };
+  EXPECT_EQ(cause(3).cause, "launch.rank_missing");
+  EXPECT_THAT(cause(3).subject.ranks, ElementsAre(3));
+  EXPECT_EQ(cause(2).cause, "software.invalid_usage");
+}
+
 TEST(DuplicateGpu, TheSameAddressOnAnotherHostIsNormal) {
   Diagnosis diagnosis =
       on_gpus({"0000:1b:00.0", "0000:43:00.0", "0000:1b:00.0", "0000:43:00.0"}, true).diagnosis();

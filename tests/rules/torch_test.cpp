@@ -156,6 +156,57 @@ TEST(Torch, NamesTheRankThatSaysNothingWhereAllOthersTimeOut) {
   EXPECT_THAT(behind->subject.hosts, ElementsAre("node-0"));
 }
 
+constexpr const char* kLeft =
+    "Warning: WARNING: destroy_process_group() was not called before program exit, which can leak "
+    "resources.";
+
+TEST(Torch, NamesTheRankWhoseProgramEndedWhileTheOthersWaited) {
+  TorchJob job;
+  job.say(0,
+          Remark{.dialect = "nccl",
+                 .level = "warn",
+                 .text = "socketProgress: Connection closed by remote peer "},
+          "socketProgress: Connection closed by remote peer ", unzoned_at(109s));
+  job.warn(4, kLeft, unzoned_at(111s));
+  for (int rank : all_but(4, 6)) job.time_out(rank, 42, "ALLREDUCE", 1024, job.group_of(rank));
+  const Diagnosis diagnosis = job.diagnosis();
+  ASSERT_EQ(causes(diagnosis.root_causes), std::vector<std::string>{"software.collective_skipped"});
+  EXPECT_THAT(diagnosis.root_causes[0].subject.ranks, ElementsAre(4));
+  EXPECT_THAT(diagnosis.root_causes[0].title, HasSubstr("without ALLREDUCE 42 of default_pg"));
+  EXPECT_THAT(causes(diagnosis.symptoms), Contains("network.peer_lost"));
+}
+
+// It ended as they did, with them, or for an error of its own.
+TEST(Torch, TheEndOfAProgramThatTellsWhyOrComesLaterIsNoCallThatWasLeftOut) {
+  const auto skipped = [](const TorchJob& job) {
+    return finding_of(job.diagnosis().root_causes, "software.collective_skipped") != nullptr;
+  };
+  const auto wait_for_the_fourth = [](TorchJob& job) {
+    for (int rank : all_but(4, 6)) job.time_out(rank, 42, "ALLREDUCE", 1024, job.group_of(rank));
+  };
+  TorchJob later;
+  wait_for_the_fourth(later);
+  later.warn(4, kLeft, unzoned_at(730s));
+  EXPECT_FALSE(skipped(later));
+
+  TorchJob raised;
+  raised.raise(4, "KeyError", "'labels'", unzoned_at(110s));
+  raised.warn(4, kLeft, unzoned_at(111s));
+  wait_for_the_fourth(raised);
+  EXPECT_FALSE(skipped(raised));
+  EXPECT_EQ(raised.diagnosis().root_causes.front().cause, "software.rank_crashed");
+
+  TorchJob most;  // those who wait called what nobody else does
+  for (int rank : {1, 2, 3, 4, 5}) most.warn(rank, kLeft, unzoned_at(111s));
+  most.time_out(0, 42, "ALLREDUCE", 1024, most.group_of(0));
+  EXPECT_FALSE(skipped(most));
+
+  TorchJob healthy;
+  for (int rank = 0; rank < 6; ++rank) healthy.warn(rank, kLeft, unzoned_at(111s));
+  EXPECT_THAT(healthy.diagnosis().root_causes, IsEmpty());
+  EXPECT_NE(healthy.diagnosis().verdict, Verdict::hang);
+}
+
 TEST(Torch, ALineThatWasCutStillSaysThatItsRankWaits) {
   TorchJob job;
   for (int rank : all_but(2, 8)) job.time_out(rank, 7);

@@ -68,6 +68,9 @@ class Recorder {
     group.details.push_back(detail);
   }
 
+  // As if its ring had held these before, and lost them.
+  void lose(std::int64_t records) { records_ += records; }
+
   // As a batch of the source that the dump was read from.
   Batch batch(std::uint64_t offset = 0) const {
     Batch batch;

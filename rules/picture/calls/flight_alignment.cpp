@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rules/picture/calls/flight_circle.h"
 #include "rules/picture/calls/flight_waits.h"
 
 namespace faultline {
@@ -375,6 +376,7 @@ FlightAlignment align_flight(const Flight& flight) {
   std::ranges::stable_sort(alignment.stalls, {}, &FlightStall::since_us);
   std::ranges::stable_sort(alignment.mismatches, {}, &FlightMismatch::since_us);
   find_waits(flight, dump_of_rank, alignment);
+  find_circle(flight, dump_of_rank, alignment);
   return alignment;
 }
 

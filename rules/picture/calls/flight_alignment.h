@@ -101,6 +101,20 @@ struct FlightPeerWait {
   std::uint32_t entry = 0;
 };
 
+// Ranks of which each stands in what the next has not called, while that one stands in something
+// else. Ranks that call in one order never come to that, whenever their dumps were taken.
+struct FlightCircle {
+  struct Wait {
+    int rank = -1;
+    int next = -1;
+    FlightFront front = {};
+    FlightEntry entry = {};  // in which it stands
+  };
+  std::vector<Wait> waits;
+  // Of those that broke with the order of their own earlier steps; none: it does not show.
+  std::vector<int> strayed;
+};
+
 struct FlightAlignment {
   std::vector<FlightStall> stalls;  // one for a group at most; that of the earliest call first
   std::vector<FlightMismatch> mismatches;  // the first of each group
@@ -114,6 +128,7 @@ struct FlightAlignment {
   std::vector<FlightPeerClash> clashes;
   std::vector<int> deadlock;  // ranks that each wait in a Send or Recv for the next of them to come
                               // out of another one
+  FlightCircle circle;        // over collectives, and Sends and Recvs; without waits: there is none
   // Into stalls: all members entered it, none came out, and none stands before it.
   std::optional<std::size_t> standing;
 

@@ -30,7 +30,8 @@ std::uint32_t same_place_before(const Calls& calls, std::uint32_t sequence) {
 Calls as_in_steps_before(Calls calls, std::uint32_t sequence) {
   const std::uint32_t place = same_place_before(calls, sequence);
   if (place == 0) return calls;
-  for (std::uint32_t i = 1; i <= kLookAhead && place + i < sequence; ++i)
+  // Of a short step what comes after it is the step again.
+  for (std::uint32_t i = 1; i <= kLookAhead; ++i)
     if (const auto next = calls.find(place + i); next != calls.end())
       calls.try_emplace(sequence + i, next->second);
   return calls;

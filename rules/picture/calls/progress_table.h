@@ -47,6 +47,7 @@ struct ProgressRow {
   bool at_start = false;    // all come to it as they start: who did not, never joined
   bool is_pulse = false;    // the witness heard nothing more of a rank, wherever that stood
   bool is_loss = false;     // who did not come is the peer that the others lost
+  bool is_leave = false;    // who did not come had come to the end of its program
   EventTime since;
   std::string called_at;          // where in the program; empty: no stack tells
   const LineRef* line = nullptr;  // that tells of the operation

@@ -116,10 +116,30 @@ struct Late {
   std::set<int> just_before;  // of these, in the one before it
   std::set<int> told;         // they timed out in nothing
   std::set<int> silent;
+  std::set<int> left;  // of these, those whose program had ended
   std::map<int, const LineRef*> lines;
 };
 
-Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck) {
+// The line by which a rank shows that its program ended, where nothing it says tells of a failure,
+// and it ended before anybody gave up waiting.
+const LineRef* end_of_program(const View& view, const TorchRank& rank, const StuckGroup& stuck) {
+  if (rank.signalled || rank.stuck || !rank.timeouts.empty()) return nullptr;
+  const LineRef* end = nullptr;
+  for (const TorchSaying& saying : rank.said) {
+    const auto match = meaning_of(view, saying);
+    if (match && match->signature->marks == Marks::process_ends)
+      end = &saying.line;
+    else if (saying.exception || (match && match->signature->weight != Weight::harmless))
+      return nullptr;
+  }
+  const auto after_end = [&](const TimedOut& wait) {
+    return end != nullptr && said_order(*end, wait.timeout->line) == Order::before;
+  };
+  return std::ranges::all_of(stuck.waits, after_end) ? end : nullptr;
+}
+
+Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
+             const StuckGroup& stuck) {
   Late late;
   const auto sequence =
       static_cast<std::int64_t>(std::min<std::uint64_t>(stuck.sequence, std::uint64_t{INT64_MAX}));
@@ -149,6 +169,10 @@ Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckG
     if (!stuck.whole_job || somewhere.contains(rank->rank)) continue;
     (rank->signalled ? late.told : late.silent).insert(rank->rank);
     if (rank->signalled) late.lines[rank->rank] = &*rank->signalled;
+    if (const LineRef* end = end_of_program(view, *rank, stuck)) {
+      late.left.insert(rank->rank);
+      late.lines[rank->rank] = end;
+    }
   }
   if (stuck.whole_job)
     for (const int rank : crew.world())
@@ -158,10 +182,10 @@ Late late_in(const TorchCrew& crew, const std::set<int>& somewhere, const StuckG
   return late;
 }
 
-void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck,
-                 ProgressRow& row) {
+void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
+                 const StuckGroup& stuck, ProgressRow& row) {
   if (stuck.local || stuck.point_to_point || stuck.waiting.empty()) return;
-  Late late = late_in(crew, somewhere, stuck);
+  Late late = late_in(view, crew, somewhere, stuck);
   // Absence says little where only some of the logs are there.
   std::set<int> absent = late.told;
   absent.insert(late.silent.begin(), late.silent.end());
@@ -172,8 +196,13 @@ void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const St
       absence_counts && !late.silent.empty() && late.just_before.size() == late.at_earlier.size();
   std::set<int> behind;
   Claim claim = Claim::timeout_by_numbers;
-  if (!late.by_numbers.empty() &&
-      late.by_numbers.size() <= std::max<std::size_t>(1, stuck.waiting.size())) {
+  // Of several who are absent it began with those who left.
+  if (absence_counts && !late.left.empty() && late.by_numbers.empty()) {
+    behind = late.left;
+    claim = Claim::timeout_left;
+    row.is_leave = true;
+  } else if (!late.by_numbers.empty() &&
+             late.by_numbers.size() <= std::max<std::size_t>(1, stuck.waiting.size())) {
     behind = late.by_numbers;
   } else if (!late.at_earlier.empty() && late.at_earlier.size() < stuck.waiting.size() &&
              !may_have_stopped_midway) {
@@ -206,7 +235,9 @@ void find_behind(const TorchCrew& crew, const std::set<int>& somewhere, const St
     }
   if (row.ahead.words.empty())
     row.behind = {
-        fmt::format("never entered {}, in which {} {}", stuck.place(), stuck.waiting.size(),
+        fmt::format("{} {}, in which {} {}",
+                    row.is_leave ? "came to the end of the program without" : "never entered",
+                    stuck.place(), stuck.waiting.size(),
                     stuck.waiting.size() == 1 ? "rank timed out" : "ranks timed out"),
         claim};
 }
@@ -243,7 +274,8 @@ void give_unnamed_their_group(GroupsByKey& by_group, bool point_to_point) {
   if (unnamed->second.waits.empty()) by_group.erase(unnamed);
 }
 
-ProgressRow row_of(const TorchCrew& crew, const std::set<int>& somewhere, const StuckGroup& stuck) {
+ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>& somewhere,
+                   const StuckGroup& stuck) {
   ProgressRow row;
   row.group = stuck.group.empty() ? std::string() : stuck.name();
   row.since = stuck.waits.front().timeout->line.time;
@@ -257,7 +289,13 @@ ProgressRow row_of(const TorchCrew& crew, const std::set<int>& somewhere, const 
     row.since = wait.timeout->line.time;
   }
   find_odd(stuck, row);
-  if (row.odd.empty()) find_behind(crew, somewhere, stuck, row);
+  if (row.odd.empty()) find_behind(view, crew, somewhere, stuck, row);
+  // It is missed since the call was made, though it may have left later than that.
+  if (row.is_leave)
+    for (const TimedOut& wait : stuck.waits)
+      if (const EventTime called = called_at(*wait.timeout);
+          order_of(called, row.since, false) == Order::before)
+        row.since = called;
   const auto all = static_cast<std::size_t>(crew.expected());
   if (all > 1 && stuck.whole_job && stuck.waiting.size() == all)
     row.all_entered = {
@@ -325,7 +363,7 @@ ProgressTable table_of_timeouts(const View& view, const TorchCrew& crew,
                                 const std::vector<StuckGroup>& all) {
   ProgressTable table = table_of_ranks(crew);
   const std::set<int> somewhere = waiting_somewhere(view, crew);
-  for (const StuckGroup& stuck : all) table.rows.push_back(row_of(crew, somewhere, stuck));
+  for (const StuckGroup& stuck : all) table.rows.push_back(row_of(view, crew, somewhere, stuck));
   // Several who wait elsewhere: which of them it began with is not told.
   table.names_circles = std::ranges::all_of(
       table.rows, [](const ProgressRow& row) { return row.with(HowFar::not_entered).size() <= 1; });

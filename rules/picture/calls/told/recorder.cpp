@@ -115,6 +115,13 @@ std::string place_in_program(const Flight& flight, const FlightStall& stall) {
   return {};
 }
 
+std::string place_in_program(const Flight& flight, const FlightFront& front) {
+  const FlightPosition* position = flight.dumps()[front.dump].position(front.group);
+  const FlightOperation* operation =
+      position == nullptr ? nullptr : position->operation(front.entry);
+  return operation == nullptr ? std::string() : place_in_program(flight.stack(operation->stack));
+}
+
 ProgressTable table_of_recorder(const Flight& flight, const FlightAlignment& alignment) {
   ProgressTable table;
   std::set<int> waiting;

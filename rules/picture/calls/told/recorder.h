@@ -14,5 +14,6 @@ std::string group_text(const Flight& flight, std::uint32_t group);
 
 // Where in the program the stall's operation was called; empty: no stack tells.
 std::string place_in_program(const Flight& flight, const FlightStall& stall);
+std::string place_in_program(const Flight& flight, const FlightFront& front);  // in which it stands
 
 }  // namespace faultline
