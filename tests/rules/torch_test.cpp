@@ -196,6 +196,14 @@ TEST(Torch, TheEndOfAProgramThatTellsWhyOrComesLaterIsNoCallThatWasLeftOut) {
   EXPECT_FALSE(skipped(raised));
   EXPECT_EQ(raised.diagnosis().root_causes.front().cause, "software.rank_crashed");
 
+  TorchJob helper;  // and the rank went on
+  for (int line = 0; line < 40; ++line)
+    helper.job.say({"j", "rank4.log", "", -1}, Speaker{.rank = 4},
+                   Remark{.dialect = "torch", .text = line == 0 ? kLeft : "a batch of 12"},
+                   line == 0 ? kLeft : "a batch of 12", unzoned_at(111s));
+  wait_for_the_fourth(helper);
+  EXPECT_FALSE(skipped(helper));
+
   TorchJob most;  // those who wait called what nobody else does
   for (int rank : {1, 2, 3, 4, 5}) most.warn(rank, kLeft, unzoned_at(111s));
   most.time_out(0, 42, "ALLREDUCE", 1024, most.group_of(0));

@@ -9,6 +9,8 @@
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
 #include "rules/picture/read/sayings.h"
+#include "rules/state/path_names.h"
+#include "rules/state/sources.h"
 
 namespace faultline {
 namespace {
@@ -120,17 +122,27 @@ struct Late {
   std::map<int, const LineRef*> lines;
 };
 
+// Where the log is the rank's own, what goes on behind the line shows that only a helper ended.
+bool goes_on(const View& view, int rank, const LineRef& line) {
+  constexpr std::uint64_t kMostLinesAfter = 20;
+  const SourceState& log = view.job.sources().at(line.source);
+  return rank_by_file_name(log.source.name).rank == rank && log.lines > line.line + kMostLinesAfter;
+}
+
 // The line by which a rank shows that its program ended, where nothing it says tells of a failure,
 // and it ended before anybody gave up waiting.
-const LineRef* end_of_program(const View& view, const TorchRank& rank, const StuckGroup& stuck) {
+const LineRef* end_of_program(const View& view, const TorchCrew& crew, const TorchRank& rank,
+                              const StuckGroup& stuck) {
   if (rank.signalled || rank.stuck || !rank.timeouts.empty()) return nullptr;
   const LineRef* end = nullptr;
   for (const TorchSaying& saying : rank.said) {
     const auto match = meaning_of(view, saying);
-    if (match && match->signature->marks == Marks::process_ends)
-      end = &saying.line;
-    else if (saying.exception || (match && match->signature->weight != Weight::harmless))
+    if (match && match->signature->marks == Marks::process_ends) {
+      if (crew.in_attempt(saying.line) && !goes_on(view, rank.rank, saying.last))
+        end = &saying.line;
+    } else if (saying.exception || (match && match->signature->weight != Weight::harmless)) {
       return nullptr;
+    }
   }
   const auto after_end = [&](const TimedOut& wait) {
     return end != nullptr && said_order(*end, wait.timeout->line) == Order::before;
@@ -169,7 +181,7 @@ Late late_in(const View& view, const TorchCrew& crew, const std::set<int>& somew
     if (!stuck.whole_job || somewhere.contains(rank->rank)) continue;
     (rank->signalled ? late.told : late.silent).insert(rank->rank);
     if (rank->signalled) late.lines[rank->rank] = &*rank->signalled;
-    if (const LineRef* end = end_of_program(view, *rank, stuck)) {
+    if (const LineRef* end = end_of_program(view, crew, *rank, stuck)) {
       late.left.insert(rank->rank);
       late.lines[rank->rank] = end;
     }
