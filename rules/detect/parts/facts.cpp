@@ -13,12 +13,47 @@ std::string host_served(const PartFacts& facts, const NetworkPort& port) {
   return facts.ports.all()[port.peer].host;
 }
 
+// "10.0.4.7" of "eth0:10.0.4.7<0>"
+std::string_view address_in(std::string_view interface) {
+  const std::size_t colon = interface.find(':');
+  if (colon == std::string_view::npos) return {};
+  interface.remove_prefix(colon + 1);
+  return interface.substr(0, interface.find('<'));
+}
+
+std::map<std::string, std::set<int>, std::less<>> ranks_by_address_in(const View& view) {
+  std::map<std::string, std::set<int>, std::less<>> ranks;
+  for (const Worker& worker : view.workers.all) {
+    const ProcessSetup* process = view.job.setup().find(worker.process);
+    if (process == nullptr || worker.rank < 0) continue;
+    for (const char* question : {"interface bootstrap", "interface oob"})
+      if (const std::string* answer = view.job.setup().answer(*process, question))
+        if (const std::string_view address = address_in(*answer); !address.empty())
+          ranks[std::string(address)].insert(worker.rank);
+  }
+  return ranks;
+}
+
 }  // namespace
 
 PartFacts::PartFacts(const View& the_view)
-    : view(the_view), ports(the_view.job), gpus(gpus_of(the_view.job)) {
+    : view(the_view),
+      ports(the_view.job),
+      gpus(gpus_of(the_view.job)),
+      ranks_by_address(ranks_by_address_in(the_view)) {
   for (const NetworkPort& port : ports.all())
     moved.push_back(movements_of(parts(), *view.catalog.counters, view.phases, port.records));
+}
+
+std::set<int> PartFacts::ranks_at(const NetworkPort& port) const {
+  if (!port.device.empty() || ranks_by_address.empty()) return {};
+  for (const PartRecord* record : port.records)
+    if (const PartSeries* inet = parts().find(*record, "inet")) {
+      const std::string_view address = inet->last().value;
+      const auto known = ranks_by_address.find(address.substr(0, address.find('/')));
+      if (known != ranks_by_address.end()) return known->second;
+    }
+  return {};
 }
 
 void lay_on_owner(const View& view, const Ownership& ownership, const std::string& host,

@@ -1,6 +1,8 @@
 // What the detectors of parts share: the ports and GPUs of the job's hosts, worked out once.
 #pragma once
 
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,8 +21,11 @@ struct PartFacts {
   Ports ports;
   std::vector<std::vector<Movement>> moved;  // by port
   std::vector<GpuPart> gpus;
+  // By the addresses over which ranks said, when they started, that they find their peers.
+  std::map<std::string, std::set<int>, std::less<>> ranks_by_address;
 
   const Parts& parts() const { return view.job.parts(); }
+  std::set<int> ranks_at(const NetworkPort& port) const;  // that use an address of this interface
 };
 
 using Suspicions = std::vector<Suspicion>;

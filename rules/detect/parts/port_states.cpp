@@ -88,32 +88,6 @@ PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_
   return state;
 }
 
-// "10.0.4.7" of "eth0:10.0.4.7<0>", as NCCL says over what it finds its peers.
-std::string_view address_in(std::string_view interface) {
-  const std::size_t colon = interface.find(':');
-  if (colon == std::string_view::npos) return {};
-  interface.remove_prefix(colon + 1);
-  return interface.substr(0, interface.find('<'));
-}
-
-// Ranks that said when they started that they use the address of this interface.
-std::set<int> ranks_at_address(const PartFacts& facts, const NetworkPort& port) {
-  std::set<std::string_view> own;
-  for (const PartRecord* record : port.records)
-    if (const PartSeries* inet = facts.parts().find(*record, "inet"))
-      own.insert(std::string_view(inet->last().value).substr(0, inet->last().value.find('/')));
-  std::set<int> ranks;
-  if (own.empty()) return ranks;
-  const Setup& setup = facts.view.job.setup();
-  for (const Worker& worker : facts.view.workers.all)
-    if (const ProcessSetup* process = setup.find(worker.process))
-      for (const char* question : {"interface bootstrap", "interface oob"})
-        if (const std::string* answer = setup.answer(*process, question);
-            answer != nullptr && own.contains(address_in(*answer)) && worker.rank >= 0)
-          ranks.insert(worker.rank);
-  return ranks;
-}
-
 // Somebody asked a tool for this port alone.
 bool was_asked_about(const PartFacts& facts, const NetworkPort& port) {
   const auto& tools = facts.view.catalog.conditions.ports.asked_by;
@@ -126,8 +100,7 @@ std::vector<PortState> states_of(const PartFacts& facts, std::string_view kind) 
   std::vector<PortState> states;
   for (const NetworkPort& port : facts.ports.all()) {
     const bool on_a_host = port.is_host_port() || (!port.device.empty() && port.node.empty());
-    if (!on_a_host && !was_asked_about(facts, port) && ranks_at_address(facts, port).empty())
-      continue;
+    if (!on_a_host && !was_asked_about(facts, port) && facts.ranks_at(port).empty()) continue;
     if (PortState state = state_of(facts, port, kind); !state.state.empty() || state.rate > 0)
       states.push_back(std::move(state));
   }
@@ -141,7 +114,7 @@ bool is_virtual(const PartFacts& facts, const NetworkPort& port) {
 
 // Whether a rank listed the NIC when it started, or used the interface: then it was up.
 bool is_used_by_job(const PartFacts& facts, const NetworkPort& port) {
-  if (port.device.empty()) return !ranks_at_address(facts, port).empty();
+  if (port.device.empty()) return !facts.ranks_at(port).empty();
   for (const std::size_t index : facts.view.workers.on(port.host)) {
     const ProcessKey& process = facts.view.workers.all[index].process;
     for (const std::string& nic : facts.view.job.addresses().devices_of(process)) {
@@ -211,7 +184,7 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
   if (const std::string why = why_down(state); !why.empty()) finding.title += ": " + why;
   add_line(facts.view, state.line, finding);
   lay_on_ports(facts, {state.port}, suspicion);
-  for (const int rank : ranks_at_address(facts, *state.port)) {
+  for (const int rank : facts.ranks_at(*state.port)) {
     finding.part_of_job = true;
     if (std::ranges::find(finding.subject.ranks, rank) == finding.subject.ranks.end())
       finding.subject.ranks.push_back(rank);
