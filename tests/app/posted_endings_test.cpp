@@ -99,16 +99,16 @@ const std::vector<Sample>& samples() {
   return all;
 }
 
-std::string torchrun_table(int code) {
+std::string torchrun_table(int code, const std::string& others = "") {
   return fmt::format(
       "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
       "============================================================\ntrain.py FAILED\n"
-      "------------------------------------------------------------\n"
+      "------------------------------------------------------------\n{}"
       "Root Cause (first observed failure):\n[0]:\n  time      : 2026-03-05_02:47:10\n"
       "  host      : gpu-7\n  rank      : 2 (local_rank: 2)\n  exitcode  : {} (pid: 1266)\n"
       "  error_file: <N/A>\n"
       "============================================================\n",
-      code);
+      others, code);
 }
 
 // An exception leaves 1 behind, which a log that is missing may tell of; other codes are a
@@ -124,6 +124,11 @@ TEST(PostedEndings, ARankThatChoseItsCodeEndedByItselfThoughItsPeersSayMore) {
         rank);
   EXPECT_THAT(first_cause(posted(peers + torchrun_table(3))),
               StartsWith("software.rank_crashed Rank 2 on gpu-7 ended with exit code 3"));
+  const std::string as_well =
+      "Failures:\n[1]:\n  time      : 2026-03-05_02:47:10\n  host      : gpu-7\n"
+      "  rank      : 0 (local_rank: 0)\n  exitcode  : 3 (pid: 1264)\n  error_file: <N/A>\n";
+  EXPECT_THAT(first_cause(posted(peers + torchrun_table(3, as_well))),
+              Not(StartsWith("software.")));
   EXPECT_THAT(first_cause(posted(peers + torchrun_table(1))), Not(StartsWith("software.")));
   EXPECT_THAT(first_cause(posted(peers + torchrun_table(143))), Not(StartsWith("software.")));
 }

@@ -297,8 +297,7 @@ bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
 // An exception leaves 1 behind, a signal 128 and more: any other code is the program's own.
 bool chose_its_code(const Ended& end) {
   const ProcessExit& exit = end.exit();
-  return exit.first && !exit.signal && exit.exit_code && *exit.exit_code > 1 &&
-         *exit.exit_code < 126;
+  return !exit.signal && exit.exit_code && *exit.exit_code > 1 && *exit.exit_code < 126;
 }
 
 bool between_seconds(const EventTime& a, const EventTime& b) {
@@ -321,6 +320,8 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
     found.push_back(describe_aborts(view, crew, all.aborted));
   if (!for_memory.empty() || ends.empty()) return;
 
+  // Where several did, they may have agreed on it.
+  const bool one_chose = std::ranges::count_if(ends, chose_its_code) == 1;
   // Faults and kills say more than codes, which a Python exception leaves behind.
   const bool harder =
       std::ranges::any_of(ends, [](const Ended& e) { return e.by_fault() || e.killed(); });
@@ -358,7 +359,7 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
       found.push_back(std::move(*perhaps));
   // That it was the first does not make it the one that failed: the log that would tell is missing.
   if (!harder && exceptions == Exceptions::follow &&
-      !(ends.size() == 1 && chose_its_code(ends.front()))) {
+      !(one_chose && ends.front().exit().first && chose_its_code(ends.front()))) {
     found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
   }
