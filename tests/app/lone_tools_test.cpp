@@ -350,7 +350,8 @@ TEST(LoneTools, APortThatIsDownBesideOnesThatAreUpMayBeUnused) {
     EXPECT_TRUE(diagnosis.root_causes.empty());
     ASSERT_EQ(diagnosis.observations.size(), 1U) << text;
     EXPECT_EQ(diagnosis.observations[0].cause, Cause::network_link_down);
-    EXPECT_NE(diagnosis.observations[0].title.find("mlx5_3:1 of an unknown host is not up"), std::string::npos)
+    EXPECT_NE(diagnosis.observations[0].title.find("mlx5_3:1 of an unknown host is not up"),
+              std::string::npos)
         << diagnosis.observations[0].title;
   }
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "pasted.h"
@@ -193,6 +194,18 @@ TEST(GivenUpWaiting, AConnectionThatClosesAfterwardsIsNoCause) {
   };
   EXPECT_EQ(cause_of(job("48:14")), "collective.rank_behind") << title_of(job("48:14"));
   EXPECT_EQ(cause_of(job("47:27")), "network.peer_lost") << title_of(job("47:27"));
+  // A job that went on, or another start.
+  const Diagnosis later = [&] {
+    Workshop workshop;
+    workshop.write("job/rank0.log", timed_out(0) +
+                                        "[2026-03-05 03:24:14] gpu-7:3200:3349 [0] "
+                                        "misc/socket.cc:72 NCCL WARN socketProgress: "
+                                        "Connection closed by remote peer gpu-8<52004>\n");
+    return diagnosis_of(workshop.folder() / "job");
+  }();
+  EXPECT_TRUE(std::ranges::any_of(later.root_causes, [](const Finding& cause) {
+    return cause.cause == Cause::network_peer_lost;
+  })) << title_of(later);
 }
 
 // The address says whose interface it is, though no name of a host does.

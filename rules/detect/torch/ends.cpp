@@ -294,10 +294,22 @@ bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
   return ends.size() > before;
 }
 
-// An exception leaves 1 behind, a signal 128 and more: any other code is the program's own.
+// An exception leaves 1 behind, and a signal 128 and more. Codes from 64 on have meanings by
+// convention, try again later or out of time among them; those below are the program's own.
 bool chose_its_code(const Ended& end) {
+  constexpr int kFirstByConvention = 64;
   const ProcessExit& exit = end.exit();
-  return !exit.signal && exit.exit_code && *exit.exit_code > 1 && *exit.exit_code < 126;
+  return !exit.signal && exit.exit_code && *exit.exit_code > 1 &&
+         *exit.exit_code < kFirstByConvention;
+}
+
+// Who raised something may pass on with its code that others failed.
+bool raised_something(const TorchCrew& crew, int rank) {
+  return std::ranges::any_of(crew.ranks(), [&](const TorchRank* one) {
+    return one->rank == rank && std::ranges::any_of(one->said, [](const TorchSaying& saying) {
+             return saying.exception.has_value();
+           });
+  });
 }
 
 bool between_seconds(const EventTime& a, const EventTime& b) {
@@ -359,7 +371,8 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
       found.push_back(std::move(*perhaps));
   // That it was the first does not make it the one that failed: the log that would tell is missing.
   if (!harder && exceptions == Exceptions::follow &&
-      !(one_chose && ends.front().exit().first && chose_its_code(ends.front()))) {
+      !(one_chose && ends.front().exit().first && chose_its_code(ends.front()) &&
+        !raised_something(crew, ends.front().rank))) {
     found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
   }

@@ -1,9 +1,15 @@
 #include "rules/picture/read/gave_up_waiting.h"
 
+#include <algorithm>
+
 #include "rules/picture/read/sayings.h"
 
 namespace faultline {
 namespace {
+
+// What ranks that gave up bring about comes within minutes: their heartbeat monitors end them then.
+// Later lines are of another start, or of a job that went on.
+constexpr std::int64_t kLongestUs = 15 * 60'000'000LL;
 
 // By their clocks where both have one: a launcher's table stands at the end of its log.
 bool comes_before(const LineRef& a, const LineRef& b) {
@@ -29,6 +35,16 @@ GaveUpWaiting::GaveUpWaiting(const View& view, const TorchCrew& crew) {
       if (match && waited_in_vain(*match->signature)) add(saying.line);
     }
   }
+  std::ranges::sort(times_);
+}
+
+bool GaveUpWaiting::any_shortly_before(const LineRef& line) const {
+  if (line.time.wall_us && !times_.empty()) {
+    const auto since = std::ranges::lower_bound(times_, *line.time.wall_us - kLongestUs);
+    return since != times_.end() && *since < *line.time.wall_us;
+  }
+  const auto same = first_.find(line.source);
+  return same != first_.end() && comes_before(*same->second, line);
 }
 
 bool GaveUpWaiting::any_before(const LineRef& line) const {
@@ -38,6 +54,7 @@ bool GaveUpWaiting::any_before(const LineRef& line) const {
 }
 
 void GaveUpWaiting::add(const LineRef& line) {
+  if (line.time.wall_us) times_.push_back(*line.time.wall_us);
   const auto [known, is_new] = first_.try_emplace(line.source, &line);
   if (!is_new && comes_before(line, *known->second)) known->second = &line;
   if (line.time.wall_us && (by_clock_ == nullptr || comes_before(line, *by_clock_)))

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "rules/picture/view.h"
 #include "rules/picture/who/torch_crew.h"
@@ -15,10 +16,12 @@ class GaveUpWaiting {
   GaveUpWaiting(const View& view, const TorchCrew& crew);
 
   bool any_before(const LineRef& line) const;
+  bool any_shortly_before(const LineRef& line) const;
 
  private:
   void add(const LineRef& line);
 
+  std::vector<std::int64_t> times_;                // of all, in order
   std::map<std::uint32_t, const LineRef*> first_;  // of each source
   const LineRef* by_clock_ = nullptr;              // the first of all
 };

@@ -181,7 +181,8 @@ class Sorting {
     if (seen.signature->severity < Severity::error) return false;
     if (after_its_abort(process, seen)) return true;
     // Ranks that gave up waiting end, and close their connections.
-    if (seen.signature->cause == Cause::network_peer_lost && gave_up_.any_before(seen.said->first))
+    if (seen.signature->cause == Cause::network_peer_lost &&
+        gave_up_.any_shortly_before(seen.said->first))
       return true;
     return first != nullptr && first->cause != seen.signature->cause &&
            !is(seen.signature->cause, Trait::tells_by_itself) &&
