@@ -150,7 +150,8 @@ TEST(PostedEndings, WhomMpSpawnSawEndFirstIsNamed) {
   };
   EXPECT_THAT(first_cause(posted(spawned("signal SIGKILL"))), StartsWith("software.rank_crashed"));
   EXPECT_THAT(first_cause(posted(spawned("exit code 3"))), StartsWith("software.rank_crashed"));
-  EXPECT_THAT(first_cause(posted(spawned("signal SIGTERM"))), StartsWith("process.aborted"));
+  for (const char* follows : {"signal SIGTERM", "signal SIGABRT"})
+    EXPECT_THAT(first_cause(posted(spawned(follows))), StartsWith("process.aborted"));
 }
 
 TEST(PostedEndings, WhatPeersSayOfOneThatGaveUpIsNotItsReason) {
