@@ -227,6 +227,7 @@ std::string NetworkPort::label() const {
   if (!netdev.empty()) return fmt::format("{} of an unknown host", netdev);
   if (!guid.empty()) return fmt::format("GUID {}{}", guid, number);
   if (!lid.empty()) return fmt::format("LID {}{}", lid, number);
+  if (!pci.empty()) return fmt::format("the NIC at {}", pci);
   return "a port that nothing names";
 }
 

@@ -375,6 +375,15 @@ TEST(LoneTools, APortThatWasAskedForAndIsDownIsNamed) {
   }
 }
 
+TEST(LoneTools, PortsThatWereAllGoneThroughAreNotAskedAbout) {
+  std::string sweep = ibportstate("Switch", "Active", "LinkUp");
+  for (const int port : {2, 3, 4}) {
+    std::string next = ibportstate("Switch", "Down", "Polling");
+    sweep += next.replace(next.find("port 1"), 6, fmt::format("port {}", port));
+  }
+  EXPECT_EQ(answer_to({{"ports.txt", sweep}}).first, "");
+}
+
 TEST(LoneTools, APortThatIbportstateHasSwitchedOffIsAsItWasLeft) {
   const Answer off =
       answer_to({{"port.txt", ibportstate("Initial CA/RT", "Active", "LinkUp") +

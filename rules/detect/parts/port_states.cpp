@@ -152,7 +152,9 @@ std::optional<Claim> expectation(const PartFacts& facts, const std::vector<PortS
   if (up > down) return Claim::port_up_elsewhere;
   // Interfaces are there that nobody uses; what asks after RDMA ports is asked by who uses them.
   const bool of_no_job = kind == "port" && !tells_of_a_job(facts.view);
-  if (of_no_job && was_asked_about(facts, *state.port)) return Claim::port_asked_about;
+  // Who goes through all ports of a switch asks about none of them.
+  if (of_no_job && was_asked_about(facts, *state.port))
+    return states.size() == 1 ? Claim::port_asked_about : Claim::port_perhaps_unused;
   const bool none_up = std::ranges::none_of(states, [&](const PortState& other) {
     return other.port->host == state.port->host && other.is_active();
   });
@@ -194,7 +196,7 @@ Suspicion describe_down(const PartFacts& facts, const PortState& state, Claim cl
     finding.title += ", before the job began";
   } else if (claim == Claim::port_perhaps_unused) {
     finding.part_of_job = false;
-    finding.title += "; others of this host are up, so it may be unused";
+    finding.title += "; beside others it may be unused";
   }
   return suspicion;
 }
