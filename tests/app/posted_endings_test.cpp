@@ -149,6 +149,8 @@ TEST(PostedEndings, WhomMpSpawnSawEndFirstIsNamed) {
         end);
   };
   EXPECT_THAT(first_cause(posted(spawned("signal SIGKILL"))), StartsWith("software.rank_crashed"));
+  EXPECT_TRUE(posted(spawned("signal SIGKILL")).root_causes.front().subject.ranks.empty())
+      << "of several hosts each has a process 1";
   EXPECT_THAT(first_cause(posted(spawned("exit code 3"))), StartsWith("software.rank_crashed"));
   for (const char* follows : {"signal SIGTERM", "signal SIGABRT"})
     EXPECT_THAT(first_cause(posted(spawned(follows))), StartsWith("process.aborted"));

@@ -150,6 +150,13 @@ TEST(WaitForACommunicator, IsForTheOneThatIsMissingWhereRankZeroSaysThatSomebody
   EXPECT_THAT(crashed.root_causes.front().subject.ranks, ElementsAre(2));
   EXPECT_GT(crashed.root_causes.front().confidence, 0.8);
 
+  // Another start came together.
+  const Diagnosis trained = pasted(waiting + keeper(3, 4) +
+                                   "[rank0] step 10 loss 2.31\n"
+                                   "[rank0] step 20 loss 2.11\n");
+  for (const Finding& cause : trained.root_causes)
+    EXPECT_THAT(cause.subject.ranks, IsEmpty()) << cause.title;
+
   // Several may be missing, or the counts are of another start: nobody is named.
   for (const std::string& keeps : {keeper(3, 8), keeper(2, 4), keeper(4, 5), keeper(1, 2)}) {
     const Diagnosis open = pasted(waiting + keeps);

@@ -88,6 +88,7 @@ TEST(Stacks, BelowWhichARankPrintsStepsTellNothing) {
   };
   EXPECT_NE(behind(job_with_steps_of({})), nullptr);
   EXPECT_EQ(behind(job_with_steps_of({2})), nullptr);
+  EXPECT_EQ(behind(job_with_steps_of({0})), nullptr) << "one rank alone may print steps";
   EXPECT_EQ(behind(job_with_steps_of({0, 1, 2, 3})), nullptr);
 }
 

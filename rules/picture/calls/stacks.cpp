@@ -128,7 +128,6 @@ std::vector<StandingByStack> standings_by_stack(const View& view) {
   std::set<std::pair<std::string, std::int64_t>> processes;
   for (const TorchLine<StackTop>& stack : view.job.torch().stacks()) {
     StandingByStack standing = reader.read(stack);
-    if (steps.are_there(standing)) continue;
     if (standing.rank < 0) {
       // Without a rank, a pid and its host tell processes apart; of one stack alone gdb's line of
       // the process may be missing.
@@ -147,6 +146,9 @@ std::vector<StandingByStack> standings_by_stack(const View& view) {
     if (kept.pid == standing.pid || kept.stack->line.source != stack.line.source)
       kept = std::move(standing);
   }
+  // What ties the ranks together goes on for all: where one prints no steps, another's tell.
+  if (std::ranges::any_of(all, [&](const StandingByStack& one) { return steps.are_there(one); }))
+    return {};
   return all;
 }
 

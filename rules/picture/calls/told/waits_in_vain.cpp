@@ -79,6 +79,18 @@ std::optional<int> missing_at_store(const Wait& keeper, const std::vector<Wait>&
   return missing;
 }
 
+// Steps that are printed later: another start came together.
+bool trained_after(const View& view, const LineRef& line) {
+  return std::ranges::any_of(view.job.parts().records(), [&](const PartRecord& record) {
+    const PartSeries* steps =
+        record.kind == "training" ? view.job.parts().find(record, "step") : nullptr;
+    if (steps == nullptr) return false;
+    const LineRef& last = *steps->last().line;
+    return last.source == line.source ? last.line > line.line
+                                      : order_of(line.time, last.time, false) == Order::before;
+  });
+}
+
 void add_missing_at_store(const Wait& keeper, const std::vector<Wait>& behind,
                           ProgressTable& table) {
   const auto missing = missing_at_store(keeper, behind);
@@ -130,10 +142,10 @@ ProgressTable table_of_store_waits(const View& view, const TorchCrew& crew) {
     if (wait.rank <= 0 || wait.match.fields["place"] != fmt::to_string(wait.rank)) return table;
     waits.push_back(std::move(wait));
   }
-  if (waits.empty()) return table;
+  if (waits.empty() || trained_after(view, first_line(waits))) return table;
   for (const Wait& keeper : raised(view, crew, "torch.clients_missing")) {
     if (keeper.rank > 0) continue;
-    add_missing_at_store(keeper, waits, table);
+    if (!trained_after(view, keeper.saying->line)) add_missing_at_store(keeper, waits, table);
     return table;
   }
   ProgressRow& row = table.rows.emplace_back();
