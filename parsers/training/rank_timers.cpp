@@ -1,7 +1,7 @@
 #include "parsers/training/rank_timers.h"
 
-#include <algorithm>
 #include <optional>
+#include <string>
 
 #include "parsers/tool/part_document.h"
 #include "parsers/tool/tool_text.h"
@@ -17,18 +17,13 @@ struct RankTime {
   std::string_view milliseconds;
 };
 
-bool is_time(std::string_view text) {
-  return !text.empty() && is_digit_character(text.front()) &&
-         std::ranges::all_of(text, [](char c) { return is_digit_character(c) || c == '.'; });
-}
-
 // "rank  2: 812.10"
 std::optional<RankTime> rank_time_of(std::string_view text) {
   if (!take_off(text, "rank ")) return std::nullopt;
   const std::size_t colon = text.find(':');
   if (colon == text.npos) return std::nullopt;
   const RankTime time{trimmed(text.substr(0, colon)), trimmed(text.substr(colon + 1))};
-  if (!is_decimal(time.rank) || !is_time(time.milliseconds)) return std::nullopt;
+  if (!is_decimal(time.rank) || !tool_text::real(time.milliseconds)) return std::nullopt;
   return time;
 }
 
@@ -64,7 +59,7 @@ class RankTimers : public PartDocument {
     }
     const std::string_view timer = timer_of(text);
     if (timer.empty()) return Line::after;
-    words_.front() = timer;
+    words_.assign(1, std::string(timer));
     return Line::part;
   }
 };
