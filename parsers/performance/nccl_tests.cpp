@@ -90,6 +90,7 @@ class NcclTests : public Document {
     saved.number(std::ssize(tables_));
     for (const NcclTestsRun& table : tables_) table.save(saved);
     for (const NcclTestsRun& table : tables_) table.save_added(saved);
+    for (const NcclTestsRun& table : tables_) table.save_added_later(saved);
   }
   void restore(SavedBytesReader& saved) override {
     const std::int64_t count = saved.number();
@@ -97,6 +98,8 @@ class NcclTests : public Document {
       tables_.emplace_back().restore(saved);
     if (saved.at_end()) return;  // of a version that did not know it
     for (NcclTestsRun& table : tables_) table.restore_added(saved);
+    if (saved.at_end()) return;
+    for (NcclTestsRun& table : tables_) table.restore_added_later(saved);
   }
 
  private:
@@ -139,10 +142,13 @@ class NcclTests : public Document {
     }
     if (is_flags(text)) {
       NcclTestsRun& table = table_for(line, readings, true);
-      if (table.ranks > 0)
-        table = {.spoken_host = table.spoken_host,
-                 .spoken_rank = table.spoken_rank,
-                 .program = table.program};
+      if (table.ranks > 0) {
+        NcclTestsRun next = {.spoken_host = table.spoken_host,
+                             .spoken_rank = table.spoken_rank,
+                             .program = table.program};
+        next.comes_after(table);
+        table = std::move(next);
+      }
       return true;
     }
     if (const auto device = device_in(text)) {
@@ -199,14 +205,15 @@ class NcclTests : public Document {
   NcclTestsRun& table_for(const DocumentLine& line, std::vector<DocumentReading>& readings,
                           bool heads) {
     NcclTestsRun* table = find(line);
+    NcclTestsRun next{.spoken_host = std::string(line.host), .spoken_rank = line.rank};
     if (table != nullptr && heads && !table->heads_only()) {
+      next.comes_after(*table);
       close(*table, readings);
       table = nullptr;
     }
     if (table != nullptr) return *table;
     if (tables_.size() == kMostTables) close(tables_.front(), readings);
-    return tables_.emplace_back(
-        NcclTestsRun{.spoken_host = std::string(line.host), .spoken_rank = line.rank});
+    return tables_.emplace_back(std::move(next));
   }
 
   void close(NcclTestsRun& table, std::vector<DocumentReading>& readings) {

@@ -128,9 +128,33 @@ void NcclTestsRun::restore_added(SavedBytesReader& saved) {
   if (counted) in_hand.wrong[0] = wrong;
 }
 
+void NcclTestsRun::save_added_later(SavedBytesWriter& saved) const {
+  saved.number(std::ssize(hosts_before));
+  for (const std::string& host : hosts_before) saved.text(host);
+  saved.number(lost_a_check ? 1 : 0);
+}
+
+void NcclTestsRun::restore_added_later(SavedBytesReader& saved) {
+  const std::int64_t count = saved.number();
+  for (std::int64_t i = 0; i < count && saved.ok() && hosts_before.size() < kMostHosts; ++i)
+    hosts_before.emplace(saved.text());
+  lost_a_check = saved.number() != 0;
+}
+
 std::size_t NcclTestsRun::size() const {
-  return sizeof *this + hosts.size() * 2 * (sizeof(std::string) + kMostWord) +
+  return sizeof *this +
+         (hosts.size() * 2 + hosts_before.size()) * (sizeof(std::string) + kMostWord) +
          largest_line.text.size() + wrong_line.text.size() + device_line.text.size();
+}
+
+void NcclTestsRun::comes_after(const NcclTestsRun& before) {
+  for (const auto* some : {&before.hosts_before, &before.known_hosts})
+    for (const std::string& host : *some)
+      if (hosts_before.size() < kMostHosts) hosts_before.insert(host);
+}
+
+bool NcclTestsRun::may_be_of_other_hosts() const {
+  return !hosts_before.empty() && hosts_before != known_hosts;
 }
 
 void NcclTestsRun::add_device(std::string_view host, std::string_view gpu_name) {
@@ -183,6 +207,7 @@ void NcclTestsRun::add(const NcclTestsTimes& times, const DocumentLine& line) {
   in_hand.algbw[group] = times.algbw;
   in_hand.busbw[group] = times.busbw;
   in_hand.wrong[group] = times.wrong;
+  lost_a_check |= times.torn;
   if (group == 0) return;
   in_hand.measured = true;
   add(NcclTestsRow(in_hand), line);
@@ -206,12 +231,20 @@ int NcclTestsRun::ranks_by_ratio() const {
   return told >= 2 && told <= kMostRanks ? static_cast<int>(told) : 0;
 }
 
+std::string_view NcclTestsRun::host() const {
+  return hosts.empty() || may_be_of_other_hosts() ? std::string_view() : hosts.front();
+}
+
 std::vector<NamedValue> NcclTestsRun::names() const {
   std::vector<NamedValue> told;
   auto add_name = [&told](std::string_view name, std::string value) {
     if (!value.empty()) told.push_back({std::string(name), std::move(value)});
   };
   add_name("collective", collective());
+  if (may_be_of_other_hosts()) {
+    add_name("output shared", "yes");
+    return told;
+  }
   if (!other_gpus) add_name("gpu", gpu);
   if (ranks > 0) add_name("ranks", std::to_string(ranks));
   if (!hosts.empty()) add_name("nodes", std::to_string(hosts.size()));
@@ -224,9 +257,15 @@ std::vector<NamedValue> NcclTestsRun::names() const {
   return told;
 }
 
+// Where no column counts, or a count was lost with the rest of its row, the sum at the end tells.
+bool NcclTestsRun::is_checked() const {
+  if (checked && !lost_a_check) return true;
+  return (checked || layout.wrong[0] < 0) && out_of_bounds.ends_with("OK");
+}
+
 void NcclTestsRun::give(std::vector<DocumentReading>& readings) const {
   auto give_one = [&](PartReport report, const KeptLine& line) {
-    Reading reading{.fact = std::move(report), .host = hosts.empty() ? "" : hosts.front()};
+    Reading reading{.fact = std::move(report), .host = std::string(host())};
     readings.push_back({std::move(reading), line.number > 0 ? std::optional(line) : std::nullopt});
   };
   if (empty()) {
@@ -270,9 +309,7 @@ void NcclTestsRun::give(std::vector<DocumentReading>& readings) const {
     value("rows", std::to_string(rows));
     if (const int told = ranks == 0 ? ranks_by_ratio() : 0; told > 0)
       value("ranks by ratio", std::to_string(told));
-    // Where no column counts, the summary is what tells.
-    const bool told = layout.wrong[0] < 0 && out_of_bounds.ends_with("OK");
-    value("checked", checked || told ? "yes" : "no");
+    value("checked", is_checked() ? "yes" : "no");
   }
   value("average busbw", average);
   value("out of bounds", out_of_bounds);

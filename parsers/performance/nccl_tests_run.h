@@ -27,6 +27,9 @@ struct NcclTestsRun {
   std::set<std::string, std::less<>> known_hosts;
   std::string gpu;
   bool other_gpus = false;
+  // Of runs whose ends had not come when this one began in the same output: rows and sums may be
+  // theirs.
+  std::set<std::string, std::less<>> hosts_before;
 
   NcclTestsLayout layout;
   std::int64_t rows = 0;
@@ -45,6 +48,7 @@ struct NcclTestsRun {
   double wrong_values = 0;
   std::uint64_t first_wrong = 0;
   bool checked = false;
+  bool lost_a_check = false;  // with the rest of a torn row
   std::uint64_t stopped_at = 0;
   // Of the size that it stopped at: the row so far, and how many of its two times came.
   NcclTestsRow in_hand;
@@ -63,14 +67,21 @@ struct NcclTestsRun {
   // What runs did not remember at first.
   void save_added(SavedBytesWriter& saved) const;
   void restore_added(SavedBytesReader& saved);
+  void save_added_later(SavedBytesWriter& saved) const;
+  void restore_added_later(SavedBytesReader& saved);
   std::size_t size() const;
 
+  // A run of the same output that has not ended.
+  void comes_after(const NcclTestsRun& before);
+  bool may_be_of_other_hosts() const;
   void add_device(std::string_view host, std::string_view gpu_name);
   void add(const NcclTestsRow& row, const DocumentLine& line);
   void add(const NcclTestsTimes& times, const DocumentLine& line);
   std::string collective() const;
   int ranks_by_ratio() const;
+  std::string_view host() const;
   std::vector<NamedValue> names() const;
+  bool is_checked() const;
   void give(std::vector<DocumentReading>& readings) const;
 };
 

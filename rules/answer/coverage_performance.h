@@ -13,9 +13,9 @@ std::vector<Check> checks_of_performance(const View& view);
 // Tests or profiles measured the whole, and nothing is slower than such hardware is.
 bool is_as_fast_as_it_should_be(const View& view);
 
-// Runs of nccl-tests that named their devices and printed no row below: one that stands looks
-// like one that was ended.
-std::vector<const PartRecord*> tests_without_rows(const View& view);
+// Runs of nccl-tests that named their devices, and whose last line is not there: one that stands
+// looks like one that was ended.
+std::vector<const PartRecord*> tests_without_end(const View& view);
 
 std::vector<MissingEvidence> ask_for_tests(const View& view);
 

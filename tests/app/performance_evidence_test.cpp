@@ -123,7 +123,7 @@ TEST(PerformanceEvidence, ARowThatReducesNothingIsReadWhereItsColumnIsEmpty) {
            "14.76   12.92    N/A\n"
            "     2097152        262144   float            9216    22.76   19.91    N/A    92.7   "
            "22.62   19.79    N/A\n"
-           "# Out of bounds values : 0 OK\n");
+           "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 16.37\n");
   EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown);
   EXPECT_THAT(job.diagnosis().summary, HasSubstr("19.91 GB/s of bus bandwidth with messages of 2"));
   EXPECT_THAT(job.diagnosis().summary, Not(HasSubstr("missing")));
@@ -153,6 +153,50 @@ TEST(PerformanceEvidence, ANumberByItselfIsSaidAndIsNoHealth) {
     EXPECT_THAT(job.diagnosis().root_causes, IsEmpty()) << it.why;
     EXPECT_THAT(job.diagnosis().summary, HasSubstr(std::string(it.said))) << it.why;
   }
+}
+
+std::string run_on(std::string_view host, double busbw, int wrong = 0) {
+  std::string text = table(busbw, wrong);
+  for (std::size_t at = 0; (at = text.find("gpu-7", at)) != text.npos;) text.replace(at, 5, host);
+  return text;
+}
+
+struct CutRun {
+  std::string before;
+  std::string rest;
+};
+
+CutRun cut_before(std::string_view what, const std::string& text) {
+  const std::size_t at = text.find(what);
+  return {text.substr(0, at), text.substr(at)};
+}
+
+TEST(PerformanceEvidence, ATableWithoutItsLastLineIsNotHealthyAndItsEndIsAskedFor) {
+  Posted job;
+  job.post("nccl-tests.txt", cut_before("# Avg bus", table(479.1)).before);
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::unknown);
+  EXPECT_THAT(job.diagnosis().missing_evidence,
+              testing::Contains(testing::Field(&MissingEvidence::what,
+                                               HasSubstr("all_reduce on gpu-7 to its end"))));
+}
+
+TEST(PerformanceEvidence, RowsOfRunsThatMayRunAtOnceAreOfNoHost) {
+  const CutRun first = cut_before("  8589934592 ", run_on("gpu-3", 479.1, 12));
+  Posted together;
+  together.post("both.txt",
+                first.before + cut_before("  8589934592 ", run_on("gpu-4", 479.1)).before +
+                    first.rest + cut_before("  8589934592 ", run_on("gpu-4", 479.1)).rest);
+  const Diagnosis mixed = together.diagnosis();
+  ASSERT_THAT(causes(mixed), ElementsAre("corruption.wrong_results"));
+  EXPECT_THAT(mixed.root_causes.front().subject.hosts, IsEmpty());
+
+  // A run before it that ended is none of those, nor is an earlier one of the same host.
+  Posted one_by_one;
+  one_by_one.post("both.txt", run_on("gpu-4", 479.1) + run_on("gpu-3", 479.1, 12));
+  EXPECT_THAT(one_by_one.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
+  Posted again;
+  again.post("both.txt", first.before + run_on("gpu-3", 479.1, 12));
+  EXPECT_THAT(again.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
 }
 
 TEST(PerformanceEvidence, ALaterTableIsHeldAgainstAnEarlierOneOfTheSameFile) {

@@ -20,6 +20,7 @@ constexpr std::string_view kGdrPair = "gdr_pair ";
 
 std::vector<std::string> hosts_measured(const View& view, const PartRecord& record) {
   std::vector<std::string> hosts;
+  if (!record.name("output shared").empty()) return hosts;  // with a run of other hosts
   std::string_view named = record.name("hosts");
   while (!named.empty()) {
     const std::size_t comma = std::min(named.find(','), named.size());
