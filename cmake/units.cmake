@@ -4,12 +4,13 @@
 # overload than it would alone. For the same reason a source stays alone if it declares a name that a
 # header of its layer declares which it does not include. -DFAULTLINE_UNITS=OFF compiles each source by itself.
 option(FAULTLINE_UNITS "compile several sources as one unit" ON)
+set(FAULTLINE_UNITS_APART "" CACHE STRING "targets whose sources are compiled by themselves all the same")
 set(FAULTLINE_UNIT_LINES 1600 CACHE STRING "how many lines of source a unit has at most")
 
 # join_units(TARGET [HEADER...]): call it after the last target_sources. Headers besides those of the
 # target itself are given by their names as they are included.
 function(join_units target)
-  if(NOT FAULTLINE_UNITS)
+  if(NOT FAULTLINE_UNITS OR target IN_LIST FAULTLINE_UNITS_APART)
     return()
   endif()
   get_target_property(sources ${target} SOURCES)
