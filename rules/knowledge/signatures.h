@@ -52,11 +52,16 @@ enum class Marks {
   ended_well,          // the job's program says that it did all it was to do
   last_words,          // it means something only near the end of its source
   gave_up,             // a program ended itself for an error that others of its lines tell
-  ended_from_outside,  // by a limit, for another job, by somebody: no rank began it
+  ended_from_outside,  // for another job, by somebody: no rank began it
+  ended_at_a_limit,    // of its time; so as well
   process_ends,        // a process came to the end of its program, well or not
 };
 BOOST_DESCRIBE_ENUM(Marks, nothing, maintenance_begins, maintenance_ends, past_boot, ended_well,
-                    last_words, gave_up, ended_from_outside, process_ends)
+                    last_words, gave_up, ended_from_outside, ended_at_a_limit, process_ends)
+
+constexpr bool is_from_outside(Marks marks) {
+  return marks == Marks::ended_from_outside || marks == Marks::ended_at_a_limit;
+}
 
 enum class Span { minute, hour, day };
 BOOST_DESCRIBE_ENUM(Span, minute, hour, day)

@@ -126,7 +126,7 @@ void Torch::say(TorchRank& rank, std::string text, const PythonException* except
   text.resize(std::min(text.size(), kMostTextBytes));
   for (TorchSaying& known : rank.said)
     if (known.text == text && known.exception.has_value() == (exception != nullptr)) {
-      if (exception == nullptr) known.last = std::move(line);
+      known.last = std::move(line);
       return;
     }
   // Of many the first ones tell what began, and the last one how it ended.
@@ -137,10 +137,8 @@ void Torch::say(TorchRank& rank, std::string text, const PythonException* except
   TorchSaying& saying = rank.said.emplace_back();
   saying.text = std::move(text);
   saying.line = std::move(line);
-  if (exception == nullptr) {
-    saying.last = saying.line;
-    return;
-  }
+  saying.last = saying.line;
+  if (exception == nullptr) return;
   saying.exception = *exception;
   if (whole_tracebacks_ == kMostWholeTracebacks)
     saying.exception->lines.clear();

@@ -32,7 +32,7 @@ struct TorchSaying {
   std::optional<PythonException> exception;
   std::string text;  // "ValueError: ...", as the signatures see it
   LineRef line;
-  LineRef last;  // where it stood last; not of an exception
+  LineRef last;  // where it stood last
 };
 
 struct TorchRank {

@@ -77,11 +77,11 @@ bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Cand
   });
 }
 
-// What is too unsure to be shown makes no job slow, and none healthy.
+// A cause that is too unsure to be shown tells of no job how it does; that a symptom was seen does.
 Verdict told_by(const Candidate& candidate) {
+  const Verdict verdict = candidate.suspicion.verdict;
   const bool hidden = candidate.finding().confidence < limits::least_shown;
-  return hidden && candidate.suspicion.verdict == Verdict::slow ? Verdict::unknown
-                                                                : candidate.suspicion.verdict;
+  return hidden && (verdict == Verdict::slow || !candidate.symptom) ? Verdict::unknown : verdict;
 }
 
 bool tells_what_stands(const std::vector<Candidate>& candidates, std::size_t c, Place place,

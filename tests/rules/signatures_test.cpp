@@ -333,8 +333,8 @@ TEST(SignatureFile, IsRefusedWithTheLineAndTheMend) {
        "ours.yaml:4: lasts \"long\" is unknown; use true or false"},
       {"a mark that is none", head + "  marks: boot\n" + sound,
        "ours.yaml:4: marks \"boot\" is unknown; use nothing, maintenance_begins, "
-       "maintenance_ends, past_boot, ended_well, last_words, gave_up, ended_from_outside or "
-       "process_ends"},
+       "maintenance_ends, past_boot, ended_well, last_words, gave_up, ended_from_outside, "
+       "ended_at_a_limit or process_ends"},
       {"no sample", head + "  literals: [some]\n  pattern: some\n",
        "ours.yaml:1: matches is missing; add \"matches:\" to this entry"},
       {"a misspelled field", head + "  patern: some\n" + sound,

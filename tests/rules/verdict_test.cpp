@@ -18,6 +18,7 @@ Candidate candidate(const std::string& cause, Verdict verdict, bool symptom = fa
   Candidate made;
   made.suspicion.finding.cause = cause_named(cause);
   made.suspicion.finding.severity = Severity::critical;
+  made.suspicion.finding.confidence = 0.9;
   made.suspicion.verdict = verdict;
   made.symptom = symptom;
   return made;
@@ -75,6 +76,18 @@ TEST(VerdictOfAJob, StaysHangWhereACauseOfAHangWasEndedByALauncher) {
                              candidate("process.aborted", Verdict::failed, true)};
   EXPECT_EQ(verdict_of(all, {Place::root_cause, Place::symptom}, Ending::exit, Verdict::unknown),
             Verdict::hang);
+}
+
+TEST(VerdictOfAJob, IsNotToldByACauseThatIsTooUnsureToBeShown) {
+  std::vector<Candidate> all{candidate("host.limits", Verdict::failed)};
+  const auto verdict = [&] {
+    return verdict_of(all, {Place::root_cause}, Ending::none, Verdict::unknown);
+  };
+  EXPECT_EQ(verdict(), Verdict::failed);
+  all[0].suspicion.finding.confidence = 0.19;
+  EXPECT_EQ(verdict(), Verdict::unknown);
+  all[0].symptom = true;
+  EXPECT_EQ(verdict(), Verdict::failed) << "it was seen to be so";
 }
 
 TEST(VerdictOfAJob, IsCorruptWhateverEndedIt) {

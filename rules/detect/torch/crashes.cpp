@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "rules/detect/torch/caught.h"
 #include "rules/detect/torch/ends.h"
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/knowledge/advice.h"
@@ -52,6 +53,7 @@ struct Told {
   const TorchRank* rank = nullptr;
   const TorchSaying* saying = nullptr;
   const TorchSaying* original = nullptr;  // in a worker process of it
+  bool perhaps_caught = false;
   std::optional<SignatureMatch> match;
   int whose = -1;  // by its label, else by where it stands
 
@@ -198,18 +200,20 @@ bool says_that_a_step_ended(const Told& told) {
 }
 
 Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers,
-               const FirstEchoes& ended, const TorchRank& rank) {
+               const CaughtExceptions& caught, const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
   std::optional<Told> notice;
   for (const TorchSaying& saying : rank.said) {
     if (!crew.in_attempt(saying.line)) continue;
-    if (saying.exception && speakers.went_on(rank.rank, saying.line)) continue;
+    if (saying.exception && caught.was_caught(rank.rank, saying)) continue;
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
+    told.perhaps_caught = caught.may_have_been_caught(saying);
     told.whose = rank_by_words(told);
     if (told.whose < 0) told.whose = rank.rank >= 0 ? rank.rank : speakers.rank_of(saying.line);
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     if (told.match && told.match->signature->marks == Marks::last_words &&
-        (speakers.went_on(rank.rank, saying.last) || trained_on(last_step(view), saying.last)))
+        (speakers.went_on(rank.rank, saying.last) || trained_on(last_step(view), saying.last) ||
+         (story.cause && story.cause->perhaps_caught)))
       continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;
@@ -242,7 +246,8 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
                          (!told.match && timed_out_before(rank, saying.line));
     if (follows && !is_sure) {
       story.add_echo(std::move(told));
-    } else if (!story.cause || gives_the_reason(view, *story.cause, told)) {
+    } else if (!story.cause || gives_the_reason(view, *story.cause, told) ||
+               (story.cause->perhaps_caught && !told.perhaps_caught)) {
       story.cause = std::move(told);
     }
   }
@@ -319,7 +324,8 @@ bool is_of_the_host(const PythonException& exception) {
          exception.type.find("BrokenPipe") != std::string::npos;
 }
 
-Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGroup& group) {
+Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGroup& group,
+                         bool somebody_failed) {
   const Told& first = group.first();
   std::set<int> ranks = group.ranks();
   const ProcessExit* culprit = ranks == std::set{-1} ? only_culprit(view, crew, group) : nullptr;
@@ -337,6 +343,8 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     finding.subject.hosts = {first.rank->host};
   finding.severity = Severity::critical;
   suspicion.sure = Claim::crash_first;
+  suspicion.needs_effect =
+      !somebody_failed && std::ranges::all_of(group.told, &Told::perhaps_caught);
   finding.count = group.told.size();
   if (first.match) {
     const MessageSignature& signature = *first.match->signature;
@@ -478,6 +486,7 @@ void order_crashes(const std::vector<CrashGroup>& groups, std::vector<Suspicion>
 
 std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& crew) {
   const SourceSpeakers speakers(view);
+  const CaughtExceptions caught(view, crew, speakers);
   std::map<std::pair<Cause, std::string>, CrashGroup> by_cause;
   std::map<Cause, CrashGroup> by_echo;
   bool only_a_step_ended = true;
@@ -492,7 +501,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
                                 [](const TorchRank* rank) { return rank->rank >= 0; });
   FirstEchoes ended;
   for (const TorchRank* rank : labelled_first) {
-    Story story = story_of(view, crew, speakers, ended, *rank);
+    Story story = story_of(view, crew, speakers, caught, ended, *rank);
     if (rank->rank >= 0 && !story.echoes.empty()) ended.add(rank->rank, story.echoes.front());
     if (story.cause) {
       const Cause cause = story.cause->cause();
@@ -517,7 +526,8 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   std::vector<CrashGroup> groups;
   for (auto& [key, group] : by_cause) groups.push_back(std::move(group));
   std::vector<Suspicion> found;
-  for (const CrashGroup& group : groups) found.push_back(describe_crash(view, crew, group));
+  for (const CrashGroup& group : groups)
+    found.push_back(describe_crash(view, crew, group, caught.somebody_failed()));
   order_crashes(groups, found);
   Exceptions exceptions =
       std::ranges::all_of(groups, &CrashGroup::aside) ? Exceptions::none : Exceptions::tell_why;

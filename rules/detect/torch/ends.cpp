@@ -281,6 +281,19 @@ std::optional<Suspicion> killed_perhaps_for_memory(const View& view, const std::
   return suspicion;
 }
 
+// The kernel kills one process for memory, and looks whether that was enough. Whoever kills all of
+// a job's at once is somebody else.
+bool all_were_killed(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
+  constexpr std::size_t kLeast = 3;
+  const std::set<int> ranks = ranks_of(ends);
+  if (ranks.size() < kLeast || !std::ranges::all_of(ends, &Ended::killed)) return false;
+  const auto is_of_them = [&](int rank) { return ranks.contains(rank); };
+  return std::ranges::all_of(crew.world(), is_of_them) &&
+         std::ranges::all_of(view.job.torch().exits(), [&](const TorchLine<ProcessExit>& line) {
+           return !crew.in_attempt(line.line) || std::ranges::all_of(line.fact.ranks, is_of_them);
+         });
+}
+
 // Launchers wait about 30 s between SIGTERM and SIGKILL. A process that is killed sooner was killed
 // from outside together with the first one; neither began it.
 bool add_who_was_killed_with_it(const std::vector<Ended>& told_and_killed,
@@ -359,14 +372,15 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
     std::erase_if(ends, [&](const Ended& e) { return e.exit().signal != signal; });
   }
   const bool from_outside =
-      ends.front().killed() && add_who_was_killed_with_it(all.told_and_killed, ends);
+      ends.front().killed() &&
+      (add_who_was_killed_with_it(all.told_and_killed, ends) || all_were_killed(view, crew, ends));
   found.push_back(describe_ends(view, crew, ends));
   if (from_outside) {
     found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
   }
   if (exceptions == Exceptions::tell_why) found.back().sure.add(Ground::beside_an_exception);
-  if (exceptions == Exceptions::none && found.back().says_not_why)
+  if (exceptions == Exceptions::none && found.back().says_not_why && !from_outside)
     if (auto perhaps = killed_perhaps_for_memory(view, people_of(crew, ends), found.back()))
       found.push_back(std::move(*perhaps));
   // That it was the first does not make it the one that failed: the log that would tell is missing.

@@ -173,6 +173,41 @@ std::vector<KernelSighting> matched(const View& view) {
   return all;
 }
 
+// "kernel.amdgpu.ring_timeout": kernel.amdgpu
+std::string_view driver_of(const MessageSignature& signature) {
+  return std::string_view(signature.id).substr(0, signature.id.rfind('.'));
+}
+
+// A driver does not say each time which of its devices it means, and then does in its next lines.
+void lend_addresses(std::vector<KernelSighting>& all) {
+  constexpr std::uint64_t kNext = 4;  // lines
+  constexpr std::int64_t kAtOnceUs = 5'000'000;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, const KernelSighting*> named;  // source, line
+  for (const KernelSighting& sighting : all)
+    if (!sighting.field("pci").empty())
+      for (const KernelSaying& saying : sighting.text->sayings)
+        named.emplace(std::pair(saying.line.source, saying.line.line), &sighting);
+  for (KernelSighting& sighting : all) {
+    if (sighting.signature->blames != Blames::gpu || !sighting.field("pci").empty() ||
+        sighting.text->sayings.empty())
+      continue;
+    const LineRef& line = sighting.text->sayings.front().line;
+    for (auto next = named.upper_bound({line.source, line.line});
+         next != named.end() && next->first.first == line.source &&
+         next->first.second <= line.line + kNext;
+         ++next) {
+      const KernelSighting& other = *next->second;
+      if (driver_of(*other.signature) != driver_of(*sighting.signature) ||
+          other.host != sighting.host)
+        continue;
+      const auto passed = microseconds_between(line.time, other.text->sayings.front().line.time);
+      if (passed && *passed <= kAtOnceUs)
+        sighting.fields.insert_or_assign("pci", std::string(other.field("pci")));
+      break;
+    }
+  }
+}
+
 std::string port_key(const std::string& host, std::string_view bridge) {
   return host + '\n' + std::string(bridge);
 }
@@ -245,6 +280,7 @@ std::string KernelDevices::below(const std::string& host, std::string_view bridg
 
 KernelSightings kernel_sightings_of(const View& view) {
   std::vector<KernelSighting> all = matched(view);
+  lend_addresses(all);
   KernelDevices devices(view, all);
   std::map<const KernelLog*, std::vector<const KernelSighting*>> by_log;
   for (const KernelSighting& sighting : all) by_log[sighting.log].push_back(&sighting);

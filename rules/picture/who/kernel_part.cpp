@@ -232,7 +232,8 @@ KernelPart device_part(const View& view, const KernelDevices& devices,
   KernelPart part = host_part(view, sighting.host);
   const std::string where = address.empty() ? std::string(sighting.field("bridge")) : address;
   part.key = "pci " + where;
-  part.name = (address.empty() ? "PCIe port " : "the device at ") + where;
+  part.name = where.empty() ? std::string("a device")
+                            : (address.empty() ? "PCIe port " : "the device at ") + where;
   // The driver's word: a GPU, and no rank's.
   const bool is_gpu = sighting.field("driver") == "nvidia" ||
                       (!address.empty() && is_known_gpu(view, sighting.host, address));

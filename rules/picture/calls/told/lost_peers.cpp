@@ -101,7 +101,7 @@ class Complaints {
   void hear(const TorchSaying& saying, int rank) {
     const auto match = meaning_of(view_, saying);
     if (match && match->signature->weight == Weight::harmless) return;
-    unclear_ |= match && match->signature->marks == Marks::ended_from_outside;
+    unclear_ |= match && is_from_outside(match->signature->marks);
     if (match && is_of_a_lost_peer(*match->signature)) {
       name_peer(*match);
       if (rank >= 0) {

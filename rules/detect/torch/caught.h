@@ -1,0 +1,33 @@
+// Exceptions that ended nobody: programs catch some of what they raise, log it, and go on.
+#pragma once
+
+#include <optional>
+
+#include "rules/picture/who/source_speakers.h"
+#include "rules/picture/who/torch_crew.h"
+
+namespace faultline {
+
+class CaughtExceptions {
+ public:
+  CaughtExceptions(const View& view, const TorchCrew& crew, const SourceSpeakers& speakers);
+
+  // Whoever raised it worked on. `rank`: by the line's label; -1: it has none.
+  bool was_caught(int rank, const TorchSaying& saying) const;
+
+  // It may have been, by what stands below it.
+  bool may_have_been_caught(const TorchSaying& saying) const;
+
+  // Some process ended, and not well, says its launcher: an exception may be why.
+  bool somebody_failed() const { return somebody_failed_; }
+
+ private:
+  const View& view_;
+  const SourceSpeakers& speakers_;
+  const LineRef* step_ = nullptr;  // the last one
+  bool ended_well_ = false;
+  bool somebody_failed_ = false;
+  bool worked_until_its_limit_ = false;
+};
+
+}  // namespace faultline

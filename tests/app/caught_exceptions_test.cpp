@@ -1,0 +1,155 @@
+// A traceback is no proof that a process ended: programs catch what they raise, log it and go on.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model/cause.h"
+#include "simulated_diagnosis.h"
+#include "workshop.h"
+
+namespace faultline {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+Diagnosis posted(const std::string& text) {
+  Workshop workshop;
+  workshop.write("job/train.log", text);
+  return diagnosis_of(workshop.folder() / "job");
+}
+
+std::string first_class(const Diagnosis& diagnosis) {
+  return diagnosis.root_causes.empty() ? std::string()
+                                       : std::string(name_of(diagnosis.root_causes.front().cause));
+}
+
+std::string traceback(const std::string& in_front = "", const std::string& key = "token_type") {
+  return in_front +
+         "Traceback (most recent call last):\n"
+         "  File \"/srv/run/data/encode.py\", line 61, in encode\n"
+         "    return self.fields[name]\n"
+         "           ~~~~~~~~~~~^^^^^^\n"
+         "KeyError: '" +
+         key + "'\n";
+}
+
+std::string lines(int count, int from = 0) {
+  std::string text;
+  for (int i = from; i < from + count; ++i) text += fmt::format("sample {} was read\n", i);
+  return text;
+}
+
+std::string step(int number, int minute) {
+  return fmt::format(
+      " [2026-03-05 02:{:02}:10] iteration {:8}/     900 | consumed samples: {:12} | elapsed time "
+      "per iteration (ms): 1204.1 | learning rate: 4.6E-05 | lm loss: 5.9E+00 |\n",
+      minute, number, number * 64);
+}
+
+std::string steps(int from, int to) {
+  std::string text;
+  for (int i = from; i <= to; ++i) text += step(i, i % 60);
+  return text;
+}
+
+constexpr const char* kKilled =
+    "  exitcode  : 1 (pid: 4211)\n"
+    "E0305 02:59:12.301000 4200 "
+    "site-packages/torch/distributed/elastic/multiprocessing/api.py:869] "
+    "failed (exitcode: 1) local_rank: 2 (pid: 4211) of binary: /usr/bin/python3\n";
+
+TEST(CaughtExceptions, TheLastThingThatALogSaysEndedIt) {
+  const Diagnosis diagnosis = posted(steps(1, 9) + traceback());
+  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+  EXPECT_EQ(first_class(diagnosis), "software.rank_crashed");
+}
+
+TEST(CaughtExceptions, OneBelowWhichStepsAreTrainedAccusesNobody) {
+  const Diagnosis diagnosis = posted(steps(1, 9) + traceback() + steps(10, 40));
+  EXPECT_NE(diagnosis.verdict, Verdict::failed);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+}
+
+// What a launcher holds back is printed below it: then the steps are older.
+TEST(CaughtExceptions, OneBelowWhichStepsStandIsBelievedWhereAProcessFailed) {
+  const Diagnosis diagnosis = posted(traceback() + steps(1, 40) + kKilled);
+  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
+  EXPECT_EQ(first_class(diagnosis), "software.rank_crashed");
+}
+
+TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorAccusesNobodyByItself) {
+  for (const char* level : {"[INFO:encoder] ", "2026-03-05 02:10:11,402 WARNING encode.py:61 "}) {
+    const Diagnosis diagnosis = posted(lines(3) + traceback(level));
+    EXPECT_NE(diagnosis.verdict, Verdict::failed) << level;
+    EXPECT_THAT(diagnosis.root_causes, IsEmpty()) << level;
+  }
+  EXPECT_EQ(posted(lines(3) + traceback("ERROR 03-05 02:10:11 [core.py:402] ")).verdict,
+            Verdict::failed);
+  // The level is a word by itself.
+  EXPECT_EQ(posted(lines(3) + traceback("[rank3]: INFORMED: ")).verdict, Verdict::failed);
+}
+
+TEST(CaughtExceptions, OneFarAboveTheEndOfItsLogAccusesNobodyByItself) {
+  EXPECT_EQ(posted(traceback() + lines(40)).verdict, Verdict::failed);
+  const Diagnosis diagnosis = posted(traceback() + lines(400));
+  EXPECT_NE(diagnosis.verdict, Verdict::failed);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+}
+
+TEST(CaughtExceptions, TheOneThatEndedItIsNamedAndNotOneThatWasCaughtBefore) {
+  const Diagnosis diagnosis =
+      posted(traceback("", "caught") + lines(400) + traceback("", "deadly") + kKilled);
+  ASSERT_EQ(first_class(diagnosis), "software.rank_crashed");
+  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("KeyError: 'deadly'"));
+}
+
+TEST(CaughtExceptions, AJobThatWorkedUntilItsTimeLimitEndedAtIt) {
+  const char* limit =
+      "slurmstepd: error: *** STEP 2216748.0 ON gpu-7 CANCELLED AT 2026-03-05T02:{}:12 DUE TO TIME "
+      "LIMIT ***\n";
+  const auto at = [&](const char* minute) {
+    std::string text = limit;
+    return text.replace(text.find("{}"), 2, minute);
+  };
+  const Diagnosis worked = posted(traceback() + steps(1, 40) + at("40"));
+  EXPECT_EQ(first_class(worked), "process.aborted");
+  EXPECT_THAT(worked.summary, Not(HasSubstr("KeyError")));
+  // It stood for a quarter of an hour before.
+  const Diagnosis stood = posted(steps(1, 40) + traceback() + at("55"));
+  EXPECT_EQ(first_class(stood), "software.rank_crashed");
+}
+
+std::string killed(int rank, const char* time) {
+  return fmt::format(
+      "  time      : {}\n  host      : gpu-7\n  rank      : {} (local_rank: {})\n"
+      "  exitcode  : -9 (pid: {})\n  error_file: <N/A>\n"
+      "  traceback : Signal 9 (SIGKILL) received by PID {}\n",
+      time, rank, rank, 4200 + rank, 4200 + rank);
+}
+
+std::string report_of_kills(int ranks) {
+  std::string text =
+      "train.py FAILED\n------------------------------------------------------------\nFailures:\n";
+  for (int rank = 1; rank < ranks; ++rank)
+    text += fmt::format("[{}]:\n", rank) + killed(rank, "2026-03-05_02:47:12");
+  return text +
+         "------------------------------------------------------------\n"
+         "Root Cause (first observed failure):\n[0]:\n" +
+         killed(0, "2026-03-05_02:47:11") +
+         "============================================================\n";
+}
+
+TEST(KilledRanks, OneThatIsKilledMayLackMemoryAndAllAtOnceWereKilledBySomebody) {
+  const Diagnosis one = posted(report_of_kills(1));
+  EXPECT_EQ(first_class(one), "host.oom_killed");
+  const Diagnosis all = posted(report_of_kills(8));
+  EXPECT_EQ(first_class(all), "process.aborted");
+  EXPECT_THAT(all.summary, Not(HasSubstr("for memory")));
+}
+
+}  // namespace
+}  // namespace faultline
