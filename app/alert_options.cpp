@@ -16,6 +16,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "alerts/http_post.h"
 #include "alerts/url.h"
 #include "app/durations.h"
 #include "app/manual/command_help.h"
@@ -192,13 +193,27 @@ void read_ways(Table& table, Receiver& receiver) {
   table.read("resend", receiver.resend);
 }
 
+// By its address alone; where a name leads is seen when something is sent.
+bool is_surely_private(const std::string& url) {
+  const auto parsed = parse_url(url);
+  if (!parsed) return false;
+  boost::system::error_code no_address;
+  const auto address = boost::asio::ip::make_address(parsed->host, no_address);
+  return no_address ? parsed->host == "localhost" : is_private(address);
+}
+
 Values urls_of(Table& table, const Receiver& receiver) {
   Values urls = table.all("url");
   for (const std::string& url : table.all("urls")) urls.push_back(url);
   if (const std::string secret = table.secret("url_file"); !secret.empty()) urls.push_back(secret);
   if (urls.empty() && !receiver.url.empty()) urls.push_back(receiver.url);
   for (const std::string& url : urls)
-    if (const std::string wrong = check_url(url); !wrong.empty()) table.fail("url", wrong);
+    if (const std::string wrong = check_url(url); !wrong.empty())
+      table.fail("url", wrong);
+    else if (!receiver.allow_private && is_surely_private(url))
+      table.fail("url",
+                 fmt::format("{} lies in no public network; allow it by allow_private = true",
+                             parse_url(url)->host));
   return urls;
 }
 

@@ -1,7 +1,6 @@
 #include "app/diagnose.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -22,7 +21,6 @@
 #include "ingest/boot_time.h"
 #include "model/json.h"
 #include "model/refusals.h"
-#include "parsers/parser.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/diagnosis_forms.h"
 #include "rules/answer/pasteable.h"
@@ -98,12 +96,21 @@ Folded fold(const std::vector<InputFile>& files, const Source& said,
   return folded;
 }
 
-std::string known_dialects() {
-  std::vector<std::string_view> names;
-  for (const Parser& parser : all_parsers())
-    if (std::find(names.begin(), names.end(), parser.dialect) == names.end())
-      names.push_back(parser.dialect);
-  return fmt::format("{}", fmt::join(names, ", "));
+int fail(std::string_view message) {
+  fmt::print(stderr, "faultline: {}\n", message);
+  return kExitError;
+}
+
+int say_that_nothing_is_known(const DiagnoseOptions& options, std::size_t lines) {
+  return fail(
+      fmt::format("{}: {} of a form that is known: what NCCL and PyTorch print, kernels, "
+                  "launchers, schedulers, "
+                  "frameworks, and tools that operators paste",
+                  options.paths.size() == 1 ? options.paths.front()
+                                            : fmt::format("{} paths", options.paths.size()),
+                  lines == 0   ? "it holds no line"
+                  : lines == 1 ? "its line is not"
+                               : fmt::format("not one of its {} lines is", lines)));
 }
 
 std::string written(const JobState& job, const Diagnosis& diagnosis,
@@ -144,11 +151,6 @@ int exit_status(const Diagnosis& diagnosis) {
   return kExitFault;
 }
 
-int fail(std::string_view message) {
-  fmt::print(stderr, "faultline: {}\n", message);
-  return kExitError;
-}
-
 }  // namespace
 
 int run_diagnose(const DiagnoseOptions& options) {
@@ -171,11 +173,11 @@ int run_diagnose(const DiagnoseOptions& options) {
   const Moment moment{.now = folded.newest, .live_sources = {}};
   const Diagnosis diagnosis = addressed(diagnose(job, catalog, moment), "");
   // Lines of other programs of a host are of no dialect, and may mean something.
-  if (folded.recognized == 0 && diagnosis.root_causes.empty() && diagnosis.observations.empty())
-    fmt::print(stderr, "faultline: not one of {} lines is of a known dialect ({})\n", folded.lines,
-               known_dialects());
+  const bool nothing_is_known =
+      folded.recognized == 0 && diagnosis.root_causes.empty() && diagnosis.observations.empty();
   print(written(job, diagnosis, options));
-  return exit_status(diagnosis);
+  return nothing_is_known ? say_that_nothing_is_known(options, folded.lines)
+                          : exit_status(diagnosis);
 }
 
 void add_diagnose_command(CLI::App& app, int& exit_code) {

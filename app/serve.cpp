@@ -276,7 +276,10 @@ void reload(LiveCatalog& catalog, const ServeOptions& options) {
 
 void reload(Access& access) {
   try {
-    say(LogLevel::info, "tokens-read", "tokens read again", {{"tokens", access.reload()}});
+    const std::size_t count = access.reload();
+    say(count > 0 ? LogLevel::info : LogLevel::warning, "tokens-read",
+        count > 0 ? "tokens read again" : "the file of tokens holds none: nobody is let in",
+        {{"tokens", count}});
   } catch (const std::exception& failure) {
     say(LogLevel::error, "tokens-not-read", "tokens stay as they were", {{"why", failure.what()}});
   }
@@ -338,14 +341,15 @@ AlertRouting routing_of(const ServeOptions& options, std::vector<Receiver> recei
                                : *setting_duration(keep)};
 }
 
-// Where only this machine reaches the server, whoever comes under another name was sent by a page.
-std::optional<std::vector<std::string>> host_names(const ServeOptions& options,
-                                                   const ListenAddress& listen) {
-  if (!boost::asio::ip::make_address(listen.host).is_loopback() && options.allowed_hosts.empty())
-    return std::nullopt;
-  std::vector<std::string> names = options.allowed_hosts;
-  if (const auto outside = parse_url(options.alerts.external_url)) names.push_back(outside->host);
-  return names;
+// Where only this machine reaches the server, or nobody is asked who they are, whoever comes under
+// a name that is not known was sent by a page.
+std::optional<ServerNames> host_names(const ServeOptions& options, const ListenAddress& listen) {
+  const bool outside = !boost::asio::ip::make_address(listen.host).is_loopback();
+  const bool open = options.tokens.empty() && options.tls.client_ca.empty();
+  if (outside && !open && options.allowed_hosts.empty()) return std::nullopt;
+  ServerNames known{.names = options.allowed_hosts, .any_without_dot = outside};
+  if (const auto url = parse_url(options.alerts.external_url)) known.names.push_back(url->host);
+  return known;
 }
 
 // Each connection has a descriptor; the rest are of the store, of alerts and of the standard.
@@ -385,6 +389,7 @@ void check_config(const ServeOptions& options) {
 int run(Server& server) {
   try {
     server.run();
+    say(LogLevel::info, "ended", "the server was told to end, and has ended");
     return 0;
   } catch (const std::exception& failure) {
     say(LogLevel::error, "ended", "the server has ended", {{"why", failure.what()}});

@@ -4,8 +4,10 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -22,15 +24,13 @@ constexpr std::size_t kMostBytes = std::size_t{1} << 20;  // of a header that is
 
 Tokens tokens_in(const std::filesystem::path& file, bool certificates) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) throw std::runtime_error(fmt::format("tokens {}: cannot be read", file.string()));
+  if (!in)
+    throw std::runtime_error(
+        fmt::format("tokens {}: cannot be read: {}", file.string(), std::strerror(errno)));
   const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   Result<Tokens> tokens = Tokens::parse(text);
   if (!tokens)
     throw std::runtime_error(fmt::format("tokens {}: {}", file.string(), tokens.error().message));
-  if (tokens->size() == 0)
-    throw std::runtime_error(
-        fmt::format("tokens {}: it holds none; `faultline token NAME --scope ingest` writes one",
-                    file.string()));
   for (const Token& token : tokens->all())
     if (!token.certificate.empty() && !certificates)
       throw std::runtime_error(
@@ -141,7 +141,12 @@ std::string secret_of(const Request& request) {
 Access::Access(std::filesystem::path file, bool certificates)
     : file_(std::move(file)),
       certificates_(certificates),
-      tokens_(std::make_shared<const Tokens>(tokens_in(file_, certificates_))) {}
+      tokens_(std::make_shared<const Tokens>(tokens_in(file_, certificates_))) {
+  if (tokens_->size() > 0) return;
+  throw std::runtime_error(
+      fmt::format("tokens {}: it holds none; `faultline token NAME --scope ingest` writes one",
+                  file_.string()));
+}
 
 std::size_t Access::reload() {
   auto read = std::make_shared<const Tokens>(tokens_in(file_, certificates_));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "http/openapi_files.h"
 
@@ -93,6 +94,35 @@ std::string_view meaning_of(std::string_view status) {
   return "As asked.";
 }
 
+struct Refusal {
+  std::string_view status;
+  std::string_view description;
+};
+
+// By what the route asks for. Any answer may also be one of "default".
+std::vector<Refusal> refusals_of(const Route& route) {
+  std::vector<Refusal> refusals;
+  if (!route.query.empty() || route.takes_body || route.pattern.find('{') != std::string_view::npos)
+    refusals.push_back({"400", "A name or a value is not what it may be."});
+  if (!route.needs.empty()) {
+    refusals.push_back({"401", "Tokens are asked for, and none came that is known."});
+    refusals.push_back({"403", "The token does not allow this, or a page of another origin asks."});
+    refusals.push_back({"429", "The token has asked more often than it may."});
+  }
+  if (route.pattern.starts_with("/api/") && route.pattern.find('{') != std::string_view::npos)
+    refusals.push_back({"404", "There is nothing of this name."});
+  if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
+    refusals.push_back({"409", "What was sent does not begin where the last upload ended."});
+    refusals.push_back({"413", "More than a body, or what it unpacks to, may hold."});
+  }
+  refusals.push_back({"421", "The Host of the request is no name of this server."});
+  if (!route.always)
+    refusals.push_back({"503", "It is not ready, has no room, or has too much to do at once."});
+  return refusals;
+}
+
+bool says_when_to_try_again(std::string_view status) { return status == "429" || status == "503"; }
+
 json::object responses_of(const Route& route) {
   json::object responses;
   const std::string key = fmt::format("{} {}", route.method, route.pattern);
@@ -101,9 +131,17 @@ json::object responses_of(const Route& route) {
     response["description"] = meaning_of(status);
     if (!content.as_object().empty()) response["content"] = content_of(content.as_object());
   }
-  responses["default"] =
-      json::object{{"description", "Anything else."},
-                   {"content", content_of({{"application/problem+json", "Problem"}})}};
+  const json::object problem = content_of({{"application/problem+json", "Problem"}});
+  for (const auto& [status, description] : refusals_of(route)) {
+    if (responses.contains(status)) continue;
+    json::object& response = responses[status].emplace_object();
+    response = {{"description", description}, {"content", problem}};
+    if (says_when_to_try_again(status))
+      response["headers"] = json::object{
+          {"Retry-After", json::object{{"description", "Seconds to wait."},
+                                       {"schema", json::object{{"type", "integer"}}}}}};
+  }
+  responses["default"] = json::object{{"description", "Anything else."}, {"content", problem}};
   return responses;
 }
 

@@ -19,7 +19,7 @@ bool crosses_origins(const Request& request) {
   return !equal_ignoring_case(origin, request.header("Host"));
 }
 
-bool is_meant_for_us(const Request& request, const std::vector<std::string>& names) {
+bool is_meant_for_us(const Request& request, const ServerNames& known) {
   std::string host(request.header("Host"));
   if (host.empty()) return true;           // HTTP/1.0, which browsers do not speak
   if (host.starts_with('[')) return true;  // an address of IPv6
@@ -28,8 +28,9 @@ bool is_meant_for_us(const Request& request, const std::vector<std::string>& nam
   boost::system::error_code no_address;
   boost::asio::ip::make_address_v4(host, no_address);
   if (!no_address || equal_ignoring_case(host, "localhost")) return true;
+  if (known.any_without_dot && host.find('.') == host.npos) return true;
   return std::ranges::any_of(
-      names, [&](const std::string& name) { return equal_ignoring_case(host, name); });
+      known.names, [&](const std::string& name) { return equal_ignoring_case(host, name); });
 }
 
 }  // namespace faultline

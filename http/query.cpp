@@ -178,6 +178,9 @@ Result<void> check_name(std::string_view what, std::string_view text) {
   if (text.size() > kMaxNameBytes)
     return invalid(fmt::format("{} is {} bytes long; the longest allowed is {}", what, text.size(),
                                kMaxNameBytes));
+  // Clients take them out of the path of an address.
+  if (text == "." || text == "..")
+    return invalid(fmt::format("{} may not be \"{}\"; give it another name", what, text));
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = printable_length(rest);
     if (length == 0)

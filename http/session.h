@@ -6,10 +6,9 @@
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <string>
-#include <vector>
 
 #include "http/connection.h"
+#include "http/origin.h"
 #include "http/threads.h"
 #include "service/services.h"
 
@@ -21,7 +20,7 @@ class AuditLog;
 struct SessionOptions {
   std::chrono::seconds body_idle_limit{3600};
   // The names under which requests may ask for this server; nothing: any.
-  std::optional<std::vector<std::string>> host_names;
+  std::optional<ServerNames> host_names;
   const Access* access = nullptr;  // none: nobody is asked who they are
   AuditLog* audit = nullptr;
 };

@@ -47,7 +47,7 @@ function row(job) {
       h('span', {class: 'dim since'}, job.since ? ['since ', when(job.since)] : job.last_activity && ['last lines ', ageOf(job.last_activity)])),
     job.cause && h('span', {class: 'row-cause'}, job.confidence < LEAST_TO_BLAME && 'possible: ', job.cause, ' ',
       h('span', {class: 'dim'}, sureness(job.confidence))),
-    h('span', {class: 'dim row-foot'}, expected > 0 ? `${seen.toLocaleString('en')} of ${count(expected, 'rank')} seen` : 'no ranks seen',
+    h('span', {class: 'dim row-foot'}, expected > 0 ? `${seen.toLocaleString('en')} of ${count(expected, 'rank')} seen` : seen > 0 ? `${count(seen, 'rank')} seen` : 'no ranks seen',
       job.attempts > 1 && `, attempt ${job.attempts}`, job.since && job.last_activity && [', last lines came ', ageOf(job.last_activity)])));
 }
 

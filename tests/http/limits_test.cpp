@@ -218,11 +218,26 @@ TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
                                  "--allow-host evil.example\""));
 }
 
-TEST(Limits, NamesThatLookLikeOthersAreRefused) {
+// As in a container whose port is published on the loopback of its host.
+TEST(Limits, AnOpenServerOfAllAddressesAnswersToNoNameOfThePublicInternet) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(), {"--listen", "0.0.0.0:0", "--insecure"});
+  await_ready(server);
+  const auto status = [&](const std::string& host) {
+    return curl(server, "/api/v1/jobs", "-H 'Host: " + host + "'").status;
+  };
+  for (const char* host : {"localhost:8686", "10.0.0.7:8686", "faultline", "faultline:8686"})
+    EXPECT_EQ(status(host), 200) << host;
+  for (const char* host : {"evil.example", "faultline.evil.example:8686"})
+    EXPECT_EQ(status(host), 421) << host;
+}
+
+TEST(Limits, NamesThatLookLikeOthersOrThatNoAddressCanHoldAreRefused) {
   Workshop workshop;
   ServerProcess server(workshop.folder());
   await_ready(server);
-  for (const char* name : {"llama%E2%80%AEx", "llama%E2%80%8B", "%EF%BB%BFllama", "a%E2%80%A8b"})
+  for (const char* name :
+       {"llama%E2%80%AEx", "llama%E2%80%8B", "%EF%BB%BFllama", "a%E2%80%A8b", ".", "%2E%2E"})
     EXPECT_EQ(post(server, name, kXid).status, 400) << name;
   EXPECT_EQ(post(server, "l%C3%A4rm-%E2%82%AC", kXid).status, 200);
 }
