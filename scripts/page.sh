@@ -13,6 +13,6 @@ page_tests() {
     npm ci --prefix "$work" --no-audit --no-fund --loglevel=error >&2
   fi
   FAULTLINE_BINARY=$PWD/build/release/faultline CHROMIUM=$(command -v chromium) SHOTS=$PWD/$work/shots \
-    node --test "$@" "$work/page_test.mjs"
+    node --test --test-concurrency=1 "$@" "$work"/*_test.mjs
   say "what it looked like: $work/shots"
 }

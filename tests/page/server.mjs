@@ -1,11 +1,13 @@
 // The real binary, serving on a port of its own; and jobs that it writes and is sent.
 import {spawn, spawnSync} from 'node:child_process';
 import fs from 'node:fs';
+import https from 'node:https';
 import path from 'node:path';
 
 export class Server {
-  constructor(binary, folder, flags = []) {
-    Object.assign(this, {binary, folder, flags, port: 0});
+  // tls: what it is asked with where it asks for certificates: `ca`, `cert`, `key`.
+  constructor(binary, folder, flags = [], tls = null) {
+    Object.assign(this, {binary, folder, flags, tls, port: 0, said: ''});
     fs.mkdirSync(folder, {recursive: true});
   }
 
@@ -13,16 +15,16 @@ export class Server {
   async start() {
     this.child = spawn(this.binary, ['serve', '--listen', `127.0.0.1:${this.port}`, '--data', path.join(this.folder, 'data'),
       '--stall-after', '0s', ...this.flags], {stdio: ['ignore', 'ignore', 'pipe']});
-    let said = '';
+    this.said = '';
     this.port = await new Promise((resolve, reject) => {
       this.child.stderr.on('data', (text) => {
-        said += text;
-        const where = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(said);
+        this.said += text;
+        const where = /listening on https?:\/\/127\.0\.0\.1:(\d+)/.exec(this.said);
         if (where) resolve(Number(where[1]));
       });
-      this.child.on('exit', () => reject(new Error(`the server ended: ${said}`)));
+      this.child.on('exit', () => reject(new Error(`the server ended: ${this.said}`)));
     });
-    while ((await fetch(this.url('/readyz'))).status !== 200) await new Promise((done) => { setTimeout(done, 50); });
+    while ((await this.fetch('/readyz')).status !== 200) await new Promise((done) => { setTimeout(done, 50); });
     return this;
   }
 
@@ -32,10 +34,24 @@ export class Server {
     await ended;
   }
 
-  url(where) { return `http://127.0.0.1:${this.port}${where}`; }
+  url(where) { return `${this.tls ? 'https' : 'http'}://127.0.0.1:${this.port}${where}`; }
+
+  async fetch(where, {method = 'GET', headers = {}, body} = {}) {
+    if (!this.tls) return fetch(this.url(where), {method, headers, body});
+    // fetch() shows no certificate.
+    return new Promise((resolve, reject) => {
+      const asked = https.request(this.url(where), {method, headers, ...this.tls, agent: false}, (answer) => {
+        const chunks = [];
+        answer.on('data', (chunk) => chunks.push(chunk));
+        answer.on('end', () => resolve(new Response(Buffer.concat(chunks), {status: answer.statusCode})));
+      });
+      asked.on('error', reject);
+      asked.end(body);
+    });
+  }
 
   async ask(where, options) {
-    const answer = await fetch(this.url(where), options);
+    const answer = await this.fetch(where, options);
     if (!answer.ok) throw new Error(`${where}: ${answer.status} ${await answer.text()}`);
     return answer.json();
   }
