@@ -121,7 +121,8 @@ std::string written(const JobState& job, const Diagnosis& diagnosis,
     return pretty(document);
   }
   if (options.format == "markdown") return to_markdown(diagnosis);
-  if (options.format == "html") return to_html(diagnosis, ranks_of(job, diagnosis));
+  if (options.format == "html")
+    return to_html(diagnosis, ranks_of(job, diagnosis), heard_of(job, diagnosis));
   std::string text = to_text(diagnosis, options.verbose);
   if (wants_colours(options.color, stdout)) text = coloured(text, diagnosis);
   return text + (options.explain ? to_text(diagnosis.explanation) : "");

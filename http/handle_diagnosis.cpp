@@ -57,17 +57,19 @@ Response json_answer(const Diagnosis& diagnosis, bool explain) {
 }
 
 // The page holds words of strangers' logs: nothing in it may run or be fetched.
-Response html_answer(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
-  Response response = Response::text(to_html(diagnosis, ranks), "text/html; charset=utf-8");
+Response html_answer(const Diagnosis& diagnosis, LiveJobs& jobs) {
+  const auto ranks = jobs.ranks(diagnosis.job, diagnosis).value_or(std::vector<RankView>());
+  const Heard heard = jobs.heard(diagnosis.job, diagnosis).value_or(Heard());
+  Response response = Response::text(to_html(diagnosis, ranks, heard), "text/html; charset=utf-8");
   response.headers.emplace_back("Content-Security-Policy",
                                 "default-src 'none'; style-src 'unsafe-inline'");
   return response;
 }
 
 Response answer(const Diagnosis& diagnosis, std::string_view form, bool explain, bool verbose,
-                const std::vector<RankView>& ranks) {
+                LiveJobs& jobs) {
   if (form == "json") return json_answer(diagnosis, explain);
-  if (form == "html") return html_answer(diagnosis, ranks);
+  if (form == "html") return html_answer(diagnosis, jobs);
   if (form == "markdown")
     return Response::text(to_markdown(diagnosis), "text/markdown; charset=utf-8");
   return Response::text(to_text(diagnosis, verbose) +
@@ -87,10 +89,8 @@ Response show_diagnosis(const Request& request, Services& services) {
   if (const Response* none = std::get_if<Response>(&meant)) return *none;
   const auto& diagnosis = std::get<std::shared_ptr<const Diagnosis>>(meant);
   const std::string_view name = std::get<std::string_view>(form);
-  std::vector<RankView> ranks;
-  if (name == "html") ranks = services.jobs.ranks(diagnosis->job, *diagnosis).value_or(ranks);
   const Diagnosis told = addressed(*diagnosis, server_of(request));
-  Response response = answer(told, name, *explain, *verbose, ranks);
+  Response response = answer(told, name, *explain, *verbose, services.jobs);
   response.headers.emplace_back("Vary", "Accept");
   return response;
 }

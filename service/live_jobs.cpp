@@ -456,6 +456,12 @@ std::optional<std::vector<RankView>> LiveJobs::ranks(std::string_view name,
   return ranks_of(job->read().state(), diagnosis);
 }
 
+std::optional<Heard> LiveJobs::heard(std::string_view name, const Diagnosis& diagnosis) {
+  const std::shared_ptr<Job> job = find(name);
+  if (!job) return std::nullopt;
+  return heard_of(job->read().state(), diagnosis);
+}
+
 std::map<std::string, std::string> LiveJobs::refused(std::string_view name) {
   std::map<std::string, std::string> refused;
   const std::shared_ptr<Job> job = find(name);

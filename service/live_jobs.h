@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "rules/answer/diagnosis.h"
+#include "rules/answer/heard.h"
 #include "rules/answer/host_views.h"
 #include "rules/knowledge/live_catalog.h"
 #include "service/folded_job.h"
@@ -98,6 +99,7 @@ class LiveJobs {
   std::optional<JobDetail> detail(std::string_view job);
   // As of a diagnosis of it.
   std::optional<std::vector<RankView>> ranks(std::string_view job, const Diagnosis& diagnosis);
+  std::optional<Heard> heard(std::string_view job, const Diagnosis& diagnosis);
 
   // By source, why the last dump in it was not read.
   std::map<std::string, std::string> refused(std::string_view job);

@@ -15,27 +15,32 @@ export function jobView(name) {
   const attempt = new URLSearchParams(location.search).get('attempt');
   const query = attempt ? `&attempt=${encodeURIComponent(attempt)}` : '';
   const askRanks = async (signal) => (await askAll(`${path}/ranks?brief=true${query}`, 'ranks', signal, Infinity)).rows;
-  let known = null;  // the ranks, and the diagnosis that they belong to: while it stays, they do
+  const askTimes = (signal) => askMaybe(`${path}/timeline${attempt ? `?attempt=${encodeURIComponent(attempt)}` : ''}`, signal);
+  const askBoth = (signal) => Promise.all([askRanks(signal), askTimes(signal)]);
+  let known = null;  // the ranks, when they were heard, and the diagnosis that it belongs to: while that stays, it does
   return {
     title: (data) => (data ? `${name}: ${data.diagnosis.verdict}` : name),
     every: 15_000,
     concerns: (finding) => finding.job === name,
     load: async (signal) => {
-      const [diagnosis, ranks] = await Promise.all([ask(`${path}/diagnosis?format=json${query}`, signal), known ? null : askRanks(signal)]);
+      const [diagnosis, both] = await Promise.all([ask(`${path}/diagnosis?format=json${query}`, signal), known ? null : askBoth(signal)]);
       const said = JSON.stringify(diagnosis);
-      if (known?.said !== said) known = {said, ranks: ranks ?? await askRanks(signal)};
+      if (known?.said !== said) {
+        const [ranks, times] = both ?? await askBoth(signal);
+        known = {said, ranks, times};
+      }
       const first = firstCause(diagnosis);
       // A finding that has not stood for long is not in the history yet, and cannot be reviewed.
       const stored = first && await askMaybe(`/api/v1/findings/${encodeURIComponent(first.finding)}`, signal);
-      return {diagnosis, ranks: known.ranks, stored};
+      return {diagnosis, ranks: known.ranks, times: known.times, stored};
     },
     // What is worth telling whoever does not look.
     news: ({diagnosis}) => `${name}: ${diagnosis.verdict}. ${firstCause(diagnosis)?.title ?? diagnosis.summary}`,
-    draw: ({diagnosis, ranks, stored}, changed, reload) => draw(name, diagnosis, ranks, stored, reload),
+    draw: ({diagnosis, ranks, times, stored}, changed, reload) => draw(name, diagnosis, ranks, times, stored, reload),
   };
 }
 
-function draw(name, diagnosis, ranks, stored, reload) {
+function draw(name, diagnosis, ranks, times, stored, reload) {
   const first = firstCause(diagnosis);
   const next = nextStep(diagnosis, first);
   return [
@@ -47,7 +52,7 @@ function draw(name, diagnosis, ranks, stored, reload) {
         stored && review(stored, reload)),
       h('div', {}, picture(diagnosis, ranks, first), chain(diagnosis, first))),
     first && h('section', {'aria-labelledby': 'why-title'}, h('h2', {id: 'why-title'}, 'The lines that show it'), evidence(name, first), against(first)),
-    timeline(diagnosis, first),
+    timeline(diagnosis, times, first),
     others(diagnosis, first),
     missing(diagnosis),
     checklist(diagnosis),

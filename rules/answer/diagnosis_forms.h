@@ -6,6 +6,7 @@
 
 #include "model/finding.h"
 #include "model/views.h"
+#include "rules/answer/heard.h"
 
 namespace faultline {
 
@@ -19,7 +20,9 @@ std::string to_text(const Explanation& explanation);
 // For a ticket.
 std::string to_markdown(const Diagnosis& diagnosis);
 
-// A file that needs nothing else, with the picture of where the ranks stand.
-std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ranks);
+// A file that needs nothing else, with the picture of where the ranks stand and when each was
+// heard.
+std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ranks,
+                    const Heard& heard = {});
 
 }  // namespace faultline

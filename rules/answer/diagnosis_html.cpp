@@ -311,7 +311,8 @@ std::string evidence_in_html(const Finding& first) {
 
 }  // namespace
 
-std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ranks) {
+std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ranks,
+                    const Heard& heard) {
   const Causes causes = causes_of(diagnosis);
   const Finding* first = causes.first();
   const std::string job = shown_in_html(diagnosis.job);
@@ -328,7 +329,7 @@ std::string to_html(const Diagnosis& diagnosis, const std::vector<RankView>& ran
                      culprit_in_html(diagnosis, causes), next_in_html(diagnosis, first),
                      ranks_in_html(diagnosis, ranks, first), chain_in_html(diagnosis, first));
   if (first != nullptr) out += evidence_in_html(*first);
-  out += timeline_in_html(diagnosis, first);
+  out += timeline_in_html(diagnosis, heard, first);
   out += others_in_html(diagnosis, causes);
   out += missing_in_html(diagnosis);
   out += checks_in_html(diagnosis.checklist);

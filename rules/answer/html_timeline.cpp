@@ -1,34 +1,25 @@
 #include "rules/answer/html_timeline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "rules/answer/html_parts.h"
 #include "rules/answer/shown_text.h"
+#include "rules/answer/time_rows.h"
 
 namespace faultline {
 namespace {
 
-constexpr std::size_t kMostLanes = 10;
 constexpr std::size_t kMostEntries = 200;
-constexpr int kWidth = 1000;
-constexpr int kLane = 22;
-constexpr int kTrusted = 2;  // seconds that clocks of different hosts are trusted to
+constexpr double kWidth = 1000;
 
 double seconds_of(Timestamp time) {
   return std::chrono::duration<double>(time.time_since_epoch()).count();
-}
-
-// A stamp without a fraction is of a log that prints seconds.
-double open_seconds(Timestamp time) {
-  const std::string text = to_rfc3339(time);
-  const std::size_t point = text.find('.');
-  if (point == text.npos) return 1;
-  const std::size_t digits = text.find_first_not_of("0123456789", point + 1) - point - 1;
-  return std::pow(10.0, -static_cast<double>(digits));
 }
 
 std::string after(Timestamp time, Timestamp start) {
@@ -43,74 +34,90 @@ bool is_of(const TimelineEntry& entry, const Finding* finding) {
   return finding != nullptr && entry.finding == finding->id;
 }
 
-class Lanes {
+struct Sign {
+  std::string_view state;
+  std::string_view glyph;
+};
+constexpr std::array<Sign, 3> kSigns{{{"behind", "◀"}, {"silent", "×"}, {"unseen", "?"}}};
+
+class Chart {
  public:
-  Lanes(const Diagnosis& diagnosis, std::vector<const TimelineEntry*> dated, const Finding* first)
-      : diagnosis_(diagnosis), dated_(std::move(dated)), first_(first) {
-    for (const TimelineEntry* entry : dated_)
-      if (hosts_.size() < kMostLanes && std::ranges::find(hosts_, entry->host) == hosts_.end())
-        hosts_.push_back(entry->host);
-    from_ = to_ = seconds_of(*dated_.front()->time);
-    for (const TimelineEntry* entry : dated_) {
-      from_ = std::min(from_, seconds_of(*entry->time));
-      to_ = std::max(to_, seconds_of(*entry->time) + open_seconds(*entry->time));
-    }
-    if (diagnosis.as_of) to_ = std::max(to_, seconds_of(*diagnosis.as_of));
-    const double pad = std::max(0.5, (to_ - from_) * 0.05);
-    from_ -= pad;
-    to_ += pad;
+  Chart(const Diagnosis& diagnosis, const TimeRows& rows, const Finding* first)
+      : rows_(rows), first_(first) {
+    for (const TimelineEntry& entry : diagnosis.timeline) entries_.emplace(entry.finding, &entry);
   }
 
   std::string drawn() const {
-    std::string names;
-    std::string drawing;
-    for (std::size_t i = 0; i < hosts_.size(); ++i) {
-      names +=
-          fmt::format("<li>{}</li>", hosts_[i].empty() ? "no host" : shown_in_html(hosts_[i], 80));
-      drawing += lane(hosts_[i], static_cast<int>(i) * kLane);
-    }
+    std::string items;
+    for (const TimeRow& row : rows_.rows)
+      items += fmt::format("<li class=\"{}\">{}{}{}</li>\n", name_of_kind(row.kind), name_of(row),
+                           bar(row), note_of(row));
+    if (!rows_.from) return fmt::format("<div class=\"chart\"><ul>\n{}</ul></div>\n", items);
     return fmt::format(
-        "<div class=\"chart\" aria-hidden=\"true\"><ul class=\"lane-names\">{}</ul><svg "
-        "class=\"lanes\" viewBox=\"0 0 {} {}\" preserveAspectRatio=\"none\">\n{}</svg><p "
-        "class=\"axis dim\"><span>{}</span><span>{}</span></p></div>\n",
-        names, kWidth, hosts_.size() * kLane, drawing, clock_in_html(*dated_.front()->time),
-        diagnosis_.as_of ? "last line " + clock_in_html(*diagnosis_.as_of) : std::string());
+        "<div class=\"chart\"><ul>\n{}</ul><p class=\"axis dim\" aria-hidden=\"true\">"
+        "<span>{}</span><span>{}</span></p></div>\n",
+        items, clock_in_html(*rows_.from),
+        rows_.last_line ? "last line " + clock_in_html(*rows_.last_line) : std::string());
   }
 
  private:
-  double place(double second) const {
-    return (std::clamp(second, from_, to_) - from_) / (to_ - from_) * kWidth;
+  static std::string name_of(const TimeRow& row) {
+    std::string sign;
+    for (const auto& [state, glyph] : kSigns)
+      if (row.state == state)
+        sign = fmt::format(" <span class=\"cell sample {}\" aria-hidden=\"true\">{}</span>", state,
+                           glyph);
+    const std::string name = shown_in_html(row.name, 80);
+    return fmt::format("<span class=\"name\" title=\"{0}\">{0}{1}</span>", name, sign);
   }
 
-  static std::string box(std::string_view classes, double begin, double least, double end, int y,
-                         int height, std::string_view title = "") {
+  // A host's own span is told in words by what was read.
+  static std::string note_of(const TimeRow& row) {
+    if (row.note.empty()) return {};
+    return fmt::format("<span class=\"note {}\">{}</span>",
+                       row.kind == TimeRow::Kind::host && row.from ? "aloud" : "dim",
+                       shown_in_html(row.note));
+  }
+
+  double place(Timestamp time) const {
+    const double from = seconds_of(*rows_.from);
+    const double to = seconds_of(*rows_.to);
+    return (std::clamp(seconds_of(time), from, to) - from) / (to - from) * kWidth;
+  }
+
+  // Nothing where all of it lies elsewhere.
+  std::string box(std::string_view classes, Timestamp from, Timestamp to, double least, int y,
+                  int height, std::string_view title = "") const {
+    if (to < *rows_.from || from > *rows_.to) return {};
+    const double begin = std::min(place(from), kWidth - least);
     return fmt::format(
-        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\">{}</rect>\n",
-        classes, begin, y, std::max(least, end - begin), height, title);
+        "<rect class=\"{}\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\">{}</rect>",
+        classes, begin, y, std::max(least, place(to) - begin), height, title);
   }
 
-  std::string lane(const std::string& host, int y) const {
+  std::string bar(const TimeRow& row) const {
     std::string out;
-    const auto span = std::ranges::find(diagnosis_.coverage, host, &HostCoverage::host);
-    if (span != diagnosis_.coverage.end() && span->from && span->to)
-      out += box("span", place(seconds_of(*span->from)), 2, place(seconds_of(*span->to)), y + 8, 6);
-    for (const TimelineEntry* entry : dated_) {
-      if (entry->host != host) continue;
-      const double begin = seconds_of(*entry->time);
-      out += box(is_of(*entry, first_) ? "mark cause" : "mark", place(begin), 5,
-                 place(begin + open_seconds(*entry->time)), y + 3, 16,
+    if (!rows_.from) return out;
+    if (row.from && row.to) out += box("span open", *row.from, *row.to, 2, 8, 6);
+    if (row.surely_from && row.surely_to)
+      out += box("span", *row.surely_from, *row.surely_to, 2, 8, 6);
+    for (const TimeMark& mark : row.marks) {
+      const TimelineEntry* entry = entries_.at(mark.finding);
+      const bool is_cause = is_of(*entry, first_);
+      out += box(is_cause ? "mark cause" : "mark", mark.from, mark.to, 5, is_cause ? 6 : 3,
+                 is_cause ? 10 : 16,
                  fmt::format("<title>{} {}</title>", clock_in_html(*entry->time),
                              shown_in_html(entry->what)));
     }
-    return out;
+    return fmt::format(
+        "<svg class=\"lane\" viewBox=\"0 0 {} 22\" preserveAspectRatio=\"none\" "
+        "aria-hidden=\"true\">{}</svg>",
+        kWidth, out);
   }
 
-  const Diagnosis& diagnosis_;
-  std::vector<const TimelineEntry*> dated_;
+  const TimeRows& rows_;
   const Finding* first_;
-  std::vector<std::string> hosts_;
-  double from_ = 0;
-  double to_ = 0;
+  std::map<std::string_view, const TimelineEntry*> entries_;
 };
 
 std::string line_of(const TimelineEntry& entry, std::optional<Timestamp> start,
@@ -125,35 +132,20 @@ std::string line_of(const TimelineEntry& entry, std::optional<Timestamp> start,
                      names_its_host ? "" : fmt::format(" ({})", shown_in_html(entry.host, 80)));
 }
 
-std::string doubts(const std::vector<const TimelineEntry*>& dated, bool are_clocks_known) {
-  std::string out;
-  const auto coarse = static_cast<std::size_t>(std::ranges::count_if(
-      dated, [](const TimelineEntry* entry) { return open_seconds(*entry->time) >= 1; }));
-  if (coarse > 0)
-    out += fmt::format(
-        "{} of these times are known to the second only: which came first within one, nobody can "
-        "tell. ",
-        coarse == dated.size() ? "All" : std::to_string(coarse));
-  std::set<std::string_view> hosts;
-  for (const TimelineEntry* entry : dated) hosts.insert(entry->host);
-  if (hosts.size() > 1 && !are_clocks_known)
-    out += fmt::format("Clocks of different hosts are trusted to {} s.", kTrusted);
-  return out.empty() ? out : fmt::format("<p class=\"dim\">{}</p>\n", out);
-}
-
 std::string offsets(const std::vector<ClockOffset>& clocks) {
   std::string out;
   for (const ClockOffset& clock : clocks)
-    out +=
-        fmt::format("<li>The clock of {} is {:.1f} s {} ({}); its times are put right here.</li>\n",
-                    shown_in_html(clock.host, 80), std::abs(clock.seconds),
-                    clock.seconds > 0 ? "ahead" : "behind", shown_in_html(clock.basis));
+    out += fmt::format(
+        "<li>The clock of {} is {:.1f} s {} ({}); its times are put right here, to some 2 "
+        "s.</li>\n",
+        shown_in_html(clock.host, 80), std::abs(clock.seconds),
+        clock.seconds > 0 ? "ahead" : "behind", shown_in_html(clock.basis));
   return out.empty() ? out : fmt::format("<ul class=\"dim\">{}</ul>\n", out);
 }
 
 }  // namespace
 
-std::string timeline_in_html(const Diagnosis& diagnosis, const Finding* first) {
+std::string timeline_in_html(const Diagnosis& diagnosis, const Heard& heard, const Finding* first) {
   if (diagnosis.timeline.empty()) return {};
   std::vector<const TimelineEntry*> dated;
   for (const TimelineEntry& entry : diagnosis.timeline)
@@ -164,11 +156,16 @@ std::string timeline_in_html(const Diagnosis& diagnosis, const Finding* first) {
         line_of(diagnosis.timeline[i], dated.empty() ? std::nullopt : dated.front()->time, first);
   if (diagnosis.timeline.size() > kMostEntries)
     lines += fmt::format("<li>and {} more</li>\n", diagnosis.timeline.size() - kMostEntries);
+  const TimeRows rows = time_rows_of(diagnosis, heard);
   return section_in_html(
       "What happened when",
-      (dated.size() > 1 ? Lanes(diagnosis, dated, first).drawn() : std::string()) +
+      (rows.rows.empty() ? std::string() : Chart(diagnosis, rows, first).drawn()) +
           fmt::format("<ol class=\"events\">{}</ol>\n", lines) +
-          doubts(dated, !diagnosis.clock_offsets.empty()) + offsets(diagnosis.clock_offsets));
+          (rows.doubts.empty()
+               ? std::string()
+               : fmt::format("<p class=\"dim\">{}</p>\n",
+                             shown_in_html(fmt::format("{}", fmt::join(rows.doubts, " ")), 1000))) +
+          offsets(diagnosis.clock_offsets));
 }
 
 }  // namespace faultline

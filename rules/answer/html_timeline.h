@@ -1,14 +1,15 @@
-// What happened when, and where, as the page draws it: a lane for each host, and a mark as wide as
-// what the stamp of its line leaves open.
+// What happened when, and where, as the page draws it: a row for each host and each rank that
+// matters, and a mark as wide as what the stamp of its line leaves open.
 #pragma once
 
 #include <string>
 
 #include "model/finding.h"
+#include "rules/answer/heard.h"
 
 namespace faultline {
 
 // first: the cause that is shown first; nullptr: there is none.
-std::string timeline_in_html(const Diagnosis& diagnosis, const Finding* first);
+std::string timeline_in_html(const Diagnosis& diagnosis, const Heard& heard, const Finding* first);
 
 }  // namespace faultline

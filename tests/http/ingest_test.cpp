@@ -1,4 +1,5 @@
 // Uploads to the real server with the real curl.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -108,6 +109,20 @@ TEST_F(Ingest, NamesTheCauseOnceLogsAndDmesgAreIn) {
   for (const char* query : {"brief=perhaps", "rank=-1", "rank=x", "attempt=0"})
     EXPECT_EQ(curl(server, std::string("/api/v1/jobs/llama/ranks?") + query).status, 400) << query;
   EXPECT_EQ(curl(server, "/api/v1/jobs/llama/ranks?attempt=7").status, 404);
+
+  const auto times = curl(server, "/api/v1/jobs/llama/timeline?attempt=1").json();
+  std::vector<std::string> rows;
+  for (const auto& row : times.at("rows").as_array())
+    rows.emplace_back(fmt::format("{} {}", std::string(row.at("kind").as_string()),
+                                  std::string(row.at("name").as_string())));
+  EXPECT_THAT(rows,
+              testing::ElementsAre("host gpu-node-3", "rank rank 27", "others 63 other ranks"));
+  EXPECT_EQ(times.at("rows").at(1).at("state"), "behind");
+  EXPECT_THAT(std::string(times.at("rows").at(1).at("note").as_string()),
+              HasSubstr("no line of it carries a date; last call "));
+  EXPECT_TRUE(times.at("from").is_null() && times.at("last_line").is_null());
+  EXPECT_EQ(curl(server, "/api/v1/jobs/llama/timeline?attempt=7").status, 404);
+  EXPECT_EQ(curl(server, "/api/v1/jobs/llama/timeline?rank=7").status, 400);
 
   const auto jobs = curl(server, "/api/v1/jobs").json();
   EXPECT_EQ(jobs.at("jobs").at(0).at("job").as_string(), "llama");

@@ -25,6 +25,8 @@ before(async () => {
   server = await new Server(binary, path.join(folder, 'open')).start();
   jobs.small = await server.simulate('llama-64', 'gpu_off_bus', 8);
   jobs.large = await server.simulate('llama-1024', 'gpu_off_bus', 128);
+  jobs.dated = await server.simulate('dated-32', 'rank_behind', 4, '--wrapper', 'cri');
+  jobs.missing = await server.simulate('missing-16', 'rank_missing', 2);
   await server.simulate('gpt-ok', 'healthy', 2);
   await server.send(`hostile ${MARKUP}`, `[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=${MARKUP}, GPU has fallen off the bus.\n`, '&host=gpu-7');
   browser = await puppeteer.launch({executablePath: chromium, headless: true, args: os.userInfo().uid === 0 ? ['--no-sandbox'] : []});
@@ -96,7 +98,7 @@ for (const size of SIZES)
       const tab = await Tab.open(browser, server, size, scheme);
       const cause = await firstCauseOf(jobs.small.job);
       const paints = [];
-      for (const where of ['/', `/jobs/${jobs.small.job}`, `/jobs/${jobs.large.job}`, '/jobs/gpt-ok', `/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`,
+      for (const where of ['/', `/jobs/${jobs.small.job}`, `/jobs/${jobs.large.job}`, `/jobs/${jobs.dated.job}`, `/jobs/${jobs.missing.job}`, '/jobs/gpt-ok', `/jobs/${encodeURIComponent(`hostile ${MARKUP}`)}`,
         '/findings', `/findings?state=all&job=${jobs.small.job}&class=gpu.off_bus&host=${jobs.small.host}`, `/findings/${cause.finding}`, '/hosts', `/hosts/${jobs.small.host}`, '/?q=llama&verdict=hang']) {
         await tab.go(where);
         paints.push(await tab.firstPaint());
@@ -113,7 +115,7 @@ for (const size of SIZES)
 
 test('the smallest phone needs no scrolling sideways', async () => {
   const tab = await Tab.open(browser, server, {width: 320, height: 568, isMobile: true, hasTouch: true});
-  for (const where of ['/', '/jobs/llama-64', '/jobs/llama-1024', '/findings', `/findings?job=${jobs.small.job}&host=${jobs.small.host}`, '/hosts', `/hosts/${jobs.small.host}`]) {
+  for (const where of ['/', '/jobs/llama-64', '/jobs/llama-1024', '/jobs/dated-32', '/jobs/missing-16', '/findings', `/findings?job=${jobs.small.job}&host=${jobs.small.host}`, '/hosts', `/hosts/${jobs.small.host}`]) {
     await tab.go(where);
     await tab.unfoldAll();
     assert.equal(await tab.scrollsSideways(), false, where);
@@ -138,6 +140,59 @@ test('the lines around a line of evidence are shown when somebody asks, and stay
   assert.deepEqual(tab.wrong, []);
   await tab.close();
 });
+
+// What is read of the rows, and where their bars and marks stand.
+const rowsOf = (tab) => tab.page.$$eval('.chart li', (rows) => rows.map((row) => ({
+  kind: row.className,
+  text: [...row.querySelectorAll('.name, .note')].map((part) => part.textContent.replace(/\s+/g, ' ')).join(': '),
+  drawn: [...row.querySelectorAll('rect')].map((box) =>
+    [box.getAttribute('class'), ...['x', 'y', 'width', 'height'].map((name) => Number(Number(box.getAttribute(name)).toFixed(1)))].join(' ')),
+})));
+
+test('below its host stands the rank that matters, with when it was heard, and all others in a row', async () => {
+  const tab = await Tab.open(browser, server);
+  const {job, host, rank} = jobs.dated;
+  await tab.go(`/jobs/${job}`);
+  await tab.page.waitForSelector('.chart');
+  const rows = await rowsOf(tab);
+  assert.deepEqual(rows.map(({kind}) => kind), ['host', 'rank', 'others']);
+  assert.ok(rows[0].text.startsWith(host), rows[0].text);
+  assert.match(rows[1].text, new RegExp(`^rank ${rank} ◀: behind; heard \\d{4}-\\d\\d-\\d\\d [:\\d]+ to [:\\d]+ UTC; last call \\w+ #\\d+ of 0x[0-9a-f]+, \\d+ calls? behind$`));
+  assert.match(rows[2].text, /^31 other ranks: ranks 0 to \d+, \d+ to 31; last heard /);
+  const [ended, others] = [rows[1], rows[2]].map(({drawn}) => drawn.find((box) => box.startsWith('span ') && !box.startsWith('span open')));
+  const end = (box) => Number(box.split(' ')[1]) + Number(box.split(' ')[3]);
+  assert.ok(end(ended) < end(others), `${ended} ends before ${others}`);
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+test('the rows of a rank that nothing dates, and of one that was never heard, say so', async () => {
+  const tab = await Tab.open(browser, server);
+  await tab.go(`/jobs/${jobs.small.job}`);
+  await tab.page.waitForSelector('.chart');
+  assert.match(await tab.text('.chart .rank'), new RegExp(`^rank ${jobs.small.rank} .*behind; no line of it carries a date; last call `));
+  assert.equal(await tab.page.$('.chart .rank .span'), null);
+  assert.match(await tab.text('.chart .others'), /^63 other ranks.*no line of them carries a date$/);
+  await tab.go(`/jobs/${jobs.missing.job}`);
+  await tab.page.waitForSelector('.chart');
+  assert.match(await tab.text('.chart .rank'), new RegExp(`^rank ${jobs.missing.rank} \\?.*never heard: no line of it was seen$`));
+  assert.deepEqual(tab.wrong, []);
+  await tab.close();
+});
+
+for (const name of ['dated', 'small', 'large', 'missing'])
+  test(`the file of diagnose --format html has the same rows as the page (${name} job)`, async () => {
+    const {job} = jobs[name];
+    const tab = await Tab.open(browser, server);
+    await tab.go(`/jobs/${job}`);
+    await tab.page.waitForSelector('.chart');
+    const rows = await rowsOf(tab);
+    await tab.close();
+    const file = await Tab.open(browser, files);
+    await file.go(writeDiagnosis(job));
+    assert.deepEqual(await rowsOf(file), rows);
+    await file.close();
+  });
 
 test('markup in a log and in a name stays text', async () => {
   const tab = await Tab.open(browser, server);

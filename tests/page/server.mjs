@@ -61,9 +61,9 @@ export class Server {
   }
 
   // Its truth: whose fault it was made to be.
-  async simulate(job, scenario, nodes) {
+  async simulate(job, scenario, nodes, ...more) {
     const folder = path.join(this.folder, job);
-    run(this.binary, ['simulate', '--scenario', scenario, '--nodes', String(nodes), '--out', folder]);
+    run(this.binary, ['simulate', '--scenario', scenario, '--nodes', String(nodes), '--out', folder, ...more]);
     await this.send(job, run('tar', ['-C', path.join(folder, 'logs'), '-cf', '-', '.']).out);
     const truth = JSON.parse(fs.readFileSync(path.join(folder, 'truth.json'), 'utf8'));
     return {job, host: truth.may_name.hosts[0], rank: truth.may_name.ranks[0]};

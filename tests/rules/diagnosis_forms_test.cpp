@@ -286,9 +286,9 @@ TEST(DiagnosisForms, TheTimelineOfTheHtmlFileIsAsWideAsWhatAStampLeavesOpen) {
   diagnosis.as_of = time + std::chrono::seconds(9);
   diagnosis.clock_offsets.clear();
   const std::string page = to_html(diagnosis, {});
-  EXPECT_THAT(page, HasSubstr("<rect class=\"mark cause\" x=\"50.0\" y=\"3\" width=\"100.0\""));
-  EXPECT_THAT(page, HasSubstr("<rect class=\"mark\" x=\"300.0\" y=\"25\" width=\"5.0\""));
-  EXPECT_THAT(page, HasSubstr("1 of these times are known to the second only"));
+  EXPECT_THAT(page, HasSubstr("<rect class=\"mark cause\" x=\"50.0\" y=\"6\" width=\"100.0\""));
+  EXPECT_THAT(page, HasSubstr("<rect class=\"mark\" x=\"300.0\" y=\"3\" width=\"5.0\""));
+  EXPECT_THAT(page, HasSubstr("1 of these times is known to the second only"));
   EXPECT_THAT(page, HasSubstr("Clocks of different hosts are trusted to 2 s."));
   EXPECT_THAT(page, HasSubstr("+2.5 s"));
   EXPECT_THAT(page, HasSubstr("time unknown"));
