@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <set>
 
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/diagnosis.h"
 #include "rules/answer/html_parts.h"
+#include "rules/answer/put_right.h"
 #include "rules/answer/telling.h"
 
 namespace faultline {
@@ -22,27 +22,6 @@ constexpr std::size_t kMostHosts = 10;
 constexpr std::size_t kMostRanks = 8;
 constexpr std::size_t kMostUnheard = 2;  // an empty row tells nothing more than its name
 constexpr std::size_t kOwn = 2;          // an event of so many ranks is theirs
-constexpr microseconds kTrusted = std::chrono::seconds(2);  // clocks of different hosts
-
-// Where no line tells: a stamp without a fraction is of a log that prints seconds.
-microseconds open_by_digits(Timestamp time) {
-  const std::string text = to_rfc3339(time);
-  const std::size_t point = text.find('.');
-  if (point == text.npos) return std::chrono::seconds(1);
-  const std::size_t digits = text.find_first_not_of("0123456789", point + 1) - point - 1;
-  return microseconds(static_cast<std::int64_t>(std::pow(10.0, 6 - static_cast<double>(digits))));
-}
-
-// From the earliest to the latest that it can be.
-struct Between {
-  Timestamp from;
-  Timestamp to;
-};
-
-struct Reach {
-  Between first;
-  Between last;
-};
 
 // Why a rank has a row of its own, the firmest first.
 struct Group {
@@ -61,13 +40,11 @@ class Rows {
   Rows(const Diagnosis& diagnosis, const Heard& heard)
       : diagnosis_(diagnosis),
         heard_(heard),
+        times_(diagnosis, heard),
         behind_(as_set(diagnosis.ranks.behind)),
         silent_(as_set(diagnosis.ranks.silent)),
         unheard_(as_set(heard.unheard)) {
-    for (const ClockOffset& clock : diagnosis.clock_offsets)
-      ahead_[clock.host] = microseconds(std::llround(clock.seconds * 1e6));
     for (const Finding& finding : findings_of(diagnosis)) subjects_[finding.id] = finding.subject;
-    zones_differ_ = do_zones_differ();
   }
 
   TimeRows made() {
@@ -165,13 +142,17 @@ class Rows {
                 .host = rank.host,
                 .ranks = {rank.rank},
                 .state = std::string(state_of(group, rank.rank))};
-    if (const auto reach = reach_of(rank)) put_reach(*reach, firm_reach_of(rank), row);
+    if (const auto reach = times_.reach_of(rank))
+      put_reach(*reach, times_.firm_reach_of(rank), row);
     const std::string_view state = row.state;
     row.note = state == "behind"   ? "behind; "
                : state == "silent" ? "silent: its log breaks off; "
                : group.is_named    ? fmt::format("{}; ", group.in_words)
                                    : "";
-    row.note += rank.last ? "heard " + from_to(row, *rank.last) : "no line of it carries a date";
+    row.note += rank.last ? "heard " + stretch_in_words(times_.stamp(rank.host, rank.first->time),
+                                                        times_.stamp(rank.host, rank.last->time),
+                                                        !rank.last->zone_assumed)
+                          : "no line of it carries a date";
     if (!rank.did.empty()) row.note += "; " + rank.did;
     for (const TimelineEntry& entry : diagnosis_.timeline)
       if (const std::vector<int>& ranks = subjects_[entry.finding].ranks;
@@ -194,44 +175,6 @@ class Rows {
     return row;
   }
 
-  std::optional<microseconds> ahead(const std::string& host) const {
-    const auto known = ahead_.find(host);
-    return known == ahead_.end() ? std::nullopt : std::optional(known->second);
-  }
-
-  // A clock that is put right is right as far as any is trusted.
-  Between put_right(const std::string& host, Timestamp time, microseconds open) const {
-    const auto off = ahead(host);
-    if (!off) return {time, time + open};
-    return {time - *off - kTrusted, time - *off + open + kTrusted};
-  }
-
-  std::optional<Reach> reach_of(const HeardRank& rank) const {
-    if (!rank.first || !rank.last) return std::nullopt;
-    return Reach{put_right(rank.host, rank.first->time, rank.first->open),
-                 put_right(rank.host, rank.last->time, rank.last->open)};
-  }
-
-  // Beside stamps that name their zone, one that names none may be hours off.
-  bool do_zones_differ() const {
-    bool named = false;
-    bool assumed = false;
-    const auto see = [&](const Stamp& stamp) { (stamp.zone_assumed ? assumed : named) = true; };
-    for (const HeardRank& rank : heard_.ranks) {
-      if (rank.firm_last) see(*rank.firm_last);
-      for (const auto* stamp : {&rank.first, &rank.last})
-        if (*stamp) see(**stamp);
-    }
-    for (const auto& [finding, stamp] : heard_.dated) see(stamp);
-    return named && assumed;
-  }
-  std::optional<Reach> firm_reach_of(const HeardRank& rank) const {
-    if (!zones_differ_) return reach_of(rank);
-    if (!rank.firm_first || !rank.firm_last) return std::nullopt;
-    return Reach{put_right(rank.host, rank.firm_first->time, rank.firm_first->open),
-                 put_right(rank.host, rank.firm_last->time, rank.firm_last->open)};
-  }
-
   static void put_reach(const Reach& reach, const std::optional<Reach>& firm, TimeRow& row) {
     row.from = reach.first.from;
     row.to = reach.last.to;
@@ -240,35 +183,9 @@ class Rows {
     row.surely_to = firm->last.from;
   }
 
-  static std::string clock(Timestamp time, std::string_view zone) {
-    std::string text = clock_in_html(time);
-    return text.substr(0, text.size() - std::string_view(" UTC").size()) + std::string(zone);
-  }
-
-  // "2026-03-05 02:00:01 to 02:46:58 UTC"
-  static std::string from_to(Timestamp from, Timestamp to, std::string_view zone) {
-    const std::string end = clock(to, zone);
-    const std::string begin = clock(from, "");
-    constexpr std::size_t kDay = std::string_view("2026-03-05 ").size();
-    if (begin == clock(to, "")) return "at " + end;
-    return fmt::format("{} to {}", begin,
-                       begin.substr(0, kDay) == end.substr(0, kDay) ? end.substr(kDay) : end);
-  }
-
-  // What its stamps say, put right.
-  std::string from_to(const TimeRow& row, const Stamp& last) const {
-    const microseconds off = ahead(row.host).value_or(microseconds(0));
-    const microseconds margin = ahead(row.host) ? kTrusted : microseconds(0);
-    return from_to(*row.from + margin, last.time - off, last.zone_assumed ? "" : " UTC");
-  }
-
   TimeMark mark_of(const TimelineEntry& entry) const {
-    const microseconds off = ahead(entry.host).value_or(microseconds(0));
-    const auto known = heard_.dated.find(entry.finding);
-    const Between between = put_right(
-        entry.host, *entry.time + off,
-        known != heard_.dated.end() ? known->second.open : open_by_digits(*entry.time + off));
-    return {.finding = entry.finding, .from = between.from, .to = between.to};
+    const auto [from, to] = times_.of_event(entry);
+    return {.finding = entry.finding, .from = from, .to = to};
   }
 
   // It is drawn above the others.
@@ -310,12 +227,11 @@ class Rows {
     const auto span = std::ranges::find(diagnosis_.coverage, host, &HostCoverage::host);
     if (!host.empty() && span != diagnosis_.coverage.end()) {
       if (span->from && span->to) {
-        const Reach reach{put_right(host, *span->from, open_by_digits(*span->from)),
-                          put_right(host, *span->to, open_by_digits(*span->to))};
+        const Reach reach{times_.between(host, *span->from), times_.between(host, *span->to)};
         // Which of its logs name a zone is not known.
-        put_reach(reach, zones_differ_ ? std::nullopt : std::optional(reach), row);
-        const microseconds off = ahead(host).value_or(microseconds(0));
-        row.note = "lines dated " + from_to(*span->from - off, *span->to - off, " UTC");
+        put_reach(reach, times_.zones_differ() ? std::nullopt : std::optional(reach), row);
+        row.note = "lines dated " + stretch_in_words(times_.stamp(host, *span->from),
+                                                     times_.stamp(host, *span->to), true);
       } else {
         row.note = "no line of it carries a date";
       }
@@ -368,27 +284,20 @@ class Rows {
     bool names_zone = true;
   };
 
-  static void widen(std::optional<Reach>& all, const Reach& reach) {
-    if (!all) all = reach;
-    all->first = {std::min(all->first.from, reach.first.from),
-                  std::max(all->first.to, reach.first.to)};
-    all->last = {std::min(all->last.from, reach.last.from), std::max(all->last.to, reach.last.to)};
-  }
-
   Common common_of(const Group& group) const {
     Common common;
     bool all_firm = true;
     for (const HeardRank* rank : group.heard) {
-      const auto reach = reach_of(*rank);
+      const auto reach = times_.reach_of(*rank);
       common.undated += reach ? 0 : 1;
       if (!reach) continue;
-      if (const auto firm = firm_reach_of(*rank); !firm)
+      if (const auto firm = times_.firm_reach_of(*rank); !firm)
         all_firm = false;
       else
         widen(common.firm, *firm);
       widen(common.reach, *reach);
       common.names_zone &= !rank->last->zone_assumed;
-      const Timestamp last = rank->last->time - ahead(rank->host).value_or(microseconds(0));
+      const Timestamp last = times_.stamp(rank->host, rank->last->time);
       common.soonest = std::min(common.soonest.value_or(last), last);
       common.latest = std::max(common.latest.value_or(last), last);
     }
@@ -423,7 +332,7 @@ class Rows {
                                                         grouped_digits(group.unheard.size())));
     if (common.latest)
       parts.push_back("last heard " +
-                      from_to(*common.soonest, *common.latest, common.names_zone ? " UTC" : ""));
+                      stretch_in_words(*common.soonest, *common.latest, common.names_zone));
     if (common.undated > 0)
       parts.push_back(fmt::format("no line of {} carries a date",
                                   common.latest ? grouped_digits(common.undated) : "them"));
@@ -444,7 +353,7 @@ class Rows {
     };
     for (const TimeRow& row : out_.rows) {
       for (const TimeMark& mark : row.marks) see(mark.from, mark.to);
-      if (zones_differ_ && !row.surely_to) continue;
+      if (times_.zones_differ() && !row.surely_to) continue;
       if (row.to && row.kind == TimeRow::Kind::rank)
         see(row.surely_to.value_or(*row.from), *row.to);
       if (row.to && row.kind == TimeRow::Kind::others) see(*row.to, *row.to);
@@ -460,10 +369,10 @@ class Rows {
 
   // What the lines of calls say, too; a clock that is off would place it elsewhere.
   std::optional<Timestamp> last_line() const {
-    std::optional<Timestamp> last = ahead_.empty() ? diagnosis_.as_of : std::nullopt;
+    std::optional<Timestamp> last = times_.is_any_clock_off() ? std::nullopt : diagnosis_.as_of;
     for (const HostCoverage& host : diagnosis_.coverage) {
       if (!host.to) continue;
-      const Timestamp time = *host.to - ahead(host.host).value_or(microseconds(0));
+      const Timestamp time = times_.stamp(host.host, *host.to);
       last = std::max(last.value_or(time), time);
     }
     return last;
@@ -496,7 +405,7 @@ class Rows {
     for (const HeardRank& rank : heard_.ranks)
       if (rank.last) hosts.insert(rank.host);
     if (hosts.size() > 1) out_.doubts.emplace_back("Clocks of different hosts are trusted to 2 s.");
-    if (zones_differ_)
+    if (times_.zones_differ())
       out_.doubts.emplace_back(
           "Some stamps name no time zone and are read as UTC: beside the others they may be hours "
           "off.");
@@ -509,12 +418,11 @@ class Rows {
 
   const Diagnosis& diagnosis_;
   const Heard& heard_;
+  PutRight times_;
   std::set<int> behind_;
   std::set<int> silent_;
   std::set<int> unheard_;
-  std::map<std::string, microseconds> ahead_;
   std::map<std::string, Subject> subjects_;
-  bool zones_differ_ = false;
   std::set<const HeardRank*> taken_;
   std::set<int> taken_unheard_;
   std::size_t shown_ = 0;
