@@ -234,8 +234,8 @@ void add_diagnose_command(CLI::App& app, int& exit_code) {
   command
       ->add_option(
           "--rules", options->rules,
-          "A folder of your own signatures, and of files that replace built-in ones of the same "
-          "name")
+          "A folder with signature files of your own; one that is named as a built-in file takes "
+          "its place")
       ->type_name("DIR");
   command->footer(
       "Exit status: 0 nothing wrong was found, 1 a fault was found, 2 it could not look, 3 the "

@@ -179,8 +179,9 @@ void add_rules_command(CLI::App& app, int& exit_code) {
   CLI::App* checks = command->add_subcommand(
       "check", "Check files of your own, and print every mistake with its line");
   checks
-      ->add_option("FILE", options->files,
-                   "Files of signatures, or files that replace built-in ones of the same name")
+      ->add_option(
+          "FILE", options->files,
+          "Signature files of your own, or files that are to take the place of built-in ones")
       ->required()
       ->type_name("FILE");
   checks->footer(

@@ -216,8 +216,8 @@ void add_options(CLI::App& command, ServeOptions& options) {
       ->type_name("NAME");
   command
       .add_option("--rules", options.rules,
-                  "A folder of your own signatures, and of files that replace built-in ones of the "
-                  "same name; SIGHUP reads it again")
+                  "A folder with signature files of your own; one that is named as a built-in file "
+                  "takes its place; SIGHUP reads it again")
       ->type_name("DIR");
   command
       .add_option("--max-connections", options.max_connections,

@@ -145,15 +145,18 @@ void add_simulate_command(CLI::App& app, int& exit_code) {
   group = "The fault";
   flag("--healthy", options.healthy,
        "Write the same job without the fault, to see that nothing is found");
-  choose(text("--twin", arguments->twin, "",
-              "What of the fault a --healthy job shows; usual: nothing, old: it happened long "
-              "before, bystander: it is on a part that this job does not use, benign: it does no "
-              "harm"),
-         twins);
+  choose(
+      text("--twin", arguments->twin, "",
+           "Which signs of the fault the logs of a --healthy job still hold. usual: none; old: it "
+           "happened long before; bystander: it hit a part that this job does not use; benign: "
+           "something that looks like it and does no harm"),
+      twins);
   text("--also", options.also, "SCENARIO", "A second scenario in the same job");
-  choose(text("--also-twin", arguments->also_twin, "",
-              "Write the second scenario without its fault, as --twin does the first"),
-         twins);
+  choose(
+      text("--also-twin", arguments->also_twin, "",
+           "Leave the fault of the second scenario out, too, with such signs of it as --twin has "
+           "of the first"),
+      twins);
 
   group = "The logs";
   choose(

@@ -33,6 +33,9 @@ std::optional<AttemptFolder> attempt_folder_in(std::string_view path) {
   return std::nullopt;
 }
 
+// What stops a job stops it by then, whatever its peers still print.
+constexpr std::int64_t kStopsWithinUs = 60'000'000;
+
 std::string_view folder_of(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
@@ -45,6 +48,34 @@ SourceAttempts::SourceAttempts(const View& view) : view_(view) {
     learn_from_members();
   else
     learn_from_folders();
+  learn_from_steps();
+}
+
+void SourceAttempts::learn_from_steps() {
+  for (const PartRecord& record : view_.job.parts().records()) {
+    if (record.kind != "training") continue;
+    const PartSeries* lines = view_.job.parts().find(record, "lines");
+    const LineRef* step = lines == nullptr ? nullptr : lines->last().line.get();
+    if (step == nullptr || !step->time.wall_us) continue;
+    const bool assumed = step->time.zone_assumed;
+    for (std::int64_t* latest :
+         {&last_step_us_.try_emplace(assumed).first->second,
+          &last_step_us_of_.try_emplace({step->source, assumed}).first->second})
+      *latest = std::max(*latest, *step->time.wall_us);
+  }
+}
+
+// Where the steps stand in another source, its own has to go on as well: the clocks of two hosts
+// may disagree.
+bool SourceAttempts::trained_on_after(const LineRef& line) const {
+  if (!line.time.wall_us) return false;
+  const std::int64_t by = *line.time.wall_us + kStopsWithinUs;
+  const bool assumed = line.time.zone_assumed;
+  if (const auto own = last_step_us_of_.find({line.source, assumed}); own != last_step_us_of_.end())
+    return own->second > by;
+  const auto all = last_step_us_.find(assumed);
+  const auto& goes_on = view_.job.sources().at(line.source).last_wall_us;
+  return all != last_step_us_.end() && all->second > by && goes_on && *goes_on > by;
 }
 
 void SourceAttempts::learn_from_members() {
@@ -87,6 +118,7 @@ int SourceAttempts::attempt_by_files_beside(std::string_view path) const {
 }
 
 bool SourceAttempts::in_attempt(const LineRef& line) const {
+  if (trained_on_after(line)) return false;
   const std::string& path = view_.job.sources().at(line.source).source.name;
   if (view_.attempts.count < 2) {
     if (latest_folder_.empty()) return true;

@@ -1,9 +1,11 @@
 // Of which attempt of the job a line is that names no process: by the lines before it in its
-// source, by the files beside it, by the folder that a launcher makes for each attempt.
+// source, by the files beside it, by the folder that a launcher makes for each attempt, by the
+// steps that were trained after it.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,6 +32,8 @@ class SourceAttempts {
 
   void learn_from_members();
   void learn_from_folders();
+  void learn_from_steps();
+  bool trained_on_after(const LineRef& line) const;
   int attempt_by_lines(const LineRef& line) const;           // 0: nothing tells
   int attempt_by_files_beside(std::string_view path) const;  // 0: nothing tells
 
@@ -37,6 +41,9 @@ class SourceAttempts {
   std::map<std::uint32_t, std::vector<Beginning>> beginnings_;  // by source, by line
   std::unordered_map<std::string, int> of_folder_;              // of all members below it
   std::unordered_map<std::string, long> latest_folder_;  // "logs/attempt_" -> the highest number
+  // When the last step was trained, by the stamps that name their zone and by those that do not.
+  std::map<bool, std::int64_t> last_step_us_;
+  std::map<std::pair<std::uint32_t, bool>, std::int64_t> last_step_us_of_;  // by source
 };
 
 }  // namespace faultline
