@@ -132,6 +132,9 @@ void NcclTestsRun::save_added_later(SavedBytesWriter& saved) const {
   saved.number(std::ssize(hosts_before));
   for (const std::string& host : hosts_before) saved.text(host);
   saved.number(lost_a_check ? 1 : 0);
+  for (const std::uint64_t size : {first_size_before, first_size, last_size})
+    saved.number(static_cast<std::int64_t>(size));
+  saved.number(in_order ? 1 : 0);
 }
 
 void NcclTestsRun::restore_added_later(SavedBytesReader& saved) {
@@ -139,6 +142,9 @@ void NcclTestsRun::restore_added_later(SavedBytesReader& saved) {
   for (std::int64_t i = 0; i < count && saved.ok() && hosts_before.size() < kMostHosts; ++i)
     hosts_before.emplace(saved.text());
   lost_a_check = saved.number() != 0;
+  for (std::uint64_t* size : {&first_size_before, &first_size, &last_size})
+    *size = restored_size(saved);
+  in_order = saved.number() != 0;
 }
 
 std::size_t NcclTestsRun::size() const {
@@ -151,10 +157,13 @@ void NcclTestsRun::comes_after(const NcclTestsRun& before) {
   for (const auto* some : {&before.hosts_before, &before.known_hosts})
     for (const std::string& host : *some)
       if (hosts_before.size() < kMostHosts) hosts_before.insert(host);
+  first_size_before = before.first_size;
 }
 
+// Rows of two runs at once do not come in the order of their sizes, from the smallest on.
 bool NcclTestsRun::may_be_of_other_hosts() const {
-  return !hosts_before.empty() && hosts_before != known_hosts;
+  if (hosts_before.empty() || hosts_before == known_hosts) return false;
+  return first_size_before == 0 || first_size == 0 || first_size > first_size_before || !in_order;
 }
 
 void NcclTestsRun::add_device(std::string_view host, std::string_view gpu_name) {
@@ -168,6 +177,9 @@ void NcclTestsRun::add_device(std::string_view host, std::string_view gpu_name) 
 }
 
 void NcclTestsRun::add(const NcclTestsRow& row, const DocumentLine& line) {
+  if (first_size == 0) first_size = row.size;
+  in_order &= row.size >= last_size;
+  last_size = row.size;
   if (!row.measured) {
     stopped_at = row.size;
     in_hand = row;

@@ -30,6 +30,10 @@ struct NcclTestsRun {
   // Of runs whose ends had not come when this one began in the same output: rows and sums may be
   // theirs.
   std::set<std::string, std::less<>> hosts_before;
+  std::uint64_t first_size_before = 0;  // of their rows; 0: they had none
+  std::uint64_t first_size = 0;
+  std::uint64_t last_size = 0;
+  bool in_order = true;  // of sizes
 
   NcclTestsLayout layout;
   std::int64_t rows = 0;

@@ -68,59 +68,74 @@ TEST(CaughtExceptions, TheLastThingThatALogSaysEndedIt) {
   EXPECT_EQ(first_class(diagnosis), "software.rank_crashed");
 }
 
-TEST(CaughtExceptions, OneBelowWhichStepsAreTrainedAccusesNobody) {
-  const Diagnosis diagnosis = posted(steps(1, 9) + traceback() + steps(10, 40));
+TEST(CaughtExceptions, OneBelowWhichManyStepsAreTrainedAccusesNobody) {
+  const Diagnosis diagnosis = posted(steps(1, 9) + traceback() + steps(10, 120));
   EXPECT_NE(diagnosis.verdict, Verdict::failed);
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
 
-// What a launcher holds back is printed below it: then the steps are older.
+// What its process had not written yet comes below it, and peers do a step or two more.
+TEST(CaughtExceptions, OneBelowWhichFewStepsStandIsBelieved) {
+  for (const int more : {1, 2, 40})
+    EXPECT_EQ(posted(steps(1, 9) + traceback() + steps(10, 9 + more)).verdict, Verdict::failed)
+        << more;
+  EXPECT_EQ(posted(steps(1, 9) + traceback("[rank3]: ") + steps(10, 11)).verdict, Verdict::failed);
+}
+
 TEST(CaughtExceptions, OneBelowWhichStepsStandIsBelievedWhereAProcessFailed) {
-  const Diagnosis diagnosis = posted(traceback() + steps(1, 40) + kKilled);
-  EXPECT_EQ(diagnosis.verdict, Verdict::failed);
-  EXPECT_EQ(first_class(diagnosis), "software.rank_crashed");
+  const Diagnosis few = posted(traceback() + steps(1, 120) + kKilled);
+  EXPECT_EQ(few.verdict, Verdict::failed);
+  EXPECT_EQ(first_class(few), "software.rank_crashed");
+  // No buffer holds so many.
+  const Diagnosis many = posted(traceback() + steps(1, 400) + kKilled);
+  EXPECT_EQ(many.verdict, Verdict::failed);
+  EXPECT_THAT(many.summary, Not(HasSubstr("KeyError")));
 }
 
 TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorAccusesNobodyByItself) {
   for (const char* level : {"[INFO:encoder] ", "2026-03-05 02:10:11,402 WARNING encode.py:61 "}) {
-    const Diagnosis diagnosis = posted(lines(3) + traceback(level));
+    const Diagnosis diagnosis = posted(lines(3) + traceback(level) + lines(40));
     EXPECT_NE(diagnosis.verdict, Verdict::failed) << level;
     EXPECT_THAT(diagnosis.root_causes, IsEmpty()) << level;
+    EXPECT_EQ(posted(lines(3) + traceback(level) + lines(4)).verdict, Verdict::failed)
+        << "it is the last thing that the log says: " << level;
   }
-  EXPECT_EQ(posted(lines(3) + traceback("ERROR 03-05 02:10:11 [core.py:402] ")).verdict,
+  EXPECT_EQ(posted(lines(3) + traceback("ERROR 03-05 02:10:11 [core.py:402] ") + lines(40)).verdict,
             Verdict::failed);
   // The level is a word by itself.
-  EXPECT_EQ(posted(lines(3) + traceback("[rank3]: INFORMED: ")).verdict, Verdict::failed);
+  EXPECT_EQ(posted(lines(3) + traceback("[rank3]: INFORMED: ") + lines(40)).verdict,
+            Verdict::failed);
 }
 
-TEST(CaughtExceptions, OneFarAboveTheEndOfItsLogAccusesNobodyByItself) {
-  EXPECT_EQ(posted(traceback() + lines(40)).verdict, Verdict::failed);
-  const Diagnosis diagnosis = posted(traceback() + lines(400));
-  EXPECT_NE(diagnosis.verdict, Verdict::failed);
-  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+TEST(CaughtExceptions, WhatPeersPrintBelowItSaysNothing) {
+  EXPECT_EQ(posted(traceback() + lines(400)).verdict, Verdict::failed);
 }
 
 TEST(CaughtExceptions, TheOneThatEndedItIsNamedAndNotOneThatWasCaughtBefore) {
   const Diagnosis diagnosis =
-      posted(traceback("", "caught") + lines(400) + traceback("", "deadly") + kKilled);
+      posted(traceback("", "caught") + steps(1, 120) + traceback("", "deadly") + kKilled);
   ASSERT_EQ(first_class(diagnosis), "software.rank_crashed");
   EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("KeyError: 'deadly'"));
+  const Diagnosis follows =
+      posted(traceback("", "first") + lines(400) + traceback("", "follows") + kKilled);
+  EXPECT_THAT(follows.root_causes.front().title, HasSubstr("KeyError: 'first'"));
 }
 
 TEST(CaughtExceptions, AJobThatWorkedUntilItsTimeLimitEndedAtIt) {
-  const char* limit =
-      "slurmstepd: error: *** STEP 2216748.0 ON gpu-7 CANCELLED AT 2026-03-05T02:{}:12 DUE TO TIME "
-      "LIMIT ***\n";
-  const auto at = [&](const char* minute) {
-    std::string text = limit;
-    return text.replace(text.find("{}"), 2, minute);
+  const auto limit_at = [](const char* time) {
+    return fmt::format(
+        "slurmstepd: error: *** STEP 2216748.0 ON gpu-7 CANCELLED AT 2026-03-05T02:{} DUE TO TIME "
+        "LIMIT ***\n",
+        time);
   };
-  const Diagnosis worked = posted(traceback() + steps(1, 40) + at("40"));
+  const Diagnosis worked = posted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12"));
   EXPECT_EQ(first_class(worked), "process.aborted");
   EXPECT_THAT(worked.summary, Not(HasSubstr("KeyError")));
   // It stood for a quarter of an hour before.
-  const Diagnosis stood = posted(steps(1, 40) + traceback() + at("55"));
+  const Diagnosis stood = posted(steps(1, 40) + traceback() + limit_at("55:12"));
   EXPECT_EQ(first_class(stood), "software.rank_crashed");
+  const Diagnosis shortly_before = posted(steps(1, 40) + traceback() + limit_at("40:30"));
+  EXPECT_EQ(first_class(shortly_before), "software.rank_crashed");
 }
 
 std::string killed(int rank, const char* time) {

@@ -182,21 +182,25 @@ TEST(PerformanceEvidence, ATableWithoutItsLastLineIsNotHealthyAndItsEndIsAskedFo
 
 TEST(PerformanceEvidence, RowsOfRunsThatMayRunAtOnceAreOfNoHost) {
   const CutRun first = cut_before("  8589934592 ", run_on("gpu-3", 479.1, 12));
+  const CutRun second = cut_before("           8 ", run_on("gpu-4", 479.1));
   Posted together;
-  together.post("both.txt",
-                first.before + cut_before("  8589934592 ", run_on("gpu-4", 479.1)).before +
-                    first.rest + cut_before("  8589934592 ", run_on("gpu-4", 479.1)).rest);
+  together.post("both.txt", first.before + second.before + first.rest + second.rest);
   const Diagnosis mixed = together.diagnosis();
   ASSERT_THAT(causes(mixed), ElementsAre("corruption.wrong_results"));
   EXPECT_THAT(mixed.root_causes.front().subject.hosts, IsEmpty());
 
-  // A run before it that ended is none of those, nor is an earlier one of the same host.
+  // A run before it that ended is none of those, nor is an earlier one of the same host, nor one
+  // that was broken off, for then the sizes begin anew.
   Posted one_by_one;
   one_by_one.post("both.txt", run_on("gpu-4", 479.1) + run_on("gpu-3", 479.1, 12));
   EXPECT_THAT(one_by_one.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
   Posted again;
   again.post("both.txt", first.before + run_on("gpu-3", 479.1, 12));
   EXPECT_THAT(again.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
+  Posted broken_off;
+  broken_off.post("both.txt", cut_before("  8589934592 ", run_on("gpu-4", 479.1)).before +
+                                  run_on("gpu-3", 479.1, 12));
+  EXPECT_THAT(broken_off.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
 }
 
 TEST(PerformanceEvidence, ALaterTableIsHeldAgainstAnEarlierOneOfTheSameFile) {

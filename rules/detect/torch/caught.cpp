@@ -14,12 +14,14 @@
 namespace faultline {
 namespace {
 
-// More lines than a launcher and the last words of peers print below what ended a process.
-constexpr std::uint64_t kMostLinesBelow = 200;
-// Apart in time as the ranks of a job do not raise the same thing.
-constexpr std::int64_t kApartUs = 60'000'000;
+// What a process had printed and not yet written comes below what ended it: no more than its
+// buffer holds. What its peers still print is less.
+constexpr std::uint64_t kBufferBytes = 10 << 10;
+constexpr std::uint64_t kSurelyTrainedOn = 4;  // such buffers
+// A launcher and a script print so many lines below what ended a process.
+constexpr std::uint64_t kLinesOfAnEnd = 20;
 // From the last step to the limit, where the job worked until then.
-constexpr double kMostSteps = 3;
+constexpr double kMostSteps = 1.5;
 constexpr double kLeastSeconds = 60;
 
 std::uint64_t last_line_of(const TorchSaying& saying) {
@@ -33,16 +35,14 @@ bool is_logged_as_no_error(const TorchSaying& saying) {
   if (saying.exception->lines.empty()) return false;
   const std::string_view first = saying.exception->lines.front().text;
   const std::string_view before = first.substr(0, first.find("Traceback (most recent call last)"));
+  if (before.size() == first.size()) return false;
   const auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  return before.size() < first.size() &&
-         std::ranges::any_of(
-             kLevels,
-             [&](std::string_view level) {
-               const std::size_t at = before.rfind(level);
-               const std::size_t end = at + level.size();
-               return at != before.npos && (at == 0 || !is_letter(before[at - 1])) &&
-                      (end == before.size() || !is_letter(before[end]));
-             });
+  return std::ranges::any_of(kLevels, [&](std::string_view level) {
+    const std::size_t at = before.rfind(level);
+    const std::size_t end = at + level.size();
+    return at != before.npos && (at == 0 || !is_letter(before[at - 1])) &&
+           (end == before.size() || !is_letter(before[end]));
+  });
 }
 
 // When a limit ended the job, which follows from nothing that was raised.
@@ -69,6 +69,11 @@ bool worked_until(const View& view, Timestamp end) {
   return apart <= most && apart >= -kLeastSeconds;
 }
 
+bool came_to_its_end(const View& view) {
+  const auto training = training_of(view);
+  return training && training->phase == Training::Phase::ended;
+}
+
 bool ended_badly(const ProcessExit& exit) {
   return !exit.told_to && (exit.signal || exit.exit_code.value_or(1) != 0);
 }
@@ -78,7 +83,9 @@ bool ended_badly(const ProcessExit& exit) {
 CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
                                    const SourceSpeakers& speakers)
     : view_(view), speakers_(speakers), step_(last_step(view)) {
-  ended_well_ = word_of_its_end(view) != nullptr;
+  for (const PartRecord& record : view.job.parts().records())
+    if (record.kind == "training") ++print_steps_[record.source];
+  ended_well_ = word_of_its_end(view) != nullptr || came_to_its_end(view);
   const auto limit = ended_at_a_limit(view, crew);
   worked_until_its_limit_ = limit && worked_until(view, *limit);
   somebody_failed_ = std::ranges::any_of(view.job.torch().exits(), [&](const auto& exit) {
@@ -86,18 +93,34 @@ CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
   });
 }
 
+// The last time that it was raised.
+bool CaughtExceptions::stands_at_the_end(const TorchSaying& saying) const {
+  const LineRef& last = saying.last.line > last_line_of(saying) ? saying.last : saying.line;
+  const std::uint64_t line = std::max(last.line, last_line_of(saying));
+  return view_.job.sources().at(last.source).lines <= line + kLinesOfAnEnd;
+}
+
+std::uint64_t CaughtExceptions::steps_below(const TorchSaying& saying) const {
+  if (!trained_on(step_, saying.line)) return 0;
+  const auto& lines = saying.exception->lines;
+  const std::uint64_t end = lines.empty() ? saying.line.offset : lines.back().offset;
+  const auto processes = print_steps_.find(step_->source);
+  if (step_->offset <= end || processes == print_steps_.end()) return 0;
+  return (step_->offset - end) / processes->second;
+}
+
 bool CaughtExceptions::was_caught(int rank, const TorchSaying& saying) const {
-  if (speakers_.went_on(rank, saying.line) || worked_until_its_limit_) return true;
-  return ended_well_ && trained_on(step_, saying.line);
+  if (speakers_.went_on(rank, saying.line)) return true;
+  const std::uint64_t below = steps_below(saying);
+  if (below > kSurelyTrainedOn * kBufferBytes) return true;
+  if (somebody_failed_ || stands_at_the_end(saying)) return false;
+  return worked_until_its_limit_ || (ended_well_ && below > kBufferBytes);
 }
 
 bool CaughtExceptions::may_have_been_caught(const TorchSaying& saying) const {
   if (!saying.exception) return false;
-  if (is_logged_as_no_error(saying) || trained_on(step_, saying.line)) return true;
-  const auto& first = saying.line.time.wall_us;
-  const auto& last = saying.last.time.wall_us;
-  if (first && last && *last - *first > kApartUs) return true;
-  return view_.job.sources().at(saying.line.source).lines > last_line_of(saying) + kMostLinesBelow;
+  return steps_below(saying) > kBufferBytes ||
+         (is_logged_as_no_error(saying) && !stands_at_the_end(saying));
 }
 
 }  // namespace faultline

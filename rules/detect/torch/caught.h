@@ -1,7 +1,8 @@
 // Exceptions that ended nobody: programs catch some of what they raise, log it, and go on.
 #pragma once
 
-#include <optional>
+#include <cstdint>
+#include <map>
 
 #include "rules/picture/who/source_speakers.h"
 #include "rules/picture/who/torch_crew.h"
@@ -22,9 +23,14 @@ class CaughtExceptions {
   bool somebody_failed() const { return somebody_failed_; }
 
  private:
+  bool stands_at_the_end(const TorchSaying& saying) const;
+  // Bytes from its end to the last step below it in its source, for each process that prints steps.
+  std::uint64_t steps_below(const TorchSaying& saying) const;
+
   const View& view_;
   const SourceSpeakers& speakers_;
-  const LineRef* step_ = nullptr;  // the last one
+  const LineRef* step_ = nullptr;                       // the last one
+  std::map<std::uint32_t, std::uint64_t> print_steps_;  // processes, by source
   bool ended_well_ = false;
   bool somebody_failed_ = false;
   bool worked_until_its_limit_ = false;

@@ -203,9 +203,13 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
                const CaughtExceptions& caught, const FirstEchoes& ended, const TorchRank& rank) {
   Story story;
   std::optional<Told> notice;
+  bool catches = false;  // what it raises
   for (const TorchSaying& saying : rank.said) {
-    if (!crew.in_attempt(saying.line)) continue;
-    if (saying.exception && caught.was_caught(rank.rank, saying)) continue;
+    if (!crew.in_attempt(saying.line) && !crew.in_attempt(saying.last)) continue;
+    if (saying.exception && caught.was_caught(rank.rank, saying)) {
+      catches = true;
+      continue;
+    }
     Told told{.rank = &rank, .saying = &saying, .match = meaning_of(view, saying)};
     told.perhaps_caught = caught.may_have_been_caught(saying);
     told.whose = rank_by_words(told);
@@ -213,7 +217,7 @@ Story story_of(const View& view, const TorchCrew& crew, const SourceSpeakers& sp
     if (told.match && told.match->signature->weight == Weight::harmless) continue;
     if (told.match && told.match->signature->marks == Marks::last_words &&
         (speakers.went_on(rank.rank, saying.last) || trained_on(last_step(view), saying.last) ||
-         (story.cause && story.cause->perhaps_caught)))
+         catches || (story.cause && story.cause->perhaps_caught)))
       continue;
     // A line was kept for a word in it, and says something else.
     if (!told.match && !saying.exception) continue;

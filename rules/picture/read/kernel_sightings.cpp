@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <utility>
 
 #include "model/pci_address.h"
@@ -192,19 +193,18 @@ void lend_addresses(std::vector<KernelSighting>& all) {
         sighting.text->sayings.empty())
       continue;
     const LineRef& line = sighting.text->sayings.front().line;
+    std::set<std::string_view> devices;
     for (auto next = named.upper_bound({line.source, line.line});
          next != named.end() && next->first.first == line.source &&
          next->first.second <= line.line + kNext;
          ++next) {
       const KernelSighting& other = *next->second;
-      if (driver_of(*other.signature) != driver_of(*sighting.signature) ||
-          other.host != sighting.host)
-        continue;
       const auto passed = microseconds_between(line.time, other.text->sayings.front().line.time);
-      if (passed && *passed <= kAtOnceUs)
-        sighting.fields.insert_or_assign("pci", std::string(other.field("pci")));
-      break;
+      if (driver_of(*other.signature) == driver_of(*sighting.signature) &&
+          other.host == sighting.host && passed && *passed <= kAtOnceUs)
+        devices.insert(other.field("pci"));
     }
+    if (devices.size() == 1) sighting.fields.insert_or_assign("pci", std::string(*devices.begin()));
   }
 }
 
