@@ -4,74 +4,25 @@
 #include <re2/re2.h>
 
 #include <algorithm>
-#include <array>
 #include <bitset>
 #include <charconv>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "rules/knowledge/catalog_files.h"
+#include "rules/knowledge/key_lines.h"
+#include "rules/knowledge/secret_value.h"
 #include "rules/knowledge/trigger_search.h"
+#include "rules/knowledge/unescaped.h"
 #include "rules/knowledge/yaml_file.h"
 
 namespace faultline {
 namespace {
 
 constexpr std::string_view kGroup = "secret";
-constexpr std::string_view kKeyEnds = "-----END ";
-constexpr std::string_view kKeyBegins = "-----BEGIN ";
-constexpr std::string_view kKey = "PRIVATE KEY";
 constexpr std::size_t kMostShapes = 512;
-
-// Which bytes are of a kind.
-class ByteSet {
- public:
-  constexpr explicit ByteSet(std::string_view bytes) {
-    for (const char c : bytes) has_[static_cast<unsigned char>(c)] = true;
-  }
-  constexpr bool has(char c) const { return has_[static_cast<unsigned char>(c)]; }
-
- private:
-  std::array<bool, 256> has_{};
-};
-
-constexpr ByteSet kLettersOfAKey(
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/=*");
-constexpr ByteSet kBlanks("\t\n\f\r ");  // RE2's
-constexpr ByteSet kBlanksAndQuotes("\t\n\f\r \"'");
-constexpr ByteSet kEndsOfAValue("\t\n\f\r \"'`,;&<>)]}\\");
-
-bool opens_a_key(std::string_view line) {
-  if (line.find(kKey) == line.npos) return false;  // said quickly, as it is of most
-  const std::size_t begin = line.rfind(kKeyBegins);
-  return begin != line.npos && line.find(kKey, begin) != line.npos &&
-         line.find(kKeyEnds, begin) == line.npos;
-}
-
-// The run of letters at the end of a line; what stands before it is a label, a stamp.
-std::string_view last_run(std::string_view line) {
-  while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-  std::size_t begin = line.size();
-  while (begin > 0 && kLettersOfAKey.has(line[begin - 1])) --begin;
-  return line.substr(begin);
-}
-
-// As the lines of a key are whose first line was not seen: long, of letters of both sizes and
-// digits.
-bool reads_like_a_key(std::string_view run) {
-  constexpr std::size_t kLeast = 60;
-  constexpr std::string_view kStars = "********";
-  if (run.size() < kStars.size()) return false;
-  while (run.ends_with('=')) run.remove_suffix(1);
-  if (run.find('=') != run.npos) return false;  // a name and its value
-  if (run.starts_with(kStars)) return true;     // the rest of one of which more was hidden
-  const auto any = [&](char first, char last) {
-    return std::ranges::any_of(run, [&](char c) { return c >= first && c <= last; });
-  };
-  return run.size() >= kLeast && any('g', 'z') && any('G', 'Z') && any('0', '9') &&
-         run.find("//") == run.npos;
-}
 
 }  // namespace
 
@@ -83,47 +34,97 @@ class Secrets::Impl {
       throw std::invalid_argument(
           fmt::format("{} shapes are too many; write at most {}", shapes.size(), kMostShapes));
     for (const SecretShape& shape : shapes) {
-      separators_.emplace_back(shape.then);
-      patterns_.push_back(pattern_of(shape.id, shape.pattern));
+      has_form_[forms_.size()] = !shape.then.empty();
+      forms_.push_back(form_of(shape));
+      patterns_.push_back(shape.name.empty() ? pattern_of(shape.id, shape.pattern)
+                                             : name_of(shape.id, shape.name));
       cut_patterns_.push_back(shape.cut_pattern.empty() ? PatternOfShape{}
                                                         : pattern_of(shape.id, shape.cut_pattern));
     }
   }
 
   bool hide(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const {
-    bool found = false;
-    const auto begin = [&] {
-      if (!std::exchange(found, true)) hidden.assign(line);
-    };
-    const bool in_key_now = std::exchange(in_key, false);
-    bool may_hold_any = false;
-    std::bitset<kMostShapes> asked;
+    Hiding hiding(line, is_cut, hidden);
+    bool may_open_key = false;
+    bool is_asked = false;
+    Asked asked;
     triggers_.find(line, [&](std::uint32_t literal, std::size_t end) {
-      may_hold_any = true;
-      for (const std::uint32_t shape : literals_[literal].shapes) {
-        // Of a line that goes on, what follows is not there yet.
-        if (asked[shape] || (!is_cut && !may_follow(line, end, shape))) continue;
-        asked[shape] = true;
-        hide_shape(line, patterns_[shape], begin, hidden);
-        if (is_cut && cut_patterns_[shape].regex)
-          hide_shape(line, cut_patterns_[shape], begin, hidden);
-      }
+      may_open_key = may_open_key || literals_[literal].begins_a_key;
+      for (const Alike& alike : literals_[literal].shapes)
+        if (may_follow(line, end, alike.shapes.front(), is_cut))
+          for (const std::uint32_t shape : alike.shapes) asked[shape] = is_asked = true;
     });
-    const std::string_view run = last_run(line);
-    if (run.size() > 0 && (in_key_now || reads_like_a_key(run))) {
-      begin();
-      stars(line, run, hidden);
+    if (is_asked) {
+      hide_shapes(line, asked, hiding);
+      if (Unescaped::changes(line)) hide_unescaped(line, asked, hiding);
     }
-    in_key = (may_hold_any && opens_a_key(line)) ||
-             (in_key_now && line.find(kKeyEnds) == line.npos && !run.empty());
-    return found;
+    if (in_key || may_be_of_a_key(line)) hide_letters(line, in_key, hiding);
+    if (may_open_key && opens_a_key(line)) in_key = true;
+    return hiding.found();
   }
 
  private:
   struct PatternOfShape {
     std::unique_ptr<const RE2> regex;
-    int group = 0;
+    int group = 0;  // 0: it is the name of what is to be hidden
   };
+
+  using Asked = std::bitset<kMostShapes>;
+
+  // The line, and what is left of it.
+  class Hiding {
+   public:
+    Hiding(std::string_view line, bool is_cut, std::string& hidden)
+        : line_(line), is_cut_(is_cut), hidden_(hidden) {}
+
+    bool is_cut() const { return is_cut_; }
+    bool found() const { return found_; }
+
+    // What is hidden next is of this text, which is of the line from `begin` on.
+    void look_at(const Unescaped& text, std::size_t begin) { text_ = &text, begin_ = begin; }
+    void look_at_line() { text_ = nullptr; }
+
+    void hide(std::string_view secret) {
+      if (secret.empty()) return;
+      const Unescaped::Place place = text_ ? text_->place_of(secret) : place_of(secret);
+      if (!std::exchange(found_, true)) hidden_.assign(line_);
+      const std::size_t begin = place.begin + (text_ ? begin_ : 0);
+      std::fill_n(hidden_.begin() + static_cast<std::ptrdiff_t>(begin), place.end - place.begin,
+                  '*');
+    }
+
+   private:
+    Unescaped::Place place_of(std::string_view part) const {
+      const auto begin = static_cast<std::size_t>(part.data() - line_.data());
+      return {begin, begin + part.size()};
+    }
+
+    std::string_view line_;
+    bool is_cut_;
+    bool found_ = false;
+    std::string& hidden_;
+    const Unescaped* text_ = nullptr;  // none: the line itself
+    std::size_t begin_ = 0;
+  };
+
+  static ValueForm form_of(const SecretShape& shape) {
+    const std::optional<ValueKind> kind = value_kind(shape.value);
+    if (!kind)
+      throw std::invalid_argument(
+          fmt::format("{}: \"{}\" is no kind of value; write any, lettered, mixed or random",
+                      shape.id, shape.value));
+    return {shape.then, shape.least, *kind, shape.ends};
+  }
+
+  static PatternOfShape name_of(const std::string& id, const std::string& name) {
+    RE2::Options options(RE2::Quiet);
+    options.set_encoding(RE2::Options::EncodingLatin1);
+    auto regex = std::make_unique<const RE2>(name, options);
+    if (!regex->ok())
+      throw std::invalid_argument(
+          fmt::format("name of {} is no regular expression: {}", id, regex->error()));
+    return {std::move(regex), 0};
+  }
 
   static PatternOfShape pattern_of(const std::string& id, const std::string& pattern) {
     RE2::Options options(RE2::Quiet);
@@ -140,49 +141,138 @@ class Secrets::Impl {
     return {std::move(regex), group->second};
   }
 
+  struct Alike {
+    std::vector<std::uint32_t> shapes;  // that ask the same of what follows a literal
+  };
   struct Literal {
     std::string text;
-    std::vector<std::uint32_t> shapes;
+    std::vector<Alike> shapes;
+    bool begins_a_key = false;
   };
+
+  static std::vector<Alike> alike(const std::vector<SecretShape>& shapes,
+                                  const std::vector<std::uint32_t>& some) {
+    std::vector<Alike> groups;
+    const auto asks = [&](std::uint32_t shape) {
+      return std::tie(shapes[shape].then, shapes[shape].least, shapes[shape].ends);
+    };
+    for (const std::uint32_t shape : some) {
+      const auto group = std::ranges::find_if(
+          groups, [&](const Alike& it) { return asks(it.shapes.front()) == asks(shape); });
+      if (group != groups.end())
+        group->shapes.push_back(shape);
+      else
+        groups.push_back({{shape}});
+    }
+    return groups;
+  }
+
+  // What may stand before a word: the last letter of an escape or of a colour, too. Before what is
+  // none, as ://, stands one.
+  static std::string before_word(std::string_view word) {
+    constexpr ByteSet kOfWords("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    const bool is_word = kOfWords.has(word.front());
+    std::string before = is_word ? "mnrt" : "+.-";
+    for (int byte = 0; byte < 256; ++byte)
+      if (const char c = static_cast<char>(byte); kOfWords.has(c) != is_word) before += c;
+    return before;
+  }
+
+  // As some write them in JSON.
+  static std::string with_escaped_slashes(std::string_view literal) {
+    std::string written;
+    for (const char c : literal) {
+      if (c == '/') written += '\\';
+      written += c;
+    }
+    return written;
+  }
 
   static std::vector<Literal> literals_of(const std::vector<SecretShape>& shapes) {
     std::map<std::string, std::vector<std::uint32_t>> shapes_of;
     for (std::uint32_t i = 0; i < shapes.size(); ++i)
-      for (const std::string& literal : shapes[i].literals)
-        if (auto& its = shapes_of[literal]; its.empty() || its.back() != i) its.push_back(i);
+      for (const auto* some : {&shapes[i].literals, &shapes[i].words})
+        for (const std::string& literal : *some)
+          for (const std::string& written : {literal, with_escaped_slashes(literal)})
+            if (auto& its = shapes_of[written]; its.empty() || its.back() != i) its.push_back(i);
     std::vector<Literal> literals;
-    for (auto& [text, its] : shapes_of) literals.push_back({text, std::move(its)});
+    for (const auto& [text, its] : shapes_of)
+      literals.push_back({text, alike(shapes, its), opens_a_key("-----BEGIN " + text)});
     return literals;
   }
 
-  static std::vector<std::string> texts_of(const std::vector<Literal>& literals) {
-    std::vector<std::string> texts;
-    for (const Literal& literal : literals) texts.push_back(literal.text);
+  static std::vector<TriggerSearch::Literal> texts_of(const std::vector<Literal>& literals) {
+    std::vector<TriggerSearch::Literal> texts;
+    for (const Literal& literal : literals) {
+      const bool is_short = literal.text.size() < TriggerSearch::kMinBytes;
+      texts.push_back({literal.text, is_short ? before_word(literal.text) : std::string()});
+    }
     return texts;
   }
 
   // Whether what the shape asks for stands behind its literal, as far as is seen without its
-  // pattern. It looks no further than so many bytes, however often the literal stands in a line.
-  bool may_follow(std::string_view line, std::size_t end, std::uint32_t shape) const {
-    constexpr std::size_t kFarthest = 256;
-    if (shapes_[shape].then.empty()) return true;
-    const ByteSet& separators = separators_[shape];
-    const std::size_t last = std::min(line.size(), end + kFarthest);
-    std::size_t at = end - 1;  // of the literal itself, too
-    while (at < last && !separators.has(line[at]) && (at < end || !kBlanks.has(line[at]))) ++at;
-    while (at < last && kBlanks.has(line[at])) ++at;
-    if (at == last) return last < line.size();
-    if (!separators.has(line[at])) return false;
-    for (++at; at < last && kBlanksAndQuotes.has(line[at]);) ++at;
-    const std::size_t value = at;
-    while (at < last && at - value < shapes_[shape].least && !kEndsOfAValue.has(line[at])) ++at;
-    return at - value >= shapes_[shape].least || (at == last && last < line.size());
+  // pattern, however often the literal stands in a line.
+  bool may_follow(std::string_view line, std::size_t end, std::uint32_t shape, bool is_cut) const {
+    if (!has_form_[shape]) return true;
+    // Of a line that goes on, what follows is not there yet.
+    return may_be_ended(line, end, forms_[shape]) &&
+           (is_cut || value_may_follow(line, end, forms_[shape]));
   }
 
-  template <class Begin>
-  static void hide_shape(std::string_view line, const PatternOfShape& shape, Begin begin,
-                         std::string& hidden) {
-    const re2::StringPiece whole(line.data(), line.size());
+  static void hide_letters(std::string_view line, bool& in_key, Hiding& hiding) {
+    bool goes_on = in_key && may_be_between_lines(line);
+    for (const std::string_view letters : letters_of_a_key(line, in_key)) {
+      hiding.hide(letters);
+      goes_on = in_key;
+    }
+    in_key = goes_on && !ends_a_key(line);
+  }
+
+  void hide_shapes(std::string_view text, const Asked& asked, Hiding& hiding) const {
+    for (std::size_t shape = 0; shape < patterns_.size(); ++shape) {
+      if (!asked[shape]) continue;
+      if (patterns_[shape].group == 0)
+        hide_values(text, patterns_[shape], forms_[shape], hiding);
+      else
+        hide_secrets(text, patterns_[shape], hiding);
+      if (hiding.is_cut() && cut_patterns_[shape].regex)
+        hide_secrets(text, cut_patterns_[shape], hiding);
+    }
+  }
+
+  // As they stand in strings of JSON and the like, one in another. Of a long line piece by piece,
+  // each of which begins within the one before.
+  void hide_unescaped(std::string_view line, const Asked& asked, Hiding& hiding) const {
+    constexpr int kMostLevels = 8;
+    constexpr std::size_t kPiece = std::size_t{256} << 10;
+    constexpr std::size_t kShared = std::size_t{8} << 10;
+    for (std::size_t begin = 0;; begin += kPiece - kShared) {
+      Unescaped text(line.substr(begin, kPiece));
+      for (int level = 0; level < kMostLevels && text.take_back_one(); ++level) {
+        hiding.look_at(text, begin);
+        hide_shapes(text.text(), asked, hiding);
+      }
+      if (begin + kPiece >= line.size()) break;
+    }
+    hiding.look_at_line();
+  }
+
+  static void hide_values(std::string_view text, const PatternOfShape& name, const ValueForm& form,
+                          Hiding& hiding) {
+    const re2::StringPiece whole(text.data(), text.size());
+    re2::StringPiece match;
+    for (std::size_t at = 0; at < whole.size();) {
+      if (!name.regex->Match(whole, at, whole.size(), RE2::UNANCHORED, &match, 1)) return;
+      const auto begin = static_cast<std::size_t>(match.data() - whole.data());
+      const std::size_t end = begin + match.size();
+      const std::string_view value = value_after(text, begin, end, form, hiding.is_cut());
+      if (!value.empty()) hiding.hide(value);
+      at = std::max(end, at + 1);
+    }
+  }
+
+  static void hide_secrets(std::string_view text, const PatternOfShape& shape, Hiding& hiding) {
+    const re2::StringPiece whole(text.data(), text.size());
     if (!shape.regex->Match(whole, 0, whole.size(), RE2::UNANCHORED, nullptr, 0)) return;
     std::vector<re2::StringPiece> groups(static_cast<std::size_t>(shape.group) + 1);
     for (std::size_t at = 0; at < whole.size();) {
@@ -190,23 +280,17 @@ class Secrets::Impl {
                               shape.group + 1))
         return;
       const re2::StringPiece& secret = groups.back();
-      if (!secret.empty()) {
-        begin();
-        stars(line, {secret.data(), secret.size()}, hidden);
-      }
+      if (!secret.empty()) hiding.hide(without_end_of_string({secret.data(), secret.size()}));
       const auto end = static_cast<std::size_t>(groups[0].data() - whole.data()) + groups[0].size();
       at = std::max(end, at + 1);
     }
   }
 
-  static void stars(std::string_view line, std::string_view secret, std::string& hidden) {
-    std::fill_n(hidden.begin() + (secret.data() - line.data()), secret.size(), '*');
-  }
-
   const std::vector<SecretShape>& shapes_;
   std::vector<Literal> literals_;
-  TriggerSearch triggers_;           // of the literals
-  std::vector<ByteSet> separators_;  // by shape; so the next two
+  TriggerSearch triggers_;        // of the literals
+  Asked has_form_;                // which ask what follows their literal
+  std::vector<ValueForm> forms_;  // by shape; so the next two
   std::vector<PatternOfShape> patterns_;
   std::vector<PatternOfShape> cut_patterns_;  // some are none
 };
@@ -247,18 +331,30 @@ std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_v
       file.root(), "the file", {each("shapes", [&](const YamlNode& entry) {
         SecretShape& shape = shapes.emplace_back();
         double least = 0;
-        file.read_fields(entry, "a shape",
-                         {needed("id", shape.id), needed("literals", shape.literals),
-                          maybe("then", shape.then), maybe("least", least),
-                          needed("pattern", shape.pattern), maybe("cut_pattern", shape.cut_pattern),
-                          needed("samples", shape.samples), maybe("harmless", shape.harmless)});
+        file.read_fields(
+            entry, "a shape",
+            {needed("id", shape.id), maybe("literals", shape.literals), maybe("words", shape.words),
+             maybe("then", shape.then), maybe("ends", shape.ends), maybe("least", least),
+             maybe("name", shape.name), maybe("value", shape.value),
+             maybe("pattern", shape.pattern), maybe("cut_pattern", shape.cut_pattern),
+             needed("samples", shape.samples), maybe("harmless", shape.harmless)});
         shape.least = static_cast<std::size_t>(std::clamp(least, 0.0, 64.0));
+        if (shape.literals.empty() && shape.words.empty())
+          file.place(entry).refuse(fmt::format("{}: write its literals", shape.id));
+        if (shape.name.empty() == shape.pattern.empty())
+          file.place(entry).refuse(fmt::format("{}: write either a name or a pattern", shape.id));
         for (const std::string& literal : shape.literals)
           if (literal.size() < TriggerSearch::kMinBytes)
             file.place(entry).refuse(
                 fmt::format("{}: literal \"{}\" is too short; write at least {} "
                             "characters",
                             shape.id, literal, TriggerSearch::kMinBytes));
+        for (const std::string& word : shape.words)
+          if (word.size() + 1 < TriggerSearch::kMinBytes)
+            file.place(entry).refuse(
+                fmt::format("{}: word \"{}\" is too short; write at least {} "
+                            "characters",
+                            shape.id, word, TriggerSearch::kMinBytes - 1));
         try {
           const Secrets alone({shape});
           std::string hidden;

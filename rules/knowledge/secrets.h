@@ -13,9 +13,13 @@ namespace faultline {
 struct SecretShape {
   std::string id;
   std::vector<std::string> literals;  // a line that can hold it holds one of them
+  std::vector<std::string> words;     // or begins a word with one of them
   std::string then;                   // see secrets.yaml
+  bool ends = false;
   std::size_t least = 0;
-  std::string pattern;                // of RE2; its group "secret" is what is hidden
+  std::string name;                   // of RE2; the value of what is called so is hidden
+  std::string value;                  // of which kind that is: see secret_value.h
+  std::string pattern;                // without a name: of RE2; its group "secret" is hidden
   std::string cut_pattern;            // of a line that ends in the midst of it; empty: the same
   std::vector<std::string> samples;   // lines that hold it
   std::vector<std::string> harmless;  // lines that look alike and hold none

@@ -16,14 +16,29 @@ int rarity(char c) {
 
 }  // namespace
 
-TriggerSearch::TriggerSearch(std::vector<std::string> literals) : literals_(std::move(literals)) {
+void TriggerSearch::add_probe(std::uint32_t literal, std::string_view three, std::int32_t offset) {
+  Probe probe{.literal = literal, .offset = offset};
+  const std::string& text = literals_[literal].text;
+  std::memcpy(&probe.three, three.data(), kMinBytes - 1);
+  std::memcpy(&probe.first_four, text.data(), std::min(text.size(), kMinBytes));
+  probes_.push_back(probe);
+}
+
+TriggerSearch::TriggerSearch(std::vector<Literal> literals) : literals_(std::move(literals)) {
   std::map<std::string_view, int> sharers;  // of three bytes
-  for (const std::string_view literal : literals_)
-    for (std::size_t at = 0; at + 3 <= literal.size(); ++at) ++sharers[literal.substr(at, 3)];
+  for (const Literal& literal : literals_)
+    for (std::size_t at = 0; at + 3 <= literal.text.size(); ++at)
+      ++sharers[std::string_view(literal.text).substr(at, 3)];
   for (std::uint32_t number = 0; number < literals_.size(); ++number) {
-    const std::string_view literal = literals_[number];
-    assert(literal.size() >= kMinBytes);
+    const std::string_view literal = literals_[number].text;
     // Of two neighbours one stands at an even place of a line.
+    if (literal.size() < kMinBytes) {
+      assert(literal.size() + 1 == kMinBytes);
+      add_probe(number, literal, 0);
+      for (const char before : literals_[number].before)
+        add_probe(number, before + std::string(literal.substr(0, 2)), -1);
+      continue;
+    }
     const auto worth = [&](std::size_t at) {
       constexpr int kSharing = 4;  // as much as so many steps of rarity
       int sum = 0;
@@ -33,11 +48,8 @@ TriggerSearch::TriggerSearch(std::vector<std::string> literals) : literals_(std:
     std::uint32_t best = 0;
     for (std::uint32_t at = 1; at + kMinBytes <= literal.size(); ++at)
       if (worth(at) > worth(best)) best = at;
-    for (const std::uint32_t offset : {best, best + 1}) {
-      std::uint32_t three = 0;
-      std::memcpy(&three, literal.data() + offset, 3);
-      probes_.push_back({three, number, offset});
-    }
+    for (const std::uint32_t offset : {best, best + 1})
+      add_probe(number, literal.substr(offset, 3), static_cast<std::int32_t>(offset));
   }
   const auto slot_of = [](const Probe& probe) { return slot(probe.three); };
   std::ranges::stable_sort(probes_, {}, slot_of);

@@ -1,6 +1,6 @@
-// TriggerSearch finds literals of at least four bytes in a line. It is made for lines that hold
-// none, as nearly all: it looks at every second place only, for three bytes of a literal that few
-// other words have.
+// TriggerSearch finds literals of at least four bytes in a line, and of three where it is known
+// what may stand before them. It is made for lines that hold none, as nearly all: it looks at every
+// second place only, for three bytes of a literal that few other words have.
 #pragma once
 
 #include <array>
@@ -17,7 +17,13 @@ class TriggerSearch {
  public:
   static constexpr std::size_t kMinBytes = 4;
 
-  explicit TriggerSearch(std::vector<std::string> literals);
+  struct Literal {
+    std::string text;
+    std::string before =
+        {};  // of one of three bytes: it begins a line, or stands behind one of these
+  };
+
+  explicit TriggerSearch(std::vector<Literal> literals);
 
   // Calls found(number, end) for every place where a literal stands: its number in the list, and
   // where what follows it begins.
@@ -43,15 +49,18 @@ class TriggerSearch {
   }
 
  private:
-  // Three bytes of a literal and where in it they stand.
+  // Three bytes that a literal is found by, and where they stand: so far behind its beginning.
   struct Probe {
     std::uint32_t three = 0;
+    std::uint32_t first_four = 0;  // of the literal; of a short one the last is 0
     std::uint32_t literal = 0;
-    std::uint32_t offset = 0;
+    std::int32_t offset = 0;
   };
 
+  void add_probe(std::uint32_t literal, std::string_view three, std::int32_t offset);
+
   static constexpr std::uint32_t kThree = 0xffffff;
-  static constexpr unsigned kSlotBits = 16;
+  static constexpr unsigned kSlotBits = 17;
   static constexpr unsigned kSlotsOfAWord = 64;
   static constexpr std::size_t kWords = (std::size_t{1} << kSlotBits) / kSlotsOfAWord;
 
@@ -75,14 +84,25 @@ class TriggerSearch {
     const std::size_t word = slot(three) / kSlotsOfAWord;
     for (std::uint32_t i = first_of_word_[word]; i < first_of_word_[word + 1]; ++i) {
       const Probe& probe = probes_[i];
-      if (probe.three != three || at < probe.offset) continue;
-      const std::string& literal = literals_[probe.literal];
-      const std::size_t begin = at - probe.offset;
-      if (line.substr(begin).starts_with(literal)) found(probe.literal, begin + literal.size());
+      const auto place = static_cast<std::int64_t>(at) - probe.offset;
+      if (probe.three != three || place < 0) continue;
+      const auto begin = static_cast<std::size_t>(place);
+      const std::string_view literal = literals_[probe.literal].text;
+      if (begin + literal.size() > line.size() || !begins_with(line.data() + begin, probe))
+        continue;
+      if (literal.size() <= kMinBytes || line.substr(begin).starts_with(literal))
+        found(probe.literal, begin + literal.size());
     }
   }
 
-  std::vector<std::string> literals_;
+  static bool begins_with(const char* text, const Probe& probe) {
+    std::uint32_t four = 0;
+    const bool is_short = probe.first_four <= kThree;  // of little-endian
+    std::memcpy(&four, text, is_short ? 3 : sizeof four);
+    return four == probe.first_four;
+  }
+
+  std::vector<Literal> literals_;
   std::vector<Probe> probes_;                              // by slot
   std::array<std::uint32_t, kWords + 1> first_of_word_{};  // in probes_
   std::array<std::uint64_t, kWords> words_{};  // a bit for each slot: whether a probe is of it

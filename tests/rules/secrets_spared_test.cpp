@@ -6,12 +6,15 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <regex>
 #include <string>
 #include <vector>
 
 #include "rules/knowledge/catalog.h"
+#include "rules/knowledge/secret_value.h"
 #include "rules/knowledge/secrets.h"
 #include "rules/knowledge/trigger_search.h"
+#include "rules/knowledge/unescaped.h"
 
 namespace faultline {
 namespace {
@@ -19,14 +22,14 @@ namespace {
 class SlowSecrets {
  public:
   explicit SlowSecrets(const std::vector<SecretShape>& shapes) {
-    RE2::Options options(RE2::Quiet);
-    options.set_encoding(RE2::Options::EncodingLatin1);
     for (const SecretShape& shape : shapes) {
-      Shape& own = shapes_.emplace_back();
-      own.literals = shape.literals;
-      own.pattern = std::make_unique<const RE2>(shape.pattern, options);
-      if (!shape.cut_pattern.empty())
-        own.cut_pattern = std::make_unique<const RE2>(shape.cut_pattern, options);
+      Shape& own = shapes_.emplace_back(
+          Shape{.literals = shape.literals,
+                .form{shape.then, shape.least, *value_kind(shape.value), shape.ends}});
+      own.literals.insert(own.literals.end(), shape.words.begin(), shape.words.end());
+      own.name = regex(shape.name);
+      own.pattern = regex(shape.pattern);
+      own.cut_pattern = regex(shape.cut_pattern);
     }
   }
 
@@ -34,36 +37,75 @@ class SlowSecrets {
     std::string result = line;
     bool in_key = false;
     none_.hide(line, is_cut, in_key, result);  // what reads like a private key
-    for (const Shape& shape : shapes_) {
-      const auto stands = [&](const std::string& text) { return line.find(text) != line.npos; };
-      if (std::ranges::none_of(shape.literals, stands)) continue;
-      hide(line, *shape.pattern, result);
-      if (is_cut && shape.cut_pattern) hide(line, *shape.cut_pattern, result);
-    }
+    const std::string without_slashes = std::regex_replace(line, std::regex(R"(\\/)"), "/");
+    Unescaped text(line);
+    for (int level = 0; level == 0 || (level <= 8 && text.take_back_one()); ++level)
+      for (const Shape& shape : shapes_) {
+        const auto stands = [&](const std::string& literal) {
+          return stands_in(without_slashes, literal, shape.form) ||
+                 stands_in(line, literal, shape.form);
+        };
+        if (std::ranges::none_of(shape.literals, stands)) continue;
+        if (shape.name) hide_values(text, shape, is_cut, result);
+        if (shape.pattern) hide_secrets(text, *shape.pattern, result);
+        if (is_cut && shape.cut_pattern) hide_secrets(text, *shape.cut_pattern, result);
+      }
     return result;
   }
 
  private:
   struct Shape {
     std::vector<std::string> literals;
-    std::unique_ptr<const RE2> pattern;
-    std::unique_ptr<const RE2> cut_pattern;
+    ValueForm form;
+    std::unique_ptr<const RE2> name = nullptr;
+    std::unique_ptr<const RE2> pattern = nullptr;
+    std::unique_ptr<const RE2> cut_pattern = nullptr;
   };
 
-  static void hide(const std::string& line, const RE2& pattern, std::string& result) {
-    const re2::StringPiece whole(line);
+  static std::unique_ptr<const RE2> regex(const std::string& pattern) {
+    RE2::Options options(RE2::Quiet);
+    options.set_encoding(RE2::Options::EncodingLatin1);
+    return pattern.empty() ? nullptr : std::make_unique<const RE2>(pattern, options);
+  }
+
+  static bool stands_in(const std::string& line, const std::string& literal,
+                        const ValueForm& form) {
+    for (std::size_t at = line.find(literal); at != line.npos; at = line.find(literal, at + 1)) {
+      const std::size_t end = at + literal.size();
+      if (!form.ends || end == line.size() || form.behind_name.has(line[end])) return true;
+    }
+    return false;
+  }
+
+  static void hide(const Unescaped& text, std::string_view secret, std::string& result) {
+    if (secret.empty()) return;
+    const Unescaped::Place place = text.place_of(secret);
+    std::fill(result.begin() + static_cast<std::ptrdiff_t>(place.begin),
+              result.begin() + static_cast<std::ptrdiff_t>(place.end), '*');
+  }
+
+  static void hide_values(const Unescaped& text, const Shape& shape, bool is_cut,
+                          std::string& result) {
+    const re2::StringPiece whole(text.text().data(), text.text().size());
+    re2::StringPiece match;
+    for (std::size_t at = 0; at < whole.size();) {
+      if (!shape.name->Match(whole, at, whole.size(), RE2::UNANCHORED, &match, 1)) return;
+      const auto begin = static_cast<std::size_t>(match.data() - whole.data());
+      hide(text, value_after(text.text(), begin, begin + match.size(), shape.form, is_cut), result);
+      at = std::max(begin + match.size(), at + 1);
+    }
+  }
+
+  static void hide_secrets(const Unescaped& text, const RE2& pattern, std::string& result) {
+    const re2::StringPiece whole(text.text().data(), text.text().size());
     const int secret = pattern.NamedCapturingGroups().at("secret");
     std::vector<re2::StringPiece> groups(static_cast<std::size_t>(secret) + 1);
-    for (std::size_t at = 0; at < line.size();) {
-      if (!pattern.Match(whole, at, line.size(), RE2::UNANCHORED, groups.data(), secret + 1))
+    for (std::size_t at = 0; at < whole.size();) {
+      if (!pattern.Match(whole, at, whole.size(), RE2::UNANCHORED, groups.data(), secret + 1))
         return;
-      const auto place = [&](const re2::StringPiece& piece) {
-        return static_cast<std::size_t>(piece.data() - line.data());
-      };
-      if (!groups.back().empty())
-        std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(place(groups.back())),
-                    groups.back().size(), '*');
-      at = std::max(place(groups[0]) + groups[0].size(), at + 1);
+      hide(text, without_end_of_string({groups.back().data(), groups.back().size()}), result);
+      const auto begin = static_cast<std::size_t>(groups[0].data() - whole.data());
+      at = std::max(begin + groups[0].size(), at + 1);
     }
   }
 
@@ -132,6 +174,14 @@ TEST_F(SecretsSpared, OfSamplesThatAreBentTheSameIsHidden) {
                                         "': '",
                                         "token",
                                         "://",
+                                        "\\",
+                                        "\\\"",
+                                        "\\n",
+                                        "\x1b[32m",
+                                        "\\u001b[0m",
+                                        "->",
+                                        "%3D",
+                                        "', '",
                                         std::string(250, ' '),
                                         std::string(300, ' '),
                                         std::string(300, 'x'),
@@ -163,7 +213,8 @@ TEST_F(SecretsSpared, OfSamplesThatAreBentTheSameIsHidden) {
 }
 
 TEST(TriggerSearch, FindsEachLiteralAtEachPlaceWithWhatFollowsIt) {
-  const TriggerSearch search({"AKIA", "password", "p://", "password "});
+  using Literal = TriggerSearch::Literal;
+  const TriggerSearch search({Literal{"AKIA"}, {"password"}, {"p://"}, {"password "}});
   for (std::size_t before = 0; before < 20; ++before)
     for (const std::string after : {"", "x", "xy", "xyz", "................."}) {
       const std::string line = std::string(before, '.') + "password AKIAp://" + after;
@@ -175,6 +226,15 @@ TEST(TriggerSearch, FindsEachLiteralAtEachPlaceWithWhatFollowsIt) {
           {0, before + 13}, {1, before + 8}, {2, before + 17}, {3, before + 9}};
       EXPECT_EQ(found, expected) << line;
     }
+  const TriggerSearch of_words({TriggerSearch::Literal{.text = "hf_", .before = " ("}});
+  for (const std::string before : {"", " ", "x ", "(", "xy("}) {
+    std::size_t found = 0;
+    of_words.find(before + "hf_x", [&](std::uint32_t, std::size_t end) {
+      EXPECT_EQ(end, before.size() + 3);
+      ++found;
+    });
+    EXPECT_EQ(found, 1U) << before;
+  }
   search.find("abc", [](std::uint32_t, std::size_t) { ADD_FAILURE(); });
   search.find("", [](std::uint32_t, std::size_t) { ADD_FAILURE(); });
 }

@@ -1,0 +1,95 @@
+#include "rules/knowledge/unescaped.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace faultline {
+namespace {
+
+constexpr char kEscape = '\x1b';
+
+struct Letter {
+  char letter = 0;
+  std::size_t length = 1;  // of what stands for it
+};
+
+int digit_of(char c, int base) {
+  const int value = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : base;
+  return value < base ? value : -1;
+}
+
+// The letter with the code that so many digits at `at` write; one that is not of ASCII is as good
+// as any other that is not.
+bool take_code(std::string_view text, std::size_t at, std::size_t digits, int base, char& letter) {
+  if (at + digits > text.size()) return false;
+  unsigned code = 0;
+  for (std::size_t i = at; i < at + digits; ++i) {
+    const int digit = digit_of(text[i], base);
+    if (digit < 0) return false;
+    code = code * static_cast<unsigned>(base) + static_cast<unsigned>(digit);
+  }
+  letter = static_cast<char>(std::min(code, 0xffU));
+  return true;
+}
+
+// What a backslash and what follows it stand for; of one that stands for itself the length is 1.
+Letter letter_at(std::string_view text, std::size_t at) {
+  constexpr std::string_view kWritten = "\"'/\\nrtbfvae";
+  constexpr std::string_view kMeant = "\"'/\\\n\r\t\b\f\v\a\x1b";
+  if (at + 1 >= text.size()) return {.letter = text[at]};
+  const char next = text[at + 1];
+  if (const std::size_t which = kWritten.find(next); which != kWritten.npos)
+    return {.letter = kMeant[which], .length = 2};
+  Letter letter{.letter = text[at]};
+  if (next == 'u' && take_code(text, at + 2, 4, 16, letter.letter)) letter.length = 6;
+  if (next == 'x' && take_code(text, at + 2, 2, 16, letter.letter)) letter.length = 4;
+  if (next == '0' && take_code(text, at + 1, 3, 8, letter.letter)) letter.length = 4;
+  return letter;
+}
+
+// Behind "ESC [", to the letter that ends the command.
+std::size_t end_of_command(std::string_view text, std::size_t at) {
+  while (at < text.size() && text[at] >= ' ' && text[at] < '@') ++at;
+  return std::min(at + 1, text.size());
+}
+
+}  // namespace
+
+bool Unescaped::changes(std::string_view line) {
+  return line.find('\\') != line.npos || line.find(kEscape) != line.npos;
+}
+
+bool Unescaped::take_back_one() {
+  std::string text;
+  std::vector<Place> places;
+  text.reserve(text_.size());
+  places.reserve(text_.size());
+  for (std::size_t at = 0; at < text_.size();) {
+    const Letter letter = text_[at] == '\\' ? letter_at(text_, at) : Letter{.letter = text_[at]};
+    const std::size_t end = at + letter.length;
+    if (letter.letter == kEscape && end < text_.size() && text_[end] == '[') {
+      at = end_of_command(text_, end + 1);
+      continue;
+    }
+    text += letter.letter;
+    places.push_back(places_.empty() ? Place{at, end}
+                                     : Place{places_[at].begin, places_[end - 1].end});
+    at = end;
+  }
+  if (text.size() == text_.size()) return false;
+  text_ = std::move(text);
+  places_ = std::move(places);
+  return true;
+}
+
+Unescaped::Place Unescaped::place_of(std::string_view part) const {
+  const auto begin = static_cast<std::size_t>(part.data() - text_.data());
+  const std::size_t end = begin + part.size();
+  if (places_.empty() || part.empty()) return {begin, end};
+  return {places_[begin].begin, places_[end - 1].end};
+}
+
+}  // namespace faultline
