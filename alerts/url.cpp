@@ -1,6 +1,9 @@
 #include "alerts/url.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 
 namespace faultline {
 namespace {
@@ -57,6 +60,16 @@ Result<Url> parse_url(std::string_view text) {
   if (url.host.empty()) return wrong("names no host");
   if (!is_port(url.port)) return wrong("has a port that is no number");
   return url;
+}
+
+std::string name_of_url(std::string_view text) {
+  const Result<Url> url = parse_url(text);
+  if (!url) return "?";
+  const std::string name = fmt::format("{}://{}", url->tls ? "https" : "http", url->host_header());
+  if (url->target == "/") return name;
+  std::uint32_t hash = 2166136261;  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  return fmt::format("{}/#{:08x}", name, hash);
 }
 
 }  // namespace faultline

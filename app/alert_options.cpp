@@ -264,14 +264,14 @@ std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
     Receiver& replica = receivers.emplace_back(receiver);
     replica.url = url;
     // Each replica is told for itself, and may be down by itself.
-    if (urls.size() > 1) replica.name += " " + url;
+    if (urls.size() > 1) replica.name += " " + name_of_url(url);
   }
   return receivers;
 }
 
 Receiver of_flag(ReceiverType type, const std::string& url, std::chrono::milliseconds hold) {
   Receiver receiver = receiver_of(type);
-  receiver.name = url;
+  receiver.name = name_of_url(url);
   receiver.url = url;
   receiver.hold = hold;
   // Whoever typed the address meant it.

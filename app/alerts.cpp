@@ -37,8 +37,9 @@ int test_receiver(const TestOptions& options) {
   int failed = 0;
   for (const Receiver& receiver : receivers_of(options.alerts, tables_of(options.config))) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", receiver.name);
-    // A list of replicas goes by one name.
-    if (receiver.name != options.receiver && !receiver.name.starts_with(options.receiver + " "))
+    // A list of replicas goes by one name; one of the command line, by its address, too.
+    if (receiver.name != options.receiver && receiver.url != options.receiver &&
+        !receiver.name.starts_with(options.receiver + " "))
       continue;
     ++tried;
     const std::string why = try_receiver(receiver, url, utc_now());

@@ -13,6 +13,7 @@
 #include "http/page.h"
 #include "http/problem.h"
 #include "model/json.h"
+#include "rules/knowledge/without_secrets.h"
 
 namespace faultline {
 namespace json = boost::json;
@@ -172,9 +173,10 @@ Response review_finding(const Request& request, Services& services) {
               "verdict is missing; it is acknowledged, wrong, closed or reopened"});
   constexpr std::size_t kMostNote = 4096;
   const std::string by = said->text("by").value_or("");
+  const std::shared_ptr<const Secrets> secrets = services.jobs.catalog().get()->secrets;
   Review review{.verdict = **verdict,
-                .who = printable_name(by.empty() ? request.by : by),
-                .note = said->text("note").value_or("")};
+                .who = without_secrets(*secrets, printable_name(by.empty() ? request.by : by)),
+                .note = without_secrets(*secrets, said->text("note").value_or(""))};
   if (review.note.size() > kMostNote || review.who.size() > kMostNote)
     return problem_response(Error{Error::Kind::too_large, "by and note hold at most 4096 bytes"});
   const std::string& id = request.path_value("id");

@@ -9,19 +9,19 @@ namespace {
 
 constexpr ByteSet kBeforeAValue("\t\n\f\r \"'`\\");
 constexpr ByteSet kEndsOfAValue("\t\n\f\r \"'`,;&<>)]}\\\x1b");
-constexpr ByteSet kQuotes("\"'`");
-constexpr ByteSet kEscaped("\"'\\nrtu");
-constexpr ByteSet kPunctuation("\t\n\f\r ,;:{}()[]+=|&");
+constexpr ByteSet kQuoteBytes("\"'`");
+constexpr ByteSet kEscapedBytes("\"'\\nrtu");
+constexpr ByteSet kPunctuationBytes("\t\n\f\r ,;:{}()[]+=|&");
 constexpr std::size_t kLongestWithBlanks = 256;
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return is_lower(c) || is_upper(c); }
+bool is_small(char c) { return c >= 'a' && c <= 'z'; }
+bool is_large(char c) { return c >= 'A' && c <= 'Z'; }
+bool is_of_digits(char c) { return c >= '0' && c <= '9'; }
+bool is_of_letters(char c) { return is_small(c) || is_large(c); }
 
-std::string lowered(std::string_view text) {
+std::string in_small_letters(std::string_view text) {
   std::string lower(text);
-  for (char& c : lower) c = is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+  for (char& c : lower) c = is_large(c) ? static_cast<char>(c + ('a' - 'A')) : c;
   return lower;
 }
 
@@ -33,10 +33,15 @@ bool is_no_value(std::string_view value) {
       "off ok on optional or redacted required reset secretstr set should str string the to true "
       "undefined unknown unset user was will with wrong yes your ";
   constexpr std::size_t kLongest = 12;
+  constexpr std::string_view kNames =
+      " TOKEN KEY PASSWORD SECRET API_KEY PASSPHRASE STRING TEXT VALUE STR FILE PATH ";
   while (value.ends_with('.') || value.ends_with(':')) value.remove_suffix(1);
-  if (value.empty() || value.size() > kLongest || !std::ranges::all_of(value, is_letter))
+  if (value.starts_with('(')) value.remove_prefix(1);
+  if (value.ends_with(')')) value.remove_suffix(1);
+  if (!value.empty() && kNames.find(' ' + std::string(value) + ' ') != kNames.npos) return true;
+  if (value.empty() || value.size() > kLongest || !std::ranges::all_of(value, is_of_letters))
     return false;
-  return kWords.find(' ' + lowered(value) + ' ') != kWords.npos;
+  return kWords.find(' ' + in_small_letters(value) + ' ') != kWords.npos;
 }
 
 // $TOKEN, ${TOKEN:-}, $(cat x), %s, %(token)s, {}, {token}, <token>, ...
@@ -44,22 +49,24 @@ bool is_placeholder(std::string_view value) {
   const auto all = [](std::string_view text, auto fits) {
     return !text.empty() && std::ranges::all_of(text, fits);
   };
-  const auto of_a_name = [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; };
+  const auto of_a_name = [](char c) {
+    return is_of_letters(c) || is_of_digits(c) || c == '_' || c == '.';
+  };
   if (all(value, [](char c) { return c == '.'; }) || value == "%s" || value == "%r") return true;
   if (value.starts_with('<')) return value.ends_with('>');
   if (value.starts_with("%(") || value.starts_with("$(") || value.starts_with("${")) return true;
   if (value.starts_with('$'))
-    return all(value.substr(1), [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
+    return all(value.substr(1), [](char c) { return is_large(c) || is_of_digits(c) || c == '_'; });
   if (value.starts_with('{') && value.ends_with('}'))
     return std::ranges::all_of(value.substr(1, value.size() - 2), of_a_name);
   return value == "{" || value == "[" || value == "(";
 }
 
 // get_token(, os.environ[, self.token, {token}: of a line of code, what works it out.
-bool is_code(std::string_view line, std::string_view value) {
+bool is_worked_out(std::string_view line, std::string_view value) {
   constexpr std::array<std::string_view, 7> kHolders{"self.", "args.",   "cfg.",     "config.",
                                                      "opts.", "kwargs.", "settings."};
-  const auto in_a_name = [](char c) { return is_lower(c) || c == '_' || c == '.'; };
+  const auto in_a_name = [](char c) { return is_small(c) || c == '_' || c == '.'; };
   const auto behind = static_cast<std::size_t>(value.data() - line.data()) + value.size();
   if (value.starts_with('{') && behind < line.size() && line[behind] == '}')
     return std::ranges::all_of(value.substr(1), in_a_name);
@@ -69,13 +76,13 @@ bool is_code(std::string_view line, std::string_view value) {
   const char next = at < line.size() ? line[at] : ' ';
   if (letters >= 3 && next == '(') return true;
   const std::size_t key = std::min(line.find_first_not_of('\\', at + 1), line.size());
-  if (letters >= 3 && next == '[' && key < line.size() && kQuotes.has(line[key])) return true;
+  if (letters >= 3 && next == '[' && key < line.size() && kQuoteBytes.has(line[key])) return true;
   return letters == value.size() && std::ranges::any_of(kHolders, [&](std::string_view holder) {
            return value.starts_with(holder);
          });
 }
 
-bool is_file(std::string_view value) {
+bool is_path_of_file(std::string_view value) {
   constexpr std::array<std::string_view, 8> kEnds{".pem", ".key",  ".crt",  ".pub",
                                                   ".txt", ".yaml", ".json", ".toml"};
   return value.find('/') != value.npos &&
@@ -86,8 +93,9 @@ bool is_file(std::string_view value) {
 bool begins_with_a_day(std::string_view value) {
   constexpr std::string_view kDay = "0000-00-00";
   return value.size() >= kDay.size() &&
-         std::ranges::equal(value.substr(0, kDay.size()), kDay,
-                            [](char c, char of_day) { return (is_digit(c) ? '0' : c) == of_day; });
+         std::ranges::equal(value.substr(0, kDay.size()), kDay, [](char c, char of_day) {
+           return (is_of_digits(c) ? '0' : c) == of_day;
+         });
 }
 
 // How often a digit stands beside a letter, a small letter before a large one.
@@ -100,8 +108,9 @@ bool is_mixed(std::string_view value) {
     const char a = value[i - 1];
     const char b = value[i];
     if (kBlankBytes.has(b)) return false;
-    digits_beside_letters += (is_digit(a) && is_letter(b)) || (is_letter(a) && is_digit(b)) ? 1 : 0;
-    humps += is_lower(a) && is_upper(b) ? 1 : 0;
+    digits_beside_letters +=
+        (is_of_digits(a) && is_of_letters(b)) || (is_of_letters(a) && is_of_digits(b)) ? 1 : 0;
+    humps += is_small(a) && is_large(b) ? 1 : 0;
   }
   return digits_beside_letters >= 2 && digits_beside_letters + humps >= 3;
 }
@@ -113,23 +122,23 @@ bool is_of(std::string_view value, ValueKind kind) {
     case ValueKind::any:
       return true;
     case ValueKind::lettered:
-      return std::ranges::any_of(value, [](char c) { return is_letter(c) || c == '*'; });
+      return std::ranges::any_of(value, [](char c) { return is_of_letters(c) || c == '*'; });
     case ValueKind::mixed:
       return is_mixed(value);
     case ValueKind::random:
-      return is_mixed(value) && std::ranges::any_of(value, is_lower) &&
-             std::ranges::any_of(value, is_upper);
+      return is_mixed(value) && std::ranges::any_of(value, is_small) &&
+             std::ranges::any_of(value, is_large);
   }
   return false;
 }
 
-std::size_t skipped(std::string_view line, std::size_t at, const ByteSet& bytes) {
+std::size_t behind_all(std::string_view line, std::size_t at, const ByteSet& bytes) {
   while (at < line.size() && bytes.has(line[at])) ++at;
   return at;
 }
 
 // Where the quote is that closes the one before `at`; npos: nowhere.
-std::size_t closing(std::string_view line, std::size_t at, char quote) {
+std::size_t closing_quote(std::string_view line, std::size_t at, char quote) {
   for (; at < line.size(); ++at) {
     if (line[at] == quote) return at;
     if (line[at] == '\\') ++at;
@@ -139,8 +148,9 @@ std::size_t closing(std::string_view line, std::size_t at, char quote) {
 
 // Of 'password=' + x the quote behind the name closes what was opened before it.
 bool closes(std::string_view line, std::size_t quote) {
-  const bool is_before_a_word = quote + 1 < line.size() && !kPunctuation.has(line[quote + 1]) &&
-                                !kQuotes.has(line[quote + 1]);
+  const bool is_before_a_word = quote + 1 < line.size() &&
+                                !kPunctuationBytes.has(line[quote + 1]) &&
+                                !kQuoteBytes.has(line[quote + 1]);
   return !is_before_a_word && std::ranges::count(line.substr(0, quote), line[quote]) % 2 == 1;
 }
 
@@ -156,7 +166,7 @@ std::string_view bare_value(std::string_view line, std::size_t at, bool may_hold
   std::size_t end = at;
   for (; end < line.size(); ++end) {
     if (!kEndsOfAValue.has(line[end])) continue;
-    if (line[end] == '\\' && end + 1 < line.size() && !kEscaped.has(line[end + 1])) continue;
+    if (line[end] == '\\' && end + 1 < line.size() && !kEscapedBytes.has(line[end + 1])) continue;
     if (line[end] == ',' && may_hold_commas && goes_on_behind_comma(line, end)) continue;
     break;
   }
@@ -166,30 +176,30 @@ std::string_view bare_value(std::string_view line, std::size_t at, bool may_hold
 // The value from `at`, behind its opening quote if it has one.
 std::string_view quoted_value(std::string_view line, std::size_t quote, bool is_cut) {
   const std::size_t begin = quote + 1;
-  const std::size_t end = closing(line, begin, line[quote]);
+  const std::size_t end = closing_quote(line, begin, line[quote]);
   if (end == line.npos && is_cut) return line.substr(begin);
   if (end == line.npos) return bare_value(line, begin, false);
   const std::string_view value = line.substr(begin, end - begin);
-  if (std::ranges::all_of(value, [](char c) { return kPunctuation.has(c); })) return {};
+  if (std::ranges::all_of(value, [](char c) { return kPunctuationBytes.has(c); })) return {};
   if (value.size() > kLongestWithBlanks && value.find(' ') != value.npos)
     return bare_value(line, begin, false);
   return value;
 }
 
-struct Separator {
+struct NameEnd {
   std::size_t end = 0;  // of it and the blanks around it
   char what = 0;
   bool is_tight = false;  // no blank stands around it
 };
 
 // What parts the name from its value; what == 0: nothing that may.
-Separator separator_after(std::string_view line, std::size_t end, const ByteSet& separators) {
+NameEnd separator_after(std::string_view line, std::size_t end, const ByteSet& separators) {
   std::size_t at = end;
   char quote = 0;
-  if (at < line.size() && kQuotes.has(line[at])) quote = line[at++];
+  if (at < line.size() && kQuoteBytes.has(line[at])) quote = line[at++];
   if (at < line.size() && line[at] == ']') ++at;
   const std::size_t after_name = at;
-  at = skipped(line, at, kBlankBytes);
+  at = behind_all(line, at, kBlankBytes);
   if (at >= line.size()) return {};
   const bool had_blank = at > after_name;
   char what = line[at];
@@ -208,15 +218,15 @@ Separator separator_after(std::string_view line, std::size_t end, const ByteSet&
     ++at;
   else
     return {};
-  const std::size_t value = skipped(line, at, kBlankBytes);
+  const std::size_t value = behind_all(line, at, kBlankBytes);
   if (what == ',' && (quote == 0 || value >= line.size() || line[value] != quote)) return {};
   return {.end = value, .what = what, .is_tight = !had_blank && value == at};
 }
 
 // password:session of a PAM module's name is no setting.
-bool needs_a_digit(std::string_view line, const Separator& separator) {
+bool needs_a_digit(std::string_view line, const NameEnd& separator) {
   return separator.what == ':' && separator.is_tight && separator.end < line.size() &&
-         !kQuotes.has(line[separator.end]);
+         !kQuoteBytes.has(line[separator.end]);
 }
 
 }  // namespace
@@ -233,42 +243,46 @@ ValueForm::ValueForm(std::string_view its_separators, std::size_t its_least, Val
                      bool its_end)
     : separators(its_separators), least(its_least), kind(its_kind), ends(its_end) {
   behind_name = ByteSet(std::string(its_separators) + "\t\n\f\r \"'`]\\\x1b-%");
+  if (its_separators == "@") only = '@';  // others have arrows, escapes for them
   stops = ByteSet(std::string(its_separators) + "\t\n\f\r ,\x1b%>");
 }
 
 std::string_view value_after(std::string_view line, std::size_t begin, std::size_t end,
                              const ValueForm& form, bool is_cut) {
-  const Separator separator = separator_after(line, end, form.separators);
+  const NameEnd separator = separator_after(line, end, form.separators);
   std::size_t at = separator.end;
   if (separator.what == 0 || at >= line.size()) return {};
-  if (line[at] == '[' && at + 1 < line.size() && kQuotes.has(line[at + 1])) ++at;
-  if (at + 1 < line.size() && ByteSet("bruf").has(line[at]) && kQuotes.has(line[at + 1])) ++at;
+  if (line[at] == '[' && at + 1 < line.size() && kQuoteBytes.has(line[at + 1])) ++at;
+  if (at + 1 < line.size() && ByteSet("bruf").has(line[at]) && kQuoteBytes.has(line[at + 1])) ++at;
   std::string_view value;
-  if (kQuotes.has(line[at])) {
+  if (kQuoteBytes.has(line[at])) {
     if (closes(line, at)) return {};
     value = quoted_value(line, at, is_cut);
   } else {
     const bool is_of_a_shell = separator.what == '=' && separator.is_tight &&
-                               is_upper(line[begin]) &&
+                               is_large(line[begin]) &&
                                (begin == 0 || kBlankBytes.has(line[begin - 1]));
     value = bare_value(line, at, is_of_a_shell);
-    if (is_code(line, value) || value == line.substr(begin, end - begin)) return {};
-    if (needs_a_digit(line, separator) && std::ranges::all_of(value, is_letter)) return {};
+    if (is_worked_out(line, value) || value == line.substr(begin, end - begin)) return {};
+    if (needs_a_digit(line, separator) && std::ranges::all_of(value, is_of_letters)) return {};
   }
   if (value.size() < form.least) return {};
-  const bool is_next_option = value.starts_with("--") && form.separators.has(' ');
-  if (is_next_option || is_file(value)) return {};
+  const bool is_next_option = form.separators.has(' ') && (value.starts_with("--") || value == "-");
+  if (is_next_option || is_path_of_file(value)) return {};
   // Of a list of names one stands behind the other, too.
   const bool is_weak = separator.what == ',' && !form.separators.has(',');
   return is_of(value, is_weak ? ValueKind::mixed : form.kind) ? value : std::string_view();
 }
 
 bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& form) {
+  if (form.only != 0 && line.find(form.only, end - 1) == line.npos) return false;
   const ByteSet& separators = form.separators;
+  // An escape may be of a blank.
+  if (separators.has(' ') && end < line.size() && line[end] == '\\') return true;
   constexpr std::size_t kFarthest = 256;
   const std::size_t last = std::min(line.size(), end + kFarthest);
   const auto parts = [&](std::size_t at) {
-    return separators.has(line[at]) || (line[at] == ',' && kQuotes.has(line[at - 1])) ||
+    return separators.has(line[at]) || (line[at] == ',' && kQuoteBytes.has(line[at - 1])) ||
            line[at] == '\x1b' || line[at] == '%' || (line[at] == '>' && line[at - 1] == '-');
   };
   std::size_t at = end - 1;  // of the literal itself, too
@@ -277,20 +291,20 @@ bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& f
   while (at < last && kBlankBytes.has(line[at])) ++at;
   if (at == last) return last < line.size();
   if (line[at] == '\\' || line[at] == '\x1b') return true;  // not known before it is taken back
-  if (parts(at) || line[at] == '-')                         // or an arrow
+  if (parts(at) || (line[at] == '-' && line.substr(at).starts_with("->")))
     ++at;
   else if (!separators.has(' '))
     return false;
   if (at < last && (line[at] == '>' || line[at] == '=')) ++at;  // of an arrow
   char quote = 0;
   const auto is_before_quote = [&](std::size_t place) {  // [ or b of b'value'
-    return place + 1 < last && (kQuotes.has(line[place + 1]) || line[place + 1] == '\\');
+    return place + 1 < last && (kQuoteBytes.has(line[place + 1]) || line[place + 1] == '\\');
   };
   for (; at < last && (kBeforeAValue.has(line[at]) || (quote == 0 && is_before_quote(at))); ++at)
-    if (kQuotes.has(line[at])) quote = line[at];
+    if (kQuoteBytes.has(line[at])) quote = line[at];
   const auto ends = [&](std::size_t place) {
     if (quote != 0) return line[place] == quote && line[place - 1] != '\\';
-    return kQuotes.has(line[place]) || kBlankBytes.has(line[place]);
+    return kQuoteBytes.has(line[place]) || kBlankBytes.has(line[place]);
   };
   const std::size_t value = at;
   while (at < last && at - value < form.least && !ends(at)) ++at;

@@ -26,6 +26,7 @@ struct ValueForm {
   ValueKind kind = ValueKind::any;
   bool ends = false;    // the literal by which the name was found ends it
   ByteSet behind_name;  // if so: what may follow it
+  char only = 0;        // a character without which none follows
   ByteSet stops;        // where it is decided whether a value may follow
 };
 

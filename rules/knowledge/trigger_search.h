@@ -60,7 +60,7 @@ class TriggerSearch {
   void add_probe(std::uint32_t literal, std::string_view three, std::int32_t offset);
 
   static constexpr std::uint32_t kThree = 0xffffff;
-  static constexpr unsigned kSlotBits = 17;
+  static constexpr unsigned kSlotBits = 18;
   static constexpr unsigned kSlotsOfAWord = 64;
   static constexpr std::size_t kWords = (std::size_t{1} << kSlotBits) / kSlotsOfAWord;
 

@@ -6,9 +6,9 @@
 namespace faultline {
 namespace {
 
-constexpr char kEscape = '\x1b';
+constexpr char kEscapeByte = '\x1b';
 
-struct Letter {
+struct EscapedLetter {
   char letter = 0;
   std::size_t length = 1;  // of what stands for it
 };
@@ -36,30 +36,31 @@ bool take_code(std::string_view text, std::size_t at, std::size_t digits, int ba
 }
 
 // What a backslash and what follows it stand for; of one that stands for itself the length is 1.
-Letter letter_at(std::string_view text, std::size_t at) {
+EscapedLetter letter_at(std::string_view text, std::size_t at) {
   constexpr std::string_view kWritten = "\"'/\\nrtbfvae";
   constexpr std::string_view kMeant = "\"'/\\\n\r\t\b\f\v\a\x1b";
   if (at + 1 >= text.size()) return {.letter = text[at]};
   const char next = text[at + 1];
   if (const std::size_t which = kWritten.find(next); which != kWritten.npos)
     return {.letter = kMeant[which], .length = 2};
-  Letter letter{.letter = text[at]};
+  EscapedLetter letter{.letter = text[at]};
   if (next == 'u' && take_code(text, at + 2, 4, 16, letter.letter)) letter.length = 6;
   if (next == 'x' && take_code(text, at + 2, 2, 16, letter.letter)) letter.length = 4;
   if (next == '0' && take_code(text, at + 1, 3, 8, letter.letter)) letter.length = 4;
   return letter;
 }
 
-// Behind "ESC [", to the letter that ends the command.
+// Behind "ESC [": its numbers, and the letter that ends it.
 std::size_t end_of_command(std::string_view text, std::size_t at) {
-  while (at < text.size() && text[at] >= ' ' && text[at] < '@') ++at;
-  return std::min(at + 1, text.size());
+  const auto is_of_numbers = [](char c) { return (c >= '0' && c <= ';') || c == '?'; };
+  while (at < text.size() && is_of_numbers(text[at])) ++at;
+  return at < text.size() && text[at] >= '@' && text[at] <= '~' && text[at] != '\\' ? at + 1 : at;
 }
 
 }  // namespace
 
 bool Unescaped::changes(std::string_view line) {
-  return line.find('\\') != line.npos || line.find(kEscape) != line.npos;
+  return line.find('\\') != line.npos || line.find(kEscapeByte) != line.npos;
 }
 
 bool Unescaped::take_back_one() {
@@ -68,9 +69,10 @@ bool Unescaped::take_back_one() {
   text.reserve(text_.size());
   places.reserve(text_.size());
   for (std::size_t at = 0; at < text_.size();) {
-    const Letter letter = text_[at] == '\\' ? letter_at(text_, at) : Letter{.letter = text_[at]};
+    const EscapedLetter letter =
+        text_[at] == '\\' ? letter_at(text_, at) : EscapedLetter{.letter = text_[at]};
     const std::size_t end = at + letter.length;
-    if (letter.letter == kEscape && end < text_.size() && text_[end] == '[') {
+    if (letter.letter == kEscapeByte && end < text_.size() && text_[end] == '[') {
       at = end_of_command(text_, end + 1);
       continue;
     }

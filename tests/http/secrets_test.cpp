@@ -141,5 +141,47 @@ TEST(SecretsInLogs, AreKeptOnlyByChoice) {
   EXPECT_NE(curl(server, "/api/v1/jobs/j/diagnosis").body.find("x7Xm2Kd9"), std::string::npos);
 }
 
+// A hook's path is what lets whoever knows it write there.
+TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder(),
+                       {"--webhook", "http://127.0.0.1:9/hooks/q7Xm2Kd9?token=Rw4Tz6Hb"});
+  await_ready(server);
+  workshop.write("dmesg",
+                 "2026-03-05T02:47:10Z gpu-7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, "
+                 "name=python3, GPU has fallen off the bus.\n");
+  curl(server, "/api/v1/ingest?job=j&source=s&time=now",
+       "--data-binary @" + (workshop.folder() / "dmesg").string());
+  const std::string metrics = curl(server, "/metrics").body;
+  EXPECT_NE(metrics.find("receiver=\"http://127.0.0.1:9/#"), std::string::npos) << metrics;
+  for (const char* secret : {"q7Xm2Kd9", "Rw4Tz6Hb"}) {
+    EXPECT_EQ(metrics.find(secret), std::string::npos);
+    EXPECT_EQ(bytes_of(workshop.folder() / "messages").find(secret), std::string::npos);
+  }
+}
+
+TEST(SecretsInLogs, OfAReviewAreNotKept) {
+  Workshop workshop;
+  ServerProcess server(workshop.folder());
+  await_ready(server);
+  curl(server, "/api/v1/ingest?job=j&source=s",
+       "--data-binary 'Mar  5 02:47:10 gpu-7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, "
+       "name=python3, GPU has fallen off the bus.'");
+  const boost::json::object listed = curl(server, "/api/v1/findings").json();
+  ASSERT_FALSE(listed.at("findings").as_array().empty());
+  const std::string id(listed.at("findings").at(0).at("id").as_string());
+  const std::string path = "/api/v1/findings/" + id;
+  EXPECT_EQ(curl(server, path + "/review",
+                 "-H 'Content-Type: application/json' --data-binary "
+                 "'{\"verdict\":\"acknowledged\",\"by\":\"ada token=q7Xm2Kd9Rw4Tz6Hb\","
+                 "\"note\":\"see below\\nDB_PASSWORD=x7Xm2Kd9\"}'")
+                .status,
+            200);
+  const boost::json::object review =
+      curl(server, path).json().at("reviews").as_array().at(0).as_object();
+  EXPECT_EQ(review.at("by"), "ada token=****************");
+  EXPECT_EQ(review.at("note"), "see below\nDB_PASSWORD=********");
+}
+
 }  // namespace
 }  // namespace faultline

@@ -37,13 +37,12 @@ class SlowSecrets {
     std::string result = line;
     bool in_key = false;
     none_.hide(line, is_cut, in_key, result);  // what reads like a private key
-    const std::string without_slashes = std::regex_replace(line, std::regex(R"(\\/)"), "/");
     Unescaped text(line);
     for (int level = 0; level == 0 || (level <= 8 && text.take_back_one()); ++level)
       for (const Shape& shape : shapes_) {
         const auto stands = [&](const std::string& literal) {
-          return stands_in(without_slashes, literal, shape.form) ||
-                 stands_in(line, literal, shape.form);
+          const std::string escaped = std::regex_replace(literal, std::regex("/"), R"(\/)");
+          return stands_in(line, literal, shape.form) || stands_in(line, escaped, shape.form);
         };
         if (std::ranges::none_of(shape.literals, stands)) continue;
         if (shape.name) hide_values(text, shape, is_cut, result);

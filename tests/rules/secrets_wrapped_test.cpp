@@ -12,15 +12,15 @@
 namespace faultline {
 namespace {
 
-const Secrets& shipped() {
+const Secrets& in_the_catalog() {
   static const std::shared_ptr<const Secrets> secrets = load_catalog().secrets;
   return *secrets;
 }
 
-std::string hidden(const std::string& line, bool is_cut = false) {
+std::string shown_of(const std::string& line, bool is_cut = false) {
   std::string result;
   bool in_key = false;
-  return shipped().hide(line, is_cut, in_key, result) ? result : line;
+  return in_the_catalog().hide(line, is_cut, in_key, result) ? result : line;
 }
 
 std::string escaped(const std::string& text, bool with_slashes = false) {
@@ -47,7 +47,7 @@ struct Wrap {
   std::function<std::string(const std::string&)> written;  // how a text stands in it
 };
 
-std::string plain(const std::string& text) { return text; }
+std::string unchanged(const std::string& text) { return text; }
 
 std::vector<Wrap> all_wraps() {
   const auto once = [](const std::string& text) { return escaped(text); };
@@ -61,28 +61,28 @@ std::vector<Wrap> all_wraps() {
       {"JSON in JSON", R"({"log":"{\"level\":\"error\",\"msg\":\")", R"(\",\"rank\":3}\n"})",
        twice},
       {"JSON in JSON in JSON", R"({"a":"{\"b\":\"{\\\"c\\\":\\\")", R"(\\\"}\"}"})", thrice},
-      {"a colour", "\x1b[31m", "\x1b[0m", plain},
+      {"a colour", "\x1b[31m", "\x1b[0m", unchanged},
       {"a colour of JSON", R"({"log":"\u001b[31;1m)", R"(\u001b[0m\n","stream":"stdout"})", once},
-      {"a label of srun", "3: ", "", plain},
-      {"an error of srun", "srun: error: gpu-7: task 3: ", "", plain},
-      {"a label of kubectl", "[pod/train-worker-3/main] ", "", plain},
-      {"a label of torchrun", "[default3]:[rank3]: ", "", plain},
-      {"a line of CRI", "2026-03-05T02:47:10.123456789Z stderr F ", "", plain},
+      {"a label of srun", "3: ", "", unchanged},
+      {"an error of srun", "srun: error: gpu-7: task 3: ", "", unchanged},
+      {"a label of kubectl", "[pod/train-worker-3/main] ", "", unchanged},
+      {"a label of torchrun", "[default3]:[rank3]: ", "", unchanged},
+      {"a line of CRI", "2026-03-05T02:47:10.123456789Z stderr F ", "", unchanged},
       {"a line of Loki", R"({"stream":{"app":"train"},"values":[["1772678830","E )", R"("]]})",
        once},
   };
 }
 
 std::vector<Wrap> quotes() {
-  return {{"single quotes", "RuntimeError('", "')", plain},
-          {"double quotes", "RuntimeError(\"", "\")", plain}};
+  return {{"single quotes", "RuntimeError('", "')", unchanged},
+          {"double quotes", "RuntimeError(\"", "\")", unchanged}};
 }
 
 // The pieces of a line that become stars, if they are long enough to tell them from other text.
 std::vector<std::string> secrets_of(const std::string& line) {
   constexpr std::size_t kLeast = 6;
   std::vector<std::string> secrets;
-  const std::string shown = hidden(line);
+  const std::string shown = shown_of(line);
   for (std::size_t begin = 0; (begin = shown.find('*', begin)) != shown.npos;) {
     const std::size_t end = std::min(shown.find_first_not_of('*', begin), shown.size());
     if (end - begin >= kLeast) secrets.push_back(line.substr(begin, end - begin));
@@ -99,14 +99,14 @@ void expect_none(const std::string& shown, const std::vector<std::string>& secre
 
 std::vector<std::string> all_lines(std::vector<std::string> SecretShape::* some) {
   std::vector<std::string> lines;
-  for (const SecretShape& shape : shipped().shapes())
+  for (const SecretShape& shape : in_the_catalog().shapes())
     for (const std::string& line : shape.*some) lines.push_back(expanded_sample(line));
   return lines;
 }
 
 void expect_hidden_within(const std::string& line, const Wrap& wrap) {
   const std::string wrapped = wrap.before + wrap.written(line) + wrap.after;
-  const std::string shown = hidden(wrapped);
+  const std::string shown = shown_of(wrapped);
   ASSERT_EQ(shown.size(), wrapped.size());
   expect_none(shown, secrets_of(line), wrap);
   EXPECT_TRUE(shown.starts_with(wrap.before)) << shown;
@@ -117,8 +117,9 @@ TEST(SecretsWrapped, AreHiddenAndWhatIsAroundThemStays) {
   for (const std::string& line : all_lines(&SecretShape::samples)) {
     for (const Wrap& wrap : all_wraps()) ASSERT_NO_FATAL_FAILURE(expect_hidden_within(line, wrap));
     for (const Wrap& wrap : quotes())
-      if (line.find_first_of("'\"") == line.npos)
+      if (line.find_first_of("'\"") == line.npos) {
         ASSERT_NO_FATAL_FAILURE(expect_hidden_within(line, wrap));
+      }
   }
 }
 
@@ -128,7 +129,7 @@ TEST(SecretsWrapped, AreHiddenWhereTheyAreColoured) {
       std::string coloured = line;
       coloured.replace(line.find(secret), secret.size(), "\x1b[1;32m" + secret + "\x1b[0m");
       for (const std::string& whole : {coloured, "{\"log\":\"" + escaped(coloured) + "\\n\"}"})
-        EXPECT_EQ(hidden(whole).find(secret), whole.npos) << hidden(whole);
+        EXPECT_EQ(shown_of(whole).find(secret), whole.npos) << shown_of(whole);
     }
 }
 
@@ -140,7 +141,7 @@ TEST(SecretsWrapped, AreHiddenWhereverABodyEnds) {
     const std::string wrapped = wrap.before + wrap.written(line) + wrap.after;
     const std::vector<std::string> secrets = secrets_of(line);
     for (std::size_t cut = 1; cut < wrapped.size(); ++cut)
-      expect_none(hidden(hidden(wrapped.substr(0, cut), true) + wrapped.substr(cut)), secrets,
+      expect_none(shown_of(shown_of(wrapped.substr(0, cut), true) + wrapped.substr(cut)), secrets,
                   wrap);
   }
 }
@@ -149,12 +150,12 @@ TEST(SecretsWrapped, WhatLooksAlikeStays) {
   for (const std::string& line : all_lines(&SecretShape::harmless)) {
     for (const Wrap& wrap : all_wraps()) {
       const std::string wrapped = wrap.before + wrap.written(line) + wrap.after;
-      EXPECT_EQ(hidden(wrapped), wrapped) << "in " << wrap.name;
+      EXPECT_EQ(shown_of(wrapped), wrapped) << "in " << wrap.name;
     }
     for (const Wrap& wrap : quotes())
       if (line.find_first_of("'\"") == line.npos) {
         const std::string wrapped = wrap.before + line + wrap.after;
-        EXPECT_EQ(hidden(wrapped), wrapped) << "in " << wrap.name;
+        EXPECT_EQ(shown_of(wrapped), wrapped) << "in " << wrap.name;
       }
   }
 }
@@ -212,10 +213,10 @@ const char* const kSaidOften[] = {
 TEST(SecretsWrapped, WhatIsSaidOftenStays) {
   EXPECT_GE(std::size(kSaidOften), 40U);
   for (const std::string line : kSaidOften) {
-    EXPECT_EQ(hidden(line), line);
+    EXPECT_EQ(shown_of(line), line);
     for (const Wrap& wrap : all_wraps()) {
       const std::string wrapped = wrap.before + wrap.written(line) + wrap.after;
-      EXPECT_EQ(hidden(wrapped), wrapped) << "in " << wrap.name;
+      EXPECT_EQ(shown_of(wrapped), wrapped) << "in " << wrap.name;
     }
   }
 }
@@ -238,7 +239,7 @@ TEST(SecretsWrapped, OfAPrivateKeyAllRecordsAreHidden) {
     const auto shown = [&](const std::string& text) {
       const std::string line = record.before + text + record.after;
       std::string result;
-      return shipped().hide(line, false, in_key, result) ? result : line;
+      return in_the_catalog().hide(line, false, in_key, result) ? result : line;
     };
     const auto as_it_is = [&](const std::string& text) {
       return record.before + text + record.after;
@@ -248,8 +249,9 @@ TEST(SecretsWrapped, OfAPrivateKeyAllRecordsAreHidden) {
     EXPECT_TRUE(in_key);
     EXPECT_EQ(shown(run), as_it_is(std::string(64, '*')));
     EXPECT_EQ(shown(run), as_it_is(std::string(64, '*')));
-    if (std::string_view(record.before).find('{') != std::string_view::npos)
+    if (std::string_view(record.before).find('{') != std::string_view::npos) {
       EXPECT_EQ(shown("Xk9="), as_it_is("****"));
+    }
     EXPECT_EQ(shown("-----END RSA PRIVATE KEY-----"), as_it_is("-----END RSA PRIVATE KEY-----"));
     EXPECT_FALSE(in_key);
     EXPECT_EQ(shown("started"), as_it_is("started"));
@@ -258,24 +260,25 @@ TEST(SecretsWrapped, OfAPrivateKeyAllRecordsAreHidden) {
 
 TEST(SecretsWrapped, OfAKeyWhoseBeginningWasNotSeenRecordsAreHidden) {
   const std::string run = expanded_sample("<64>");
-  EXPECT_EQ(hidden("{\"log\":\"" + run + "\\n\",\"stream\":\"stderr\"}"),
+  EXPECT_EQ(shown_of("{\"log\":\"" + run + "\\n\",\"stream\":\"stderr\"}"),
             "{\"log\":\"" + std::string(64, '*') + "\\n\",\"stream\":\"stderr\"}");
   const std::string digest = "{\"digest\":\"sha256:" + std::string(64, 'a') + "\",\"size\":7}";
-  EXPECT_EQ(hidden(digest), digest);
+  EXPECT_EQ(shown_of(digest), digest);
   const std::string integrity = "{\"integrity\":\"sha384-" + run + "\"}";
-  EXPECT_EQ(hidden(integrity), integrity);
+  EXPECT_EQ(shown_of(integrity), integrity);
 }
 
 TEST(SecretsWrapped, WhatOthersPrintBetweenTheLinesOfAKeyStays) {
   bool in_key = false;
   std::string line;
-  EXPECT_FALSE(shipped().hide("[rank0]: -----BEGIN EC PRIVATE KEY-----", false, in_key, line));
+  EXPECT_FALSE(
+      in_the_catalog().hide("[rank0]: -----BEGIN EC PRIVATE KEY-----", false, in_key, line));
   for (const std::string other : {"[rank1]: step 17 failed", "[rank1]: loss=0.25", ""}) {
-    EXPECT_FALSE(shipped().hide(other, false, in_key, line)) << line;
+    EXPECT_FALSE(in_the_catalog().hide(other, false, in_key, line)) << line;
     EXPECT_TRUE(in_key) << other;
   }
-  EXPECT_TRUE(shipped().hide("[rank0]: " + expanded_sample("<64>"), false, in_key, line));
-  EXPECT_TRUE(shipped().hide("[rank0]: q7Xm2Kd9", false, in_key, line));
+  EXPECT_TRUE(in_the_catalog().hide("[rank0]: " + expanded_sample("<64>"), false, in_key, line));
+  EXPECT_TRUE(in_the_catalog().hide("[rank0]: q7Xm2Kd9", false, in_key, line));
   EXPECT_EQ(line, "[rank0]: ********");
 }
 
@@ -284,7 +287,7 @@ TEST(SecretsWrapped, AreHiddenInALongLine) {
   const std::string password = "\\\"password\\\": \\\"q7Xm2Kd9Rw4T\\\"";
   for (const std::size_t before : {0U, 262100U, 262140U, 262144U, 600000U}) {
     const std::string line = "{\"log\":\"" + std::string(before, '.') + password + "\"}";
-    EXPECT_EQ(hidden(line).find("q7Xm2Kd9"), line.npos) << before;
+    EXPECT_EQ(shown_of(line).find("q7Xm2Kd9"), line.npos) << before;
   }
 }
 

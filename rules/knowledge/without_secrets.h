@@ -1,0 +1,13 @@
+// A text that a person wrote, of some lines perhaps, without its secrets.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "rules/knowledge/secrets.h"
+
+namespace faultline {
+
+std::string without_secrets(const Secrets& secrets, std::string_view text);
+
+}  // namespace faultline
