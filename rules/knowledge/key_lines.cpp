@@ -15,6 +15,8 @@ std::string_view last_run(std::string_view line) {
   while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
   std::size_t begin = line.size();
   while (begin > 0 && kLettersOfAKey.has(line[begin - 1])) --begin;
+  // The letter of an escape before it is none of its own.
+  if (begin > 0 && line[begin - 1] == '\\' && begin < line.size()) ++begin;
   return line.substr(begin);
 }
 

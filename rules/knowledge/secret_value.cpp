@@ -177,7 +177,12 @@ std::string_view bare_value(std::string_view line, std::size_t at, bool may_hold
 std::string_view quoted_value(std::string_view line, std::size_t quote, bool is_cut) {
   const std::size_t begin = quote + 1;
   const std::size_t end = closing_quote(line, begin, line[quote]);
-  if (end == line.npos && is_cut) return line.substr(begin);
+  if (end == line.npos && is_cut) {
+    // Half an escape: its other half is to come.
+    const std::size_t letters = line.find_last_not_of('\\') + 1;
+    const bool is_half = letters >= begin && (line.size() - letters) % 2 == 1;
+    return line.substr(begin, line.size() - begin - (is_half ? 1 : 0));
+  }
   if (end == line.npos) return bare_value(line, begin, false);
   const std::string_view value = line.substr(begin, end - begin);
   if (std::ranges::all_of(value, [](char c) { return kPunctuationBytes.has(c); })) return {};
@@ -212,9 +217,9 @@ NameEnd separator_after(std::string_view line, std::size_t end, const ByteSet& s
     at += 3, what = '=';
   else if (what != ' ' && separators.has(what))
     ++at;
-  else if (had_blank && separators.has(' '))
+  else if (had_blank && separators.has(' ') && line[after_name - 1] != ']')
     what = ' ';
-  else if (what == ',' && quote != 0)
+  else if (what == ',' && quote != 0 && at == end + 1)
     ++at;
   else
     return {};
@@ -298,10 +303,14 @@ bool value_may_follow(std::string_view line, std::size_t end, const ValueForm& f
   if (at < last && (line[at] == '>' || line[at] == '=')) ++at;  // of an arrow
   char quote = 0;
   const auto is_before_quote = [&](std::size_t place) {  // [ or b of b'value'
-    return place + 1 < last && (kQuoteBytes.has(line[place + 1]) || line[place + 1] == '\\');
+    return ByteSet("[bruf").has(line[place]) && place + 1 < last &&
+           (kQuoteBytes.has(line[place + 1]) || line[place + 1] == '\\');
   };
-  for (; at < last && (kBeforeAValue.has(line[at]) || (quote == 0 && is_before_quote(at))); ++at)
+  for (; at < last && quote == 0 && (kBeforeAValue.has(line[at]) || is_before_quote(at)); ++at) {
     if (kQuoteBytes.has(line[at])) quote = line[at];
+    const bool is_blank = line[at] == '\\' && at + 1 < last && ByteSet("nrtux").has(line[at + 1]);
+    if (is_blank) return true;  // once it is taken back
+  }
   const auto ends = [&](std::size_t place) {
     if (quote != 0) return line[place] == quote && line[place - 1] != '\\';
     return kQuoteBytes.has(line[place]) || kBlankBytes.has(line[place]);

@@ -144,13 +144,13 @@ TEST(SecretsInLogs, AreKeptOnlyByChoice) {
 // A hook's path is what lets whoever knows it write there.
 TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
   Workshop workshop;
-  ServerProcess server(workshop.folder(),
-                       {"--webhook", "http://127.0.0.1:9/hooks/q7Xm2Kd9?token=Rw4Tz6Hb"});
+  ServerProcess server(workshop.folder(), {"--stall-after", "0s", "--webhook",
+                                           "http://127.0.0.1:9/hooks/q7Xm2Kd9?token=Rw4Tz6Hb"});
   await_ready(server);
   workshop.write("dmesg",
-                 "2026-03-05T02:47:10Z gpu-7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, "
-                 "name=python3, GPU has fallen off the bus.\n");
-  curl(server, "/api/v1/ingest?job=j&source=s&time=now",
+                 "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has "
+                 "fallen off the bus.\n");
+  curl(server, "/api/v1/ingest?job=j&source=s&host=gpu-7",
        "--data-binary @" + (workshop.folder() / "dmesg").string());
   const std::string metrics = curl(server, "/metrics").body;
   EXPECT_NE(metrics.find("receiver=\"http://127.0.0.1:9/#"), std::string::npos) << metrics;
@@ -162,14 +162,17 @@ TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
 
 TEST(SecretsInLogs, OfAReviewAreNotKept) {
   Workshop workshop;
-  ServerProcess server(workshop.folder());
+  ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
   await_ready(server);
-  curl(server, "/api/v1/ingest?job=j&source=s",
-       "--data-binary 'Mar  5 02:47:10 gpu-7 kernel: NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, "
-       "name=python3, GPU has fallen off the bus.'");
+  workshop.write("dmesg",
+                 "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has "
+                 "fallen off the bus.\n");
+  curl(server, "/api/v1/ingest?job=j&source=s&host=gpu-7",
+       "--data-binary @" + (workshop.folder() / "dmesg").string());
+  EXPECT_EQ(curl(server, "/api/v1/jobs/j/diagnosis").status, 200);
   const boost::json::object listed = curl(server, "/api/v1/findings").json();
   ASSERT_FALSE(listed.at("findings").as_array().empty());
-  const std::string id(listed.at("findings").at(0).at("id").as_string());
+  const std::string id(listed.at("findings").at(0).at("finding").as_string());
   const std::string path = "/api/v1/findings/" + id;
   EXPECT_EQ(curl(server, path + "/review",
                  "-H 'Content-Type: application/json' --data-binary "

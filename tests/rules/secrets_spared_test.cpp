@@ -176,8 +176,6 @@ TEST_F(SecretsSpared, OfSamplesThatAreBentTheSameIsHidden) {
                                         "\\",
                                         "\\\"",
                                         "\\n",
-                                        "\x1b[32m",
-                                        "\\u001b[0m",
                                         "->",
                                         "%3D",
                                         "', '",
