@@ -102,8 +102,7 @@ struct Refusal {
 // By what the route asks for. Any answer may also be one of "default".
 std::vector<Refusal> refusals_of(const Route& route) {
   std::vector<Refusal> refusals;
-  if (!route.query.empty() || route.takes_body || route.pattern.find('{') != std::string_view::npos)
-    refusals.push_back({"400", "A name or a value is not what it may be."});
+  refusals.push_back({"400", "A name, a parameter or a value is not what it may be."});
   if (!route.needs.empty()) {
     refusals.push_back({"401", "Tokens are asked for, and none came that is known."});
     refusals.push_back({"403", "The token does not allow this, or a page of another origin asks."});

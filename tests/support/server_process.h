@@ -30,8 +30,9 @@ class ServerProcess {
                          const std::vector<std::string>& flags = {})
       : messages_(folder / "messages"),
         scheme_(std::ranges::find(flags, "--tls-cert") == flags.end() ? "http" : "https") {
-    std::vector<std::string> words{FAULTLINE_BINARY, "serve",  "--listen",
-                                   "127.0.0.1:0",    "--data", folder / "data"};
+    std::vector<std::string> words{FAULTLINE_BINARY, "serve", "--data", folder / "data"};
+    if (std::ranges::find(flags, "--listen") == flags.end())
+      words.insert(words.end(), {"--listen", "127.0.0.1:0"});
     words.insert(words.end(), flags.begin(), flags.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
@@ -92,12 +93,12 @@ class ServerProcess {
  private:
   // One of its first lines says where it listens, or its last why it does not.
   void await_port() {
-    const std::string expected = "listening on " + scheme_ + "://127.0.0.1:";
+    const std::string expected = "listening on " + scheme_ + "://";
     for (int tries = 0; tries < 6000; ++tries) {
       const std::string said = messages();
       const std::size_t at = said.find(expected);
       if (at != std::string::npos && said.find('\n', at) != std::string::npos) {
-        port_ = std::stoi(said.substr(at + expected.size()));
+        port_ = std::stoi(said.substr(said.find(':', at + expected.size()) + 1));
         return;
       }
       if (has_ended()) break;
