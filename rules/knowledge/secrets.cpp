@@ -29,7 +29,7 @@ constexpr std::size_t kMostShapes = 512;
 class Secrets::Impl {
  public:
   explicit Impl(const std::vector<SecretShape>& shapes)
-      : shapes_(shapes), literals_(literals_of(shapes)), triggers_(texts_of(literals_)) {
+      : literals_(literals_of(shapes)), triggers_(texts_of(literals_)) {
     if (shapes.size() > kMostShapes)
       throw std::invalid_argument(
           fmt::format("{} shapes are too many; write at most {}", shapes.size(), kMostShapes));
@@ -286,7 +286,6 @@ class Secrets::Impl {
     }
   }
 
-  const std::vector<SecretShape>& shapes_;
   std::vector<Literal> literals_;
   TriggerSearch triggers_;        // of the literals
   Asked has_form_;                // which ask what follows their literal
