@@ -10,6 +10,7 @@
 #include "rules/answer/pasteable.h"
 #include "rules/answer/training_progress.h"
 #include "rules/detect/performance/measured.h"
+#include "rules/detect/performance/training.h"
 
 namespace faultline {
 namespace {

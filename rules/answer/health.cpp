@@ -13,6 +13,7 @@
 #include "rules/answer/coverage_ranks.h"
 #include "rules/answer/shown_text.h"
 #include "rules/answer/training_progress.h"
+#include "rules/detect/performance/training.h"
 #include "rules/detect/placed.h"
 #include "rules/detect/torch/word_of_end.h"
 #include "rules/picture/who/torch_crew.h"

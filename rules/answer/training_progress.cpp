@@ -65,12 +65,4 @@ std::string training_in_words(const View& view) {
 
 bool has_training(const View& view) { return training_of(view).has_value(); }
 
-bool training_ended(const View& view) {
-  const std::optional<Training> training = training_of(view);
-  if (!training || training->phase != Training::Phase::ended) return false;
-  const auto made = leading_number(training->step);
-  const auto all = leading_number(training->of);
-  return !made || !all || *made + 1 >= *all;  // some count from 0
-}
-
 }  // namespace faultline

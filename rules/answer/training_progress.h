@@ -13,7 +13,4 @@ std::string training_in_words(const View& view);
 
 bool has_training(const View& view);  // some line tells of it
 
-// It said itself that it came to its end, and no step is known to lack.
-bool training_ended(const View& view);
-
 }  // namespace faultline

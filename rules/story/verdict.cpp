@@ -22,13 +22,6 @@ bool verdict_is_told(const std::vector<Candidate>& candidates, const Candidate& 
 }
 
 constexpr int kAborted = 6;
-constexpr int kTerminated = 15;
-
-// A process that was told to end is not why the job ended.
-bool ended_by_itself(const ProcessExit& exit) {
-  if (exit.told_to || exit.signal == kTerminated) return false;
-  return exit.signal || exit.exit_code.value_or(0) != 0;
-}
 
 // When processes ended by themselves, and when somebody gave up waiting.
 struct Ends {

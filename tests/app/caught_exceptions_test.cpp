@@ -5,9 +5,7 @@
 
 #include <string>
 
-#include "model/cause.h"
-#include "simulated_diagnosis.h"
-#include "workshop.h"
+#include "pasted.h"
 
 namespace faultline {
 namespace {
@@ -15,17 +13,6 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
-
-Diagnosis posted(const std::string& text) {
-  Workshop workshop;
-  workshop.write("job/train.log", text);
-  return diagnosis_of(workshop.folder() / "job");
-}
-
-std::string first_class(const Diagnosis& diagnosis) {
-  return diagnosis.root_causes.empty() ? std::string()
-                                       : std::string(name_of(diagnosis.root_causes.front().cause));
-}
 
 std::string traceback(const std::string& in_front = "", const std::string& key = "token_type") {
   return in_front +
@@ -63,13 +50,13 @@ constexpr const char* kKilled =
     "failed (exitcode: 1) local_rank: 2 (pid: 4211) of binary: /usr/bin/python3\n";
 
 TEST(CaughtExceptions, TheLastThingThatALogSaysEndedIt) {
-  const Diagnosis diagnosis = posted(steps(1, 9) + traceback());
+  const Diagnosis diagnosis = pasted(steps(1, 9) + traceback());
   EXPECT_EQ(diagnosis.verdict, Verdict::failed);
-  EXPECT_EQ(first_class(diagnosis), "software.rank_crashed");
+  EXPECT_EQ(cause_of(diagnosis), "software.rank_crashed");
 }
 
 TEST(CaughtExceptions, OneBelowWhichManyStepsAreTrainedAccusesNobody) {
-  const Diagnosis diagnosis = posted(steps(1, 9) + traceback() + steps(10, 120));
+  const Diagnosis diagnosis = pasted(steps(1, 9) + traceback() + steps(10, 120));
   EXPECT_NE(diagnosis.verdict, Verdict::failed);
   EXPECT_THAT(diagnosis.root_causes, IsEmpty());
 }
@@ -77,48 +64,48 @@ TEST(CaughtExceptions, OneBelowWhichManyStepsAreTrainedAccusesNobody) {
 // What its process had not written yet comes below it, and peers do a step or two more.
 TEST(CaughtExceptions, OneBelowWhichFewStepsStandIsBelieved) {
   for (const int more : {1, 2, 40})
-    EXPECT_EQ(posted(steps(1, 9) + traceback() + steps(10, 9 + more)).verdict, Verdict::failed)
+    EXPECT_EQ(pasted(steps(1, 9) + traceback() + steps(10, 9 + more)).verdict, Verdict::failed)
         << more;
-  EXPECT_EQ(posted(steps(1, 9) + traceback("[rank3]: ") + steps(10, 11)).verdict, Verdict::failed);
+  EXPECT_EQ(pasted(steps(1, 9) + traceback("[rank3]: ") + steps(10, 11)).verdict, Verdict::failed);
 }
 
 TEST(CaughtExceptions, OneBelowWhichStepsStandIsBelievedWhereAProcessFailed) {
-  const Diagnosis few = posted(traceback() + steps(1, 120) + kKilled);
+  const Diagnosis few = pasted(traceback() + steps(1, 120) + kKilled);
   EXPECT_EQ(few.verdict, Verdict::failed);
-  EXPECT_EQ(first_class(few), "software.rank_crashed");
+  EXPECT_EQ(cause_of(few), "software.rank_crashed");
   // No buffer holds so many.
-  const Diagnosis many = posted(traceback() + steps(1, 400) + kKilled);
+  const Diagnosis many = pasted(traceback() + steps(1, 400) + kKilled);
   EXPECT_EQ(many.verdict, Verdict::failed);
   EXPECT_THAT(many.summary, Not(HasSubstr("KeyError")));
 }
 
 TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorAccusesNobodyByItself) {
   for (const char* level : {"[INFO:encoder] ", "2026-03-05 02:10:11,402 WARNING encode.py:61 "}) {
-    const Diagnosis diagnosis = posted(lines(3) + traceback(level) + lines(40));
+    const Diagnosis diagnosis = pasted(lines(3) + traceback(level) + lines(40));
     EXPECT_NE(diagnosis.verdict, Verdict::failed) << level;
     EXPECT_THAT(diagnosis.root_causes, IsEmpty()) << level;
-    EXPECT_EQ(posted(lines(3) + traceback(level) + lines(4)).verdict, Verdict::failed)
+    EXPECT_EQ(pasted(lines(3) + traceback(level) + lines(4)).verdict, Verdict::failed)
         << "it is the last thing that the log says: " << level;
   }
-  EXPECT_EQ(posted(lines(3) + traceback("ERROR 03-05 02:10:11 [core.py:402] ") + lines(40)).verdict,
+  EXPECT_EQ(pasted(lines(3) + traceback("ERROR 03-05 02:10:11 [core.py:402] ") + lines(40)).verdict,
             Verdict::failed);
   // The level is a word by itself.
-  EXPECT_EQ(posted(lines(3) + traceback("[rank3]: INFORMED: ") + lines(40)).verdict,
+  EXPECT_EQ(pasted(lines(3) + traceback("[rank3]: INFORMED: ") + lines(40)).verdict,
             Verdict::failed);
 }
 
 TEST(CaughtExceptions, WhatPeersPrintBelowItSaysNothing) {
-  EXPECT_EQ(posted(traceback() + lines(400)).verdict, Verdict::failed);
+  EXPECT_EQ(pasted(traceback() + lines(400)).verdict, Verdict::failed);
 }
 
 TEST(CaughtExceptions, TheOneThatEndedItIsNamedAndNotOneThatWasCaughtBefore) {
   const Diagnosis diagnosis =
-      posted(traceback("", "caught") + steps(1, 120) + traceback("", "deadly") + kKilled);
-  ASSERT_EQ(first_class(diagnosis), "software.rank_crashed");
-  EXPECT_THAT(diagnosis.root_causes.front().title, HasSubstr("KeyError: 'deadly'"));
+      pasted(traceback("", "caught") + steps(1, 120) + traceback("", "deadly") + kKilled);
+  ASSERT_EQ(cause_of(diagnosis), "software.rank_crashed");
+  EXPECT_THAT(title_of(diagnosis), HasSubstr("KeyError: 'deadly'"));
   const Diagnosis follows =
-      posted(traceback("", "first") + lines(400) + traceback("", "follows") + kKilled);
-  EXPECT_THAT(follows.root_causes.front().title, HasSubstr("KeyError: 'first'"));
+      pasted(traceback("", "first") + lines(400) + traceback("", "follows") + kKilled);
+  EXPECT_THAT(title_of(follows), HasSubstr("KeyError: 'first'"));
 }
 
 TEST(CaughtExceptions, AJobThatWorkedUntilItsTimeLimitEndedAtIt) {
@@ -128,14 +115,54 @@ TEST(CaughtExceptions, AJobThatWorkedUntilItsTimeLimitEndedAtIt) {
         "LIMIT ***\n",
         time);
   };
-  const Diagnosis worked = posted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12"));
-  EXPECT_EQ(first_class(worked), "process.aborted");
+  const Diagnosis worked = pasted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12"));
+  EXPECT_EQ(cause_of(worked), "process.aborted");
   EXPECT_THAT(worked.summary, Not(HasSubstr("KeyError")));
+  // Whoever does not heed the limit is killed.
+  const Diagnosis killed = pasted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12") +
+                                  "srun: error: gpu-7: task 0: Terminated\n"
+                                  "srun: error: gpu-8: task 8: Killed\n");
+  EXPECT_EQ(cause_of(killed), "process.aborted");
+  EXPECT_THAT(killed.summary, Not(HasSubstr("KeyError")));
+  const Diagnosis failed = pasted(traceback() + lines(30) + steps(1, 40) + limit_at("40:12") +
+                                  "srun: error: gpu-7: task 0: Exited with exit code 1\n");
+  EXPECT_EQ(cause_of(failed), "software.rank_crashed");
   // It stood for a quarter of an hour before.
-  const Diagnosis stood = posted(steps(1, 40) + traceback() + limit_at("55:12"));
-  EXPECT_EQ(first_class(stood), "software.rank_crashed");
-  const Diagnosis shortly_before = posted(steps(1, 40) + traceback() + limit_at("40:30"));
-  EXPECT_EQ(first_class(shortly_before), "software.rank_crashed");
+  const Diagnosis stood = pasted(steps(1, 40) + traceback() + limit_at("55:12"));
+  EXPECT_EQ(cause_of(stood), "software.rank_crashed");
+  const Diagnosis shortly_before = pasted(steps(1, 40) + traceback() + limit_at("40:30"));
+  EXPECT_EQ(cause_of(shortly_before), "software.rank_crashed");
+}
+
+// A launcher's word of an exit at 02:10:12.
+constexpr const char* kExit =
+    "E0305 02:10:12.000000 4200 "
+    "site-packages/torch/distributed/elastic/multiprocessing/api.py:869] "
+    "failed (exitcode: 3) local_rank: 2 (pid: 4211) of binary: /usr/bin/python3\n";
+
+TEST(WorkAfterAnEnd, ShowsThatItWasOfAnEarlierAttempt) {
+  EXPECT_EQ(pasted(steps(1, 10) + kExit).verdict, Verdict::failed);
+  EXPECT_EQ(pasted(steps(1, 10) + kExit + step(11, 11)).verdict, Verdict::failed)
+      << "a step that came within a minute may have been on its way";
+  const Diagnosis diagnosis = pasted(steps(1, 10) + kExit + steps(11, 40));
+  EXPECT_NE(diagnosis.verdict, Verdict::failed);
+  EXPECT_THAT(diagnosis.root_causes, IsEmpty());
+}
+
+// Then one of the clocks may be wrong.
+TEST(WorkAfterAnEnd, OfAnotherLogSaysNothingWhereThatOfTheEndDoesNotGoOn) {
+  const auto verdict = [](const std::string& launcher) {
+    Workshop workshop;
+    workshop.write("job/launcher.log", launcher);
+    workshop.write("job/train.log", steps(1, 40));
+    return diagnosis_of(workshop.folder() / "job").verdict;
+  };
+  EXPECT_EQ(verdict(kExit), Verdict::failed);
+  const std::string later(kExit);
+  EXPECT_NE(verdict(later +
+                    "I0305 02:30:12.000000 4200 torch/distributed/elastic/agent/server/api.py:864] "
+                    "[default] worker group successfully finished.\n"),
+            Verdict::failed);
 }
 
 std::string killed(int rank, const char* time) {
@@ -159,10 +186,10 @@ std::string report_of_kills(int ranks) {
 }
 
 TEST(KilledRanks, OneThatIsKilledMayLackMemoryAndAllAtOnceWereKilledBySomebody) {
-  const Diagnosis one = posted(report_of_kills(1));
-  EXPECT_EQ(first_class(one), "host.oom_killed");
-  const Diagnosis all = posted(report_of_kills(8));
-  EXPECT_EQ(first_class(all), "process.aborted");
+  const Diagnosis one = pasted(report_of_kills(1));
+  EXPECT_EQ(cause_of(one), "host.oom_killed");
+  const Diagnosis all = pasted(report_of_kills(8));
+  EXPECT_EQ(cause_of(all), "process.aborted");
   EXPECT_THAT(all.summary, Not(HasSubstr("for memory")));
 }
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "simulated_diagnosis.h"
+#include "pasted.h"
 #include "workshop.h"
 
 namespace faultline {
@@ -435,6 +435,27 @@ TEST(LoneTools, ALinkIsNarrowOnlyBesideWiderOnes) {
   EXPECT_EQ(odd.first, "pcie.degraded");
   EXPECT_GT(odd.confidence, 0.5);
   EXPECT_EQ(answer_to({{"smi.csv", gpus({16, 16, 16, 16})}}).first, "");
+}
+
+// The driver does not say each time which GPU it means.
+TEST(LoneTools, AnAmdgpuLineWithoutAnAddressIsOfTheGpuThatTheNextLinesName) {
+  const std::string hang =
+      "[  812.100000] [drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring sdma1 timeout, signaled "
+      "seq=901, emitted seq=903\n";
+  const auto reset = [](const char* address) {
+    return fmt::format("[  812.600000] amdgpu {}: amdgpu: GPU reset begin!\n", address);
+  };
+  const auto told = [&](const std::string& text) {
+    const Diagnosis diagnosis = pasted(text);
+    std::string all;
+    for (const Finding& finding : diagnosis.root_causes) all += finding.title + '\n';
+    return all;
+  };
+  EXPECT_THAT(told(hang + reset("0000:1c:00.0")),
+              testing::HasSubstr("ring sdma1 of GPU 0000:1c:00.0"));
+  EXPECT_THAT(told(hang + reset("0000:1c:00.0") + reset("0000:9d:00.0")),
+              testing::HasSubstr("ring sdma1 of a device"));
+  EXPECT_THAT(told(hang), testing::HasSubstr("ring sdma1 of a device"));
 }
 
 }  // namespace

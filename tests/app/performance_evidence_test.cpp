@@ -203,6 +203,27 @@ TEST(PerformanceEvidence, RowsOfRunsThatMayRunAtOnceAreOfNoHost) {
   EXPECT_THAT(broken_off.diagnosis().root_causes.front().subject.hosts, ElementsAre("gpu-3"));
 }
 
+// A line of NCCL's runs into the count of a row.
+TEST(PerformanceEvidence, ACountThatATornRowLostIsNotCheckedUnlessTheSumTells) {
+  const std::string info = "gpu-7:21734:21901 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P\n";
+  const std::string whole = table(479.1);
+  const std::size_t row = whole.find("           8 ");
+  const std::string torn =
+      whole.substr(0, row) + "  8589934592    2147483648     float     sum      -1" + info +
+      "   31319  273.77  479.10      0" + info + "   31311  273.77  479.10      0\n";
+  const auto check = [](const std::string& text) {
+    Posted job;
+    job.post("nccl-tests.txt", text);
+    for (const Check& check : job.diagnosis().checklist)
+      if (check.check == "results of nccl-tests") return check.status;
+    return CheckStatus::fail;
+  };
+  EXPECT_EQ(check(torn), CheckStatus::unknown);
+  EXPECT_EQ(check(torn + "# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 479.1\n"),
+            CheckStatus::pass);
+  EXPECT_EQ(check(whole), CheckStatus::pass);
+}
+
 TEST(PerformanceEvidence, ALaterTableIsHeldAgainstAnEarlierOneOfTheSameFile) {
   Posted job;
   job.post("nccl-tests.txt", table(479.1) + table(360));

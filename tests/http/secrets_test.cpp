@@ -141,17 +141,21 @@ TEST(SecretsInLogs, AreKeptOnlyByChoice) {
   EXPECT_NE(curl(server, "/api/v1/jobs/j/diagnosis").body.find("x7Xm2Kd9"), std::string::npos);
 }
 
+void send_a_fault(Workshop& workshop, const ServerProcess& server) {
+  workshop.write("dmesg",
+                 "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has "
+                 "fallen off the bus.\n");
+  curl(server, "/api/v1/ingest?job=j&source=s&host=gpu-7",
+       "--data-binary @" + (workshop.folder() / "dmesg").string());
+}
+
 // A hook's path is what lets whoever knows it write there.
 TEST(SecretsInLogs, OfAHookAreNeitherInMetricsNorInMessages) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s", "--webhook",
                                            "http://127.0.0.1:9/hooks/q7Xm2Kd9?token=Rw4Tz6Hb"});
   await_ready(server);
-  workshop.write("dmesg",
-                 "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has "
-                 "fallen off the bus.\n");
-  curl(server, "/api/v1/ingest?job=j&source=s&host=gpu-7",
-       "--data-binary @" + (workshop.folder() / "dmesg").string());
+  send_a_fault(workshop, server);
   const std::string metrics = curl(server, "/metrics").body;
   EXPECT_NE(metrics.find("receiver=\"http://127.0.0.1:9/#"), std::string::npos) << metrics;
   for (const char* secret : {"q7Xm2Kd9", "Rw4Tz6Hb"}) {
@@ -164,11 +168,7 @@ TEST(SecretsInLogs, OfAReviewAreNotKept) {
   Workshop workshop;
   ServerProcess server(workshop.folder(), {"--stall-after", "0s"});
   await_ready(server);
-  workshop.write("dmesg",
-                 "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, GPU has "
-                 "fallen off the bus.\n");
-  curl(server, "/api/v1/ingest?job=j&source=s&host=gpu-7",
-       "--data-binary @" + (workshop.folder() / "dmesg").string());
+  send_a_fault(workshop, server);
   EXPECT_EQ(curl(server, "/api/v1/jobs/j/diagnosis").status, 200);
   const boost::json::object listed = curl(server, "/api/v1/findings").json();
   ASSERT_FALSE(listed.at("findings").as_array().empty());

@@ -109,6 +109,14 @@ std::optional<bool> Training::made_all_steps() const {
   return made && all ? std::optional(*made >= *all) : std::nullopt;
 }
 
+bool training_ended(const View& view) {
+  const std::optional<Training> training = training_of(view);
+  if (!training || training->phase != Training::Phase::ended) return false;
+  const auto made = leading_number(training->step);
+  const auto all = leading_number(training->of);
+  return !made || !all || *made + 1 >= *all;  // some count from 0
+}
+
 std::string step_in_words(const Training& training) {
   if (training.step.empty())
     return training.epochs.empty() ? std::string() : "epoch " + training.epochs;

@@ -42,6 +42,9 @@ struct Training {
 // Nothing: no line tells of a step. Of what several ranks and frameworks print, the latest.
 std::optional<Training> training_of(const View& view);
 
+// It said itself that it came to its end, and no step is known to lack.
+bool training_ended(const View& view);
+
 std::string step_in_words(const Training& training);  // "step 1520 of 50000"
 
 // "16 min", "4.2 s"

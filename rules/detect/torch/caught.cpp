@@ -69,15 +69,6 @@ bool worked_until(const View& view, Timestamp end) {
   return apart <= most && apart >= -kLeastSeconds;
 }
 
-bool came_to_its_end(const View& view) {
-  const auto training = training_of(view);
-  return training && training->phase == Training::Phase::ended;
-}
-
-bool ended_badly(const ProcessExit& exit) {
-  return !exit.told_to && (exit.signal || exit.exit_code.value_or(1) != 0);
-}
-
 }  // namespace
 
 CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
@@ -85,11 +76,16 @@ CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
     : view_(view), speakers_(speakers), step_(last_step(view)) {
   for (const PartRecord& record : view.job.parts().records())
     if (record.kind == "training") ++print_steps_[record.source];
-  ended_well_ = word_of_its_end(view) != nullptr || came_to_its_end(view);
+  ended_well_ = word_of_its_end(view) != nullptr || training_ended(view);
   const auto limit = ended_at_a_limit(view, crew);
   worked_until_its_limit_ = limit && worked_until(view, *limit);
+  // Whoever does not heed a limit is killed.
+  const auto is_of_the_limit = [&](const ProcessExit& exit) {
+    constexpr int kKilled = 9;
+    return limit && exit.signal == kKilled;
+  };
   somebody_failed_ = std::ranges::any_of(view.job.torch().exits(), [&](const auto& exit) {
-    return crew.in_attempt(exit.line) && ended_badly(exit.fact);
+    return crew.in_attempt(exit.line) && ended_by_itself(exit.fact) && !is_of_the_limit(exit.fact);
   });
 }
 

@@ -69,7 +69,7 @@ EventTime moved_back(EventTime time, std::int64_t us) {
 }
 
 // Nobody but the process itself made it end.
-bool ended_by_itself(const ProcessExit& exit) {
+bool chose_to_end(const ProcessExit& exit) {
   return exit.exit_code && *exit.exit_code > 0 && !exit.signal && !exit.told_to &&
          *exit.exit_code < 128;
 }
@@ -144,7 +144,7 @@ void Phases::learn_torch(const View& view) {
     ends.push_back(line.line.time);
     keep_earliest(sign_, line.line.time);
     // Who waits until a watchdog ends it has not lived until then.
-    if (timed_out || !ended_by_itself(line.fact)) continue;
+    if (timed_out || !chose_to_end(line.fact)) continue;
     for (std::size_t i = 0; i < lives_.size(); ++i) {
       const Worker& worker = view.workers.all[i];
       const bool is_it = std::ranges::find(line.fact.ranks, worker.rank) != line.fact.ranks.end() ||

@@ -93,6 +93,12 @@ std::string TorchCrew::people(const std::set<int>& ranks) const {
   return host.empty() ? fmt::format("Rank {}", rank) : fmt::format("Rank {} on {}", rank, host);
 }
 
+bool ended_by_itself(const ProcessExit& exit) {
+  constexpr int kTerminated = 15;
+  if (exit.told_to || exit.signal == kTerminated) return false;
+  return exit.signal || exit.exit_code.value_or(0) != 0;
+}
+
 EventTime called_at(const TorchTimeout& timeout) {
   constexpr std::int64_t kMostMs = std::int64_t{1} << 40;
   EventTime time = timeout.line.time;

@@ -45,6 +45,9 @@ class TorchCrew {
   bool one_log_ = false;  // all lines stand in it
 };
 
+// Whoever was told to end is not why the job ended.
+bool ended_by_itself(const ProcessExit& exit);
+
 // When the call that timed out was made; nothing, if its line has no date.
 EventTime called_at(const TorchTimeout& timeout);
 
