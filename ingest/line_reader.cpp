@@ -16,9 +16,10 @@
 namespace faultline {
 namespace {
 
-// NCCL's own words hold no secrets; what they quote of settings and addresses may.
+// NCCL's own words hold no secrets; what they quote of settings and addresses may:
+// "NCCL_NET_PLUGIN set by environment to".
 bool may_quote(std::string_view text) {
-  return std::memchr(text.data(), '=', text.size()) != nullptr ||
+  return text.starts_with("NCCL_") || std::memchr(text.data(), '=', text.size()) != nullptr ||
          std::memchr(text.data(), '@', text.size()) != nullptr;
 }
 

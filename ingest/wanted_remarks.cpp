@@ -69,12 +69,16 @@ WantedRemarks::Unclaimed WantedRemarks::unclaimed(const Message& message) const 
     if (auto remark = of(message, kSystem)) return {.remark = std::move(remark)};
   if (auto remark = of_bare_nccl(message)) return {.remark = std::move(remark), .is_of_nccl = true};
   if (auto remark = of(message, {})) return {.remark = std::move(remark)};
-  if (auto remark = of(message, kTorch)) return {.remark = std::move(remark), .is_of_torch = true};
+  auto of_torch = of(message, kTorch);
+  const bool is_torchs = of_torch.has_value();
   if (message.from_user_space || message.rank >= 0 || !noteworthy_->reads_like_kernel(message.text))
-    return {};
-  auto remark = of(message, kKernel);
-  const bool is_wanted = remark.has_value();
-  return {.remark = std::move(remark), .is_of_kernel = is_wanted};
+    return {.remark = std::move(of_torch), .is_of_torch = is_torchs};
+  // "INFO: task mount.nfs:11252 blocked": a word of PyTorch's signatures in a line of the kernel's.
+  if (is_torchs && noteworthy_->knows(*of_torch))
+    return {.remark = std::move(of_torch), .is_of_torch = true};
+  auto of_kernel = of(message, kKernel);
+  const bool is_kernels = of_kernel.has_value();
+  return {.remark = std::move(of_kernel), .is_of_kernel = is_kernels};
 }
 
 }  // namespace faultline

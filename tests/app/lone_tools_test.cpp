@@ -437,6 +437,16 @@ TEST(LoneTools, ALinkIsNarrowOnlyBesideWiderOnes) {
   EXPECT_EQ(answer_to({{"smi.csv", gpus({16, 16, 16, 16})}}).first, "");
 }
 
+// "mount.nfs" is a word of what PyTorch's programs say of file systems, too.
+TEST(LoneTools, AHungTaskWithoutAStampIsTheKernelsWhateverItsName) {
+  for (const char* task : {"mount.nfs", "python3", "mount.lustre"})
+    EXPECT_EQ(cause_of(pasted(
+                  fmt::format("INFO: task {}:11252 blocked for more than 120 seconds.\n", task))),
+              "host.cpu_hang")
+        << task;
+  EXPECT_EQ(cause_of(pasted("mount.nfs: Connection timed out\n")), "host.storage_stall");
+}
+
 // The driver does not say each time which GPU it means.
 TEST(LoneTools, AnAmdgpuLineWithoutAnAddressIsOfTheGpuThatTheNextLinesName) {
   const std::string hang =
