@@ -70,12 +70,22 @@ Problem too_large_a_head() {
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-// Clients that think we are a proxy send "http://host/path"; a server has to take that as "/path".
-std::string_view origin_form(std::string_view target) {
-  constexpr std::string_view kScheme = "http://";
-  if (!target.starts_with(kScheme)) return target;
-  const std::size_t path = target.find('/', kScheme.size());
-  return path == std::string_view::npos ? std::string_view("/") : target.substr(path);
+// Clients that think we are a proxy send "http://host/path": a server has to take that as "/path",
+// and its host instead of what the Host header says.
+struct AskedFor {
+  std::string_view host;  // empty: as the Host header has it
+  std::string_view target;
+};
+
+AskedFor asked_for(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!equal_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
+    target.remove_prefix(scheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    const std::string_view path = target.substr(end);
+    return {target.substr(0, end), path.starts_with('/') ? path : "/"};
+  }
+  return {{}, target};
 }
 
 // "0", a line's end, and one byte: the shortest end of a body is "0" and two lines' ends. Beast,
@@ -140,7 +150,7 @@ Request RequestReader::begun() const {
   const auto& message = parser_->get();
   Request request;
   request.method = view(message.method_string());
-  request.target = origin_form(view(message.target()));
+  request.target = asked_for(view(message.target())).target;
   request.path = request.target.substr(0, request.target.find('?'));
   request.peer = connection_.peer();
   return request;
@@ -152,8 +162,12 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   request.certificate = connection_.client_certificate();
   request.encrypted = connection_.encrypted();
   request.has_body = !parser_->is_done();
-  for (const auto& field : message)
-    request.headers.emplace_back(view(field.name_string()), view(field.value()));
+  const std::string_view host = asked_for(view(message.target())).host;
+  for (const auto& field : message) {
+    const bool is_other_host = !host.empty() && field.name() == http::field::host;
+    request.headers.emplace_back(view(field.name_string()),
+                                 is_other_host ? host : view(field.value()));
+  }
 
   if (message.version() != 10 && message.version() != 11)
     return Problem{.status = 505, .detail = "only HTTP/1.0 and HTTP/1.1 are spoken here"};

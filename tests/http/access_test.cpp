@@ -5,6 +5,7 @@
 #include <string>
 
 #include "curl.h"
+#include "http/router.h"
 #include "http/tokens.h"
 #include "server_process.h"
 #include "workshop.h"
@@ -82,6 +83,41 @@ TEST_F(Access, AScopeIsGoodForWhatItSays) {
   EXPECT_EQ(status("/api/v1/jobs/j", doctor, "-X DELETE"), 403);
   EXPECT_EQ(status("/api/v1/jobs/j/diagnosis", boss), 200);
   EXPECT_EQ(status("/api/v1/jobs/j", boss, "-X DELETE"), 204);
+}
+
+// Of all that is served: nothing is answered to those who lack what its row asks for.
+TEST_F(Access, OfEveryRouteWhoeverLacksItsScopeIsRefused) {
+  const auto asked = [](const Route& route) {
+    std::string path;
+    for (std::size_t at = 0; at < route.pattern.size(); ++at) {
+      if (route.pattern[at] == '{')
+        at = route.pattern.find('}', at), path += 'j';
+      else
+        path += route.pattern[at];
+    }
+    return path;
+  };
+  const std::vector<std::pair<const NewToken*, Scope>> all{{&shipper, Scope::ingest},
+                                                           {&reader, Scope::read},
+                                                           {&doctor, Scope::operate},
+                                                           {&boss, Scope::admin}};
+  std::size_t refused = 0;
+  for (const Route& route : routes()) {
+    if (route.method == "GET" && route.pattern.ends_with("/stream")) continue;  // it does not end
+    const std::string path = asked(route);
+    const std::string flags = "--max-time 20 -X " + std::string(route.method);
+    SCOPED_TRACE(flags + " " + path);
+    const bool anybody =
+        !route.needs.any_of({Scope::ingest, Scope::read, Scope::operate, Scope::admin});
+    EXPECT_EQ(curl(*server, path, flags).status == 401, !anybody);
+    for (const auto& [token, scope] : all) {
+      const bool may = anybody || route.needs.any_of(Scopes{scope}.with_implied());
+      const int answered = status(path, *token, flags);
+      EXPECT_EQ(answered == 403, !may) << token->token.name << " got " << answered;
+      refused += answered == 403 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(refused, 20U);
 }
 
 TEST_F(Access, ATokenForSomeJobsOpensNoOther) {

@@ -89,6 +89,8 @@ TEST_F(Audit, TellsOfEachRefusalWhoWasRefusedWhatAndWhy) {
   const std::vector<Row> rows{
       {"DNS rebinding", "GET /api/v1/jobs HTTP/1.1\r\nHost: evil.example\r\n\r\n",
        "reason=host status=421", "method=GET path=/api/v1/jobs why="},
+      {"DNS rebinding by the target", "GET HTTP://evil.example/api/v1/jobs" + local + "\r\n",
+       "reason=host status=421", "method=GET path=/api/v1/jobs why="},
       {"a page of another origin", "DELETE /api/v1/jobs/a" + local + "Origin: http://b\r\n\r\n",
        "reason=origin status=403", "method=DELETE path=/api/v1/jobs/a why="},
       {"two hosts", "GET /metrics HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",

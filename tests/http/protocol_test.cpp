@@ -165,10 +165,16 @@ TEST_F(Protocol, RefusesWhatIsNoHttp) {
   EXPECT_EQ(curl(server, "/healthz").status, 200);
 }
 
-TEST_F(Protocol, TakesAWholeUrlForItsPath) {
-  RawClient client(server.port());
-  client.say("GET http://somewhere/healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
-  EXPECT_THAT(client.hear(), StartsWith("HTTP/1.1 200 OK\r\n"));
+TEST_F(Protocol, TakesAWholeUrlForItsPathAndItsHost) {
+  const auto answer = [&](const std::string& url, const std::string& host) {
+    RawClient client(server.port());
+    client.say("GET " + url + " HTTP/1.1\r\nHost: " + host + "\r\n\r\n");
+    return client.hear();
+  };
+  EXPECT_THAT(answer("http://localhost:1/healthz", "elsewhere"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer("HTTPS://127.0.0.1/healthz", "elsewhere"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer("http://localhost?q=x", "localhost"), StartsWith("HTTP/1.1 200 OK\r\n"));
+  EXPECT_THAT(answer("http://elsewhere/healthz", "localhost"), StartsWith("HTTP/1.1 421"));
 }
 
 TEST_F(Protocol, SpeaksHttp10) {

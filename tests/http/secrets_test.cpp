@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "curl.h"
+#include "fake_receiver.h"
 #include "rules/knowledge/catalog.h"
 #include "server_process.h"
 #include "workshop.h"
@@ -59,11 +60,13 @@ Hidden all_shapes() {
   return all;
 }
 
-TEST(SecretsInLogs, AreInNoFileOfTheServerAndInNoAnswer) {
+TEST(SecretsInLogs, AreInNoFileOfTheServerNoAnswerAndNoAlert) {
   const Hidden all = all_shapes();
   ASSERT_GE(all.secrets.size(), 60U);
   Workshop workshop;
-  ServerProcess server(workshop.folder());
+  FakeReceiver hook;
+  ServerProcess server(workshop.folder(),
+                       {"--stall-after", "0s", "--alert-hold", "0s", "--webhook", hook.url()});
   await_ready(server);
 
   // Where lines are shown: of an exception, a kernel's fault, an unread complaint, a setting.
@@ -97,14 +100,23 @@ TEST(SecretsInLogs, AreInNoFileOfTheServerAndInNoAnswer) {
   }
 
   std::string told;
+  // The page shows what these answer.
   for (const char* path :
-       {"/api/v1/jobs/j/diagnosis", "/api/v1/jobs/j/diagnosis?format=text",
-        "/api/v1/jobs/j/diagnosis?format=markdown", "/api/v1/jobs/j/diagnosis?format=html",
-        "/api/v1/findings", "/api/v1/hosts", "/api/v1/sources?job=j", "/api/v1/jobs", "/metrics"}) {
+       {"/api/v1/jobs/j/diagnosis", "/api/v1/jobs/j/diagnosis?explain=1",
+        "/api/v1/jobs/j/diagnosis?format=text", "/api/v1/jobs/j/diagnosis?format=markdown",
+        "/api/v1/jobs/j/diagnosis?format=html", "/api/v1/jobs/j", "/api/v1/jobs/j/ranks",
+        "/api/v1/jobs/j/timeline", "/api/v1/findings", "/api/v1/hosts", "/api/v1/hosts/gpu-7",
+        "/api/v1/sources?job=j", "/api/v1/jobs", "/metrics"}) {
     const Reply reply = curl(server, path);
     EXPECT_EQ(reply.status, 200) << path;
     told += reply.body;
   }
+  told += curl(server, "/api/v1/findings/stream", "--max-time 2").body;
+  EXPECT_TRUE(hook.await(1));
+  std::string alerts;
+  for (const FakeReceiver::Heard& heard : hook.heard()) alerts += heard.body;
+  EXPECT_NE(alerts.find("***"), std::string::npos);
+  told += alerts;
   EXPECT_NE(told.find("***"), std::string::npos);
   // The lines that are kept are compressed, so they are asked for.
   std::size_t shown = 0;
