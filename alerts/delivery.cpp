@@ -66,6 +66,13 @@ struct Counters {
   std::atomic<std::uint64_t> refused{0};
   std::atomic<std::uint64_t> failed{0};
   std::atomic<std::int64_t> last_accepted_us{0};
+
+  void begin_at(const Counters& before) {
+    accepted = before.accepted.load();
+    refused = before.refused.load();
+    failed = before.failed.load();
+    last_accepted_us = before.last_accepted_us.load();
+  }
 };
 
 std::vector<std::int64_t> waiting_ids(const std::vector<OutboxRow>& rows) {
@@ -105,6 +112,16 @@ class AlertDelivery::Impl {
  public:
   Impl(Store& store, DeliveryOptions options) : store_(store), options_(std::move(options)) {
     for (const Receiver& receiver : options_.receivers) workers_.emplace_back(context_, receiver);
+  }
+
+  // The one that takes its place: it counts on where this one, which has been stopped, ends.
+  std::shared_ptr<Impl> heir(std::vector<Receiver> receivers) const {
+    auto next = std::make_shared<Impl>(
+        store_, DeliveryOptions{.receivers = std::move(receivers), .clock = options_.clock});
+    for (Worker& worker : next->workers_)
+      for (const Worker& before : workers_)
+        if (before.receiver.name == worker.receiver.name) worker.counters.begin_at(before.counters);
+    return next;
   }
 
   ~Impl() { stop(); }
@@ -327,12 +344,28 @@ class AlertDelivery::Impl {
 };
 
 AlertDelivery::AlertDelivery(Store& store, DeliveryOptions options)
-    : impl_(std::make_unique<Impl>(store, std::move(options))) {}
+    : impl_(std::make_shared<Impl>(store, std::move(options))) {}
 AlertDelivery::~AlertDelivery() = default;
-void AlertDelivery::start(std::string external_url) { impl_->start(std::move(external_url)); }
-void AlertDelivery::stop() { impl_->stop(); }
-void AlertDelivery::wake() { impl_->wake(); }
-void AlertDelivery::write(Exposition& out) { impl_->write(out); }
+void AlertDelivery::start(std::string external_url) { now()->start(std::move(external_url)); }
+void AlertDelivery::stop() { now()->stop(); }
+void AlertDelivery::wake() { now()->wake(); }
+void AlertDelivery::write(Exposition& out) { now()->write(out); }
+
+std::shared_ptr<AlertDelivery::Impl> AlertDelivery::now() const {
+  const std::lock_guard lock(mutex_);
+  return impl_;
+}
+
+void AlertDelivery::replace(std::vector<Receiver> receivers, std::string external_url) {
+  const std::shared_ptr<Impl> before = now();
+  before->stop();
+  const std::shared_ptr<Impl> next = before->heir(std::move(receivers));
+  {
+    const std::lock_guard lock(mutex_);
+    impl_ = next;  // before it looks at what waits: whoever wakes it from here on is heard
+  }
+  next->start(std::move(external_url));
+}
 
 std::string try_receiver(const Receiver& receiver, const std::string& external_url, Timestamp now) {
   asio::io_context context;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,13 +32,20 @@ class AlertDelivery {
   void start(std::string external_url);
   void stop();
 
+  // Tells these from now on, once what is under way has had a moment. What waits for a receiver
+  // that is not among them goes on waiting. While it is started, from any thread but its own.
+  void replace(std::vector<Receiver> receivers, std::string external_url);
+
   void wake();  // the outbox has changed; from any thread
 
   void write(Exposition& out);  // metrics
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> now() const;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<Impl> impl_;  // guarded by mutex_
 };
 
 // Sends the sample to a receiver and waits for its answer; empty: it was accepted, else why not.

@@ -1,13 +1,9 @@
 #include "app/alert_options.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <boost/describe/enum_from_string.hpp>
-#include <boost/describe/enumerators.hpp>
-#include <boost/mp11/algorithm.hpp>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +16,7 @@
 #include "alerts/url.h"
 #include "app/durations.h"
 #include "app/manual/command_help.h"
+#include "app/table_reader.h"
 #include "rules/knowledge/limits.h"
 #include "service/clock.h"
 
@@ -37,113 +34,6 @@ std::string check_hold(const std::string& text) {
   return text.empty() ? "" : wrong_duration(text, {.zero = "at once"});
 }
 
-template <class Enum>
-std::string all_words() {
-  Values words;
-  boost::mp11::mp_for_each<boost::describe::describe_enumerators<Enum>>(
-      [&](auto enumerator) { words.emplace_back(enumerator.name); });
-  return fmt::format("{}", fmt::join(words, ", "));
-}
-
-// The keys of one table, read one after the other.
-class Table {
- public:
-  Table(const ConfigTable& table, std::size_t number) : table_(table) {
-    name_ = fmt::format("receiver {}", number);
-    if (table.values.contains("name")) name_ = fmt::format("receiver \"{}\"", one("name"));
-  }
-
-  [[noreturn]] void fail(const std::string& key, std::string_view why) const {
-    const auto found = table_.values.find(key);
-    throw refusal_at(table_.file, found == table_.values.end() ? table_.line : found->second.line,
-                     fmt::format("{}: {} {}", name_, key, why));
-  }
-
-  bool has(const std::string& key) const { return table_.values.contains(key); }
-
-  const Values& all(const std::string& key) {
-    const ConfigValue& value = value_of(key);
-    if (value.kind != ConfigKind::text) fail(key, "must be a text in quotes");
-    return value.texts;
-  }
-
-  std::string one(const std::string& key) { return one_of(key, all(key)); }
-
-  void read(const std::string& key, bool& value) {
-    const std::string text = any(key);
-    if (text.empty()) return;
-    if (text != "true" && text != "false") fail(key, "must be true or false");
-    value = text == "true";
-  }
-
-  void read(const std::string& key, std::chrono::milliseconds& value) {
-    const std::string text = any(key);
-    if (text.empty()) return;
-    if (const std::string wrong = wrong_duration(text, {.zero = "at once"}); !wrong.empty())
-      fail(key, wrong);
-    value = *setting_duration(text);
-  }
-
-  void read(const std::string& key, double& value) {
-    const std::string text = any(key);
-    if (text.empty()) return;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0 && value <= 1))
-      fail(key, "must be a number from 0 to 1");
-  }
-
-  template <class Enum>
-    requires std::is_enum_v<Enum>
-  void read(const std::string& key, Enum& value) {
-    const std::string text = one(key);
-    if (text.empty() || boost::describe::enum_from_string(text.c_str(), value)) return;
-    fail(key, fmt::format("must be one of {}, not \"{}\"", all_words<Enum>(), text));
-  }
-
-  // The first line of a file: secrets have no place in a file that many may read.
-  std::string secret(const std::string& key) {
-    const std::string path = one(key);
-    if (path.empty()) return {};
-    std::ifstream in(path);
-    std::string text;
-    if (!in || !std::getline(in, text)) fail(key, fmt::format("{}: cannot be read", path));
-    while (!text.empty() && (text.back() == '\r' || text.back() == ' ')) text.pop_back();
-    if (text.empty()) fail(key, fmt::format("{}: its first line is empty", path));
-    return text;
-  }
-
-  // What nobody has asked for is a mistake.
-  void refuse_others() const {
-    for (const auto& [key, value] : table_.values) {
-      if (known_.contains(key)) continue;
-      const std::string meant = nearest(key, Values(known_.begin(), known_.end()));
-      fail(key, meant.empty()
-                    ? fmt::format("is not known; the keys are {}", fmt::join(known_, ", "))
-                    : fmt::format("is not known; did you mean \"{}\"?", meant));
-    }
-  }
-
- private:
-  const ConfigValue& value_of(const std::string& key) {
-    known_.insert(key);
-    static const ConfigValue kNone;
-    const auto found = table_.values.find(key);
-    return found == table_.values.end() ? kNone : found->second;
-  }
-
-  std::string one_of(const std::string& key, const Values& values) const {
-    if (values.size() > 1) fail(key, "takes one value");
-    return values.empty() ? std::string() : values.front();
-  }
-
-  // Numbers and switches in quotes are meant all the same.
-  std::string any(const std::string& key) { return one_of(key, value_of(key).texts); }
-
-  const ConfigTable& table_;
-  std::string name_;
-  std::set<std::string> known_;
-};
-
 // 22:00-06:30
 std::optional<QuietTime> quiet_time(std::string_view text) {
   const auto two = [&](std::size_t at) -> int {
@@ -159,7 +49,7 @@ std::optional<QuietTime> quiet_time(std::string_view text) {
                    .to = std::chrono::minutes{fields[2] * 60 + fields[3]}};
 }
 
-void read_routes(Table& table, Receiver& receiver) {
+void read_routes(TableReader& table, Receiver& receiver) {
   receiver.classes = table.all("classes");
   receiver.jobs = table.all("jobs");
   receiver.hosts = table.all("hosts");
@@ -179,7 +69,7 @@ void read_routes(Table& table, Receiver& receiver) {
   }
 }
 
-void read_ways(Table& table, Receiver& receiver) {
+void read_ways(TableReader& table, Receiver& receiver) {
   receiver.ca_file = table.one("ca_file");
   if (!receiver.ca_file.empty() && !std::ifstream(receiver.ca_file))
     table.fail("ca_file", fmt::format("{}: cannot be read", receiver.ca_file));
@@ -202,7 +92,7 @@ bool is_surely_private(const std::string& url) {
   return no_address ? parsed->host == "localhost" : is_private(address);
 }
 
-Values urls_of(Table& table, const Receiver& receiver) {
+Values urls_of(TableReader& table, const Receiver& receiver) {
   Values urls = table.all("url");
   for (const std::string& url : table.all("urls")) urls.push_back(url);
   if (const std::string secret = table.secret("url_file"); !secret.empty()) urls.push_back(secret);
@@ -229,10 +119,10 @@ Receiver receiver_of(ReceiverType type) {
 
 std::vector<Receiver> receivers_of(const ConfigTable& from, std::size_t number,
                                    std::chrono::milliseconds hold) {
-  Table table(from, number);
+  TableReader table(from, tables::kReceiver, "name", number);
   ReceiverType type = ReceiverType::webhook;
   if (!table.has("type"))
-    table.fail("type", fmt::format("is missing; it is one of {}", all_words<ReceiverType>()));
+    table.fail("type", fmt::format("is missing; it is one of {}", words_of<ReceiverType>()));
   table.read("type", type);
   Receiver receiver = receiver_of(type);
   receiver.hold = hold;
@@ -313,7 +203,7 @@ std::string external_url(const AlertOptions& options, const std::string& own) {
   return url;
 }
 
-std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& tables) {
+std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& all) {
   const std::chrono::milliseconds hold =
       setting_duration(options.hold).value_or(std::chrono::milliseconds{0});
   std::vector<Receiver> receivers;
@@ -330,23 +220,16 @@ std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTabl
   };
   for (const Receiver& receiver : receivers)
     if (const std::string wrong = twice(receiver); !wrong.empty()) throw std::runtime_error(wrong);
-  for (std::size_t i = 0; i < tables.size(); ++i)
-    for (Receiver& receiver : receivers_of(tables[i], i + 1, hold)) {
+  std::size_t number = 0;
+  for (const ConfigTable& table : all) {
+    if (table.name != tables::kReceiver) continue;
+    for (Receiver& receiver : receivers_of(table, ++number, hold)) {
       if (const std::string wrong = twice(receiver); !wrong.empty())
-        throw refusal_at(tables[i].file, tables[i].line, wrong);
+        throw refusal_at(table.file, table.line, wrong);
       receivers.push_back(std::move(receiver));
     }
-  return receivers;
-}
-
-std::string receivers_config(const ConfigTables& tables) {
-  std::string text;
-  for (const ConfigTable& table : tables) {
-    text += "\n[[receiver]]\n";
-    for (const auto& [key, value] : table.values)
-      text += fmt::format("{} = {}\n", key, toml_value(value.texts));
   }
-  return text;
+  return receivers;
 }
 
 }  // namespace faultline

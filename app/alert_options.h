@@ -26,11 +26,8 @@ void add_alert_options(CLI::App& command, AlertOptions& options);
 // Without a slash at its end. own: where the service listens.
 std::string external_url(const AlertOptions& options, const std::string& own);
 
-// Those of the flags, then those of the file. Throws std::runtime_error with one line that names
-// the file, the line, the table, the key and the mend.
-std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& tables);
-
-// The tables in force, as in such a file; what is secret is not in it, only its file.
-std::string receivers_config(const ConfigTables& tables);
+// Those of the flags, then those of the file's [[receiver]] tables. Throws std::runtime_error with
+// one line that names the file, the line, the table, the key and the mend.
+std::vector<Receiver> receivers_of(const AlertOptions& options, const ConfigTables& all);
 
 }  // namespace faultline

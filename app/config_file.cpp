@@ -12,7 +12,7 @@
 namespace faultline {
 namespace {
 
-constexpr std::string_view kReceiver = "receiver";
+constexpr std::array<std::string_view, 2> kTables{tables::kKeep, tables::kReceiver};
 
 // Not flags that are about the command line itself.
 bool is_setting(const CLI::Option& option) {
@@ -75,12 +75,12 @@ std::string unknown_key(const CLI::App& command, const std::string& key) {
 }
 
 std::string unknown_table(const std::string& name) {
-  const std::string meant = nearest(name, {std::string(kReceiver)});
+  const std::string meant = nearest(name, {kTables.begin(), kTables.end()});
   return meant.empty() ? fmt::format(
                              "unknown table \"{}\"; settings stand in no table, and the only "
                              "tables are [[{}]]",
-                             name, kReceiver)
-                       : fmt::format("unknown table \"{}\"; did you mean [[{}]]?", name, kReceiver);
+                             name, fmt::join(kTables, "]] and [["))
+                       : fmt::format("unknown table \"{}\"; did you mean [[{}]]?", name, meant);
 }
 
 void apply(CLI::App& command, const std::string& file, const std::string& key,
@@ -123,25 +123,36 @@ ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& f
   tables.erase(tables.begin());
   for (const auto& [key, value] : by_line(own)) apply(command, own.file, key, value);
   for (const ConfigTable& table : tables)
-    if (table.name != kReceiver)
+    if (std::ranges::find(kTables, table.name) == kTables.end())
       throw refusal_at(table.file, table.line, unknown_table(table.name));
   return tables;
 }
 
-std::string config_of(const CLI::App& command) {
-  std::string text;
+std::vector<std::pair<std::string, std::string>> settings_of(const CLI::App& command) {
+  std::vector<std::pair<std::string, std::string>> settings;
   for (const CLI::Option* option : command.get_options({})) {
     if (!is_setting(*option)) continue;
+    const std::string key = option->get_single_name();
     const std::vector<std::string>& given = option->results();
     if (is_list(*option)) {
-      text += fmt::format("{} = {}\n", option->get_single_name(),
-                          given.empty() ? "[]" : toml_value(given));
+      settings.emplace_back(key, given.empty() ? "[]" : toml_value(given));
       continue;
     }
     const std::string value = given.empty() ? option->get_default_str() : given.back();
-    text += fmt::format("{} = {}\n", option->get_single_name(),
-                        is_flag(*option) ? (given.empty() || value == "false" ? "false" : "true")
-                                         : toml_text(value));
+    const bool is_set = !given.empty() && value != "false";
+    settings.emplace_back(key, is_flag(*option) ? (is_set ? "true" : "false") : toml_text(value));
+  }
+  return settings;
+}
+
+std::string config_of(const CLI::App& command, const ConfigTables& tables) {
+  std::string text;
+  for (const auto& [key, value] : settings_of(command))
+    text += fmt::format("{} = {}\n", key, value);
+  for (const ConfigTable& table : tables) {
+    text += fmt::format("\n[[{}]]\n", table.name);
+    for (const auto& [key, value] : table.values)
+      text += fmt::format("{} = {}\n", key, toml_value(value.texts));
   }
   return text;
 }

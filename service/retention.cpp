@@ -1,9 +1,12 @@
 #include "service/retention.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <vector>
 
+#include "alerts/routing.h"
 #include "logging/log.h"
 
 namespace faultline {
@@ -13,21 +16,46 @@ constexpr std::chrono::seconds kBetween{60};
 // A job that something came of so lately is at work, however large the store is.
 constexpr std::chrono::hours kAtWork{1};
 
+const KeptJobs* own_of(const RetentionSettings& settings, std::string_view job) {
+  const auto own = std::ranges::find_if(
+      settings.of_some, [&](const KeptJobs& some) { return matches(some.jobs, job); });
+  return own == settings.of_some.end() ? nullptr : &*own;
+}
+
+// Short times are for trying it out.
+std::chrono::seconds between(const RetentionSettings& settings) {
+  std::chrono::seconds least = kBetween;
+  const auto take = [&](std::chrono::seconds age) {
+    if (age.count() > 0) least = std::min(least, age);
+  };
+  take(settings.jobs);
+  take(settings.findings);
+  for (const KeptJobs& some : settings.of_some) take(some.age);
+  return least;
+}
+
 }  // namespace
 
+void Retention::set(RetentionSettings settings) {
+  const std::lock_guard lock(mutex_);
+  settings_ = std::move(settings);
+  next_ = {};
+}
+
 void Retention::apply(SteadyTime now) {
-  if (now < next_) return;
-  // Short times are for trying it out.
-  std::chrono::seconds between = kBetween;
-  for (const std::chrono::seconds limit : {settings_.jobs, settings_.findings})
-    if (limit.count() > 0) between = std::min(between, limit);
-  next_ = now + between;
+  RetentionSettings settings;
+  {
+    const std::lock_guard lock(mutex_);
+    if (now < next_) return;
+    settings = settings_;
+    next_ = now + between(settings);
+  }
   const Timestamp today = utc_now();
-  if (settings_.jobs.count() > 0) forget_old_jobs(today);
-  store_.drop_old_lines(settings_.lines);
-  if (settings_.bytes > 0) forget_jobs_for_room(today);
-  if (settings_.findings.count() > 0)
-    metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings_.findings));
+  forget_old_jobs(settings, today);
+  store_.drop_old_lines(settings.lines);
+  if (settings.bytes > 0) forget_jobs_for_room(settings.bytes, today);
+  if (settings.findings.count() > 0)
+    metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings.findings));
 }
 
 bool Retention::may_go(const StoredJob& job) const {
@@ -42,15 +70,20 @@ void Retention::forget(const StoredJob& job, ForgottenFor why, std::string_view 
       {{"job", job.name}, {"why", said}});
 }
 
-void Retention::forget_old_jobs(Timestamp now) {
-  for (const StoredJob& job : store_.jobs())
-    if (job.last_received < now - settings_.jobs && may_go(job))
-      forget(job, ForgottenFor::age, "nothing came of it for as long as --keep-jobs says");
+void Retention::forget_old_jobs(const RetentionSettings& settings, Timestamp now) {
+  for (const StoredJob& job : store_.jobs()) {
+    const KeptJobs* own = own_of(settings, job.name);
+    const std::chrono::seconds age = own ? own->age : settings.jobs;
+    if (age.count() == 0 || job.last_received >= now - age || !may_go(job)) continue;
+    forget(job, ForgottenFor::age,
+           own ? fmt::format("nothing came of it for as long as [[keep]] of {} says", own->jobs)
+               : "nothing came of it for as long as --keep-jobs says");
+  }
 }
 
 // The oldest first, and none that is at work.
-void Retention::forget_jobs_for_room(Timestamp now) {
-  if (store_.bytes_in_use() <= settings_.bytes) {
+void Retention::forget_jobs_for_room(std::uint64_t most, Timestamp now) {
+  if (store_.bytes_in_use() <= most) {
     has_told_of_no_room_ = false;
     return;
   }
@@ -60,7 +93,7 @@ void Retention::forget_jobs_for_room(Timestamp now) {
     if (job.last_received > now - kAtWork) break;
     if (!may_go(job)) continue;
     forget(job, ForgottenFor::room, "more is stored than --keep-at-most says");
-    if (store_.bytes_in_use() <= settings_.bytes) return;
+    if (store_.bytes_in_use() <= most) return;
   }
   if (!has_told_of_no_room_)
     say(LogLevel::warning, "no-room",

@@ -6,7 +6,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "service/clock.h"
 #include "service/live_jobs.h"
@@ -15,7 +19,13 @@
 namespace faultline {
 
 // 0: no limit.
+struct KeptJobs {
+  std::string jobs;  // of whose names; '*' stands for any characters
+  std::chrono::seconds age{};
+};
+
 struct RetentionSettings {
+  std::vector<KeptJobs> of_some;    // the first that a job's name fits counts; none does: `jobs`
   std::chrono::seconds jobs{};      // since something came of them
   std::chrono::seconds findings{};  // since they ended
   std::uint64_t bytes = 0;          // of all that is stored
@@ -25,21 +35,25 @@ struct RetentionSettings {
 class Retention {
  public:
   Retention(Store& store, LiveJobs& jobs, Metrics& metrics, RetentionSettings settings)
-      : store_(store), jobs_(jobs), metrics_(metrics), settings_(settings) {}
+      : store_(store), jobs_(jobs), metrics_(metrics), settings_(std::move(settings)) {}
+
+  // From any thread; what is due next is done by them.
+  void set(RetentionSettings settings);
 
   // Does what is due, now and then; otherwise it costs nothing.
   void apply(SteadyTime now);
 
  private:
-  void forget_old_jobs(Timestamp now);
-  void forget_jobs_for_room(Timestamp now);
+  void forget_old_jobs(const RetentionSettings& settings, Timestamp now);
+  void forget_jobs_for_room(std::uint64_t most, Timestamp now);
   void forget(const StoredJob& job, ForgottenFor why, std::string_view said);
   bool may_go(const StoredJob& job) const;
 
   Store& store_;
   LiveJobs& jobs_;
   Metrics& metrics_;
-  RetentionSettings settings_;
+  std::mutex mutex_;
+  RetentionSettings settings_;  // guarded by mutex_; so is next_
   SteadyTime next_{};
   bool has_told_of_no_room_ = false;
 };

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "curl.h"
+#include "eventually.h"
+#include "fake_receiver.h"
 #include "server_process.h"
 #include "workshop.h"
 
@@ -40,6 +42,12 @@ TEST(Serve, RefusesSettingsItCannotUseWithOneLine) {
        "c.toml: line 1: unknown table \"http\"; settings stand in no table"},
       {"a table with a slip of the pen", "job = \"a\"\n[[reciever]]\nname = \"x\"\n",
        "--config c.toml", "c.toml: line 2: unknown table \"reciever\"; did you mean [[receiver]]?"},
+      {"a keeping of no jobs", "[[keep]]\nage = \"7d\"\n", "--config c.toml",
+       "c.toml: line 1: keep 1: jobs is missing; say which jobs it is for"},
+      {"a keeping for no time", "[[keep]]\njobs = \"a-*\"\n", "--config c.toml",
+       "c.toml: line 1: keep \"a-*\": age is missing; say how long they are kept"},
+      {"a keeping without a unit", "[[keep]]\njobs = \"a-*\"\nage = 90\n", "--config c.toml",
+       "c.toml: line 3: keep \"a-*\": age must be a duration with a unit: 90s"},
       {"a flag that is no setting", "check-config = true\n", "--config c.toml",
        "c.toml: line 1: \"check-config\" is no setting; give it on the command line"},
       {"the same key twice", "listen = \"a\"\njob = \"b\"\nlisten = \"c\"\n", "--config c.toml",
@@ -158,6 +166,82 @@ TEST(Serve, AsksForAUnitBecauseDaysThatAreTakenForSecondsLoseJobs) {
                           "--keep-jobs 0 --keep-findings 0s --stall-after 0 --alert-hold 0 "
                           "--min-free 5000000000 --keep-at-most '2 TB' --check-config");
   EXPECT_EQ(good.exit, 0) << good.text;
+}
+
+struct Reloaded : testing::Test {
+  void settle(const std::string& said) {
+    EXPECT_TRUE(eventually([&] { return server->messages().find(said) != std::string::npos; }))
+        << said << " is not in " << server->messages();
+  }
+  void reload(const std::string& settings, const std::string& said) {
+    workshop.write("c.toml", settings);
+    server->ask_to_reload();
+    settle(said);
+  }
+  void start(const std::string& settings, std::vector<std::string> flags = {}) {
+    workshop.write("c.toml", settings);
+    flags.insert(flags.end(),
+                 {"--config", (workshop.folder() / "c.toml").string(), "--stall-after", "0s"});
+    server.emplace(workshop.folder(), flags);
+    await_ready(*server);
+  }
+  void lose_a_gpu(const std::string& job) {
+    workshop.write("dmesg",
+                   "[ 1000.000001] NVRM: Xid (PCI:0000:3b:00): 79, pid=4021, name=python3, "
+                   "GPU has fallen off the bus.\n");
+    EXPECT_EQ(curl(*server, "/api/v1/ingest?host=gpu-7&source=s&job=" + job,
+                   "--data-binary @" + (workshop.folder() / "dmesg").string())
+                  .status,
+              200);
+  }
+  static std::string told_to(const std::string& name, const FakeReceiver& receiver) {
+    return "[[receiver]]\nname = \"" + name + "\"\ntype = \"webhook\"\nurl = \"" + receiver.url() +
+           "\"\nallow_private = true\nhold = \"0s\"\nmin_confidence = 0.5\ngroup_wait = \"0s\"\n";
+  }
+
+  Workshop workshop;
+  std::optional<ServerProcess> server;
+};
+
+TEST_F(Reloaded, TellsThoseWhoStandInItsFileNowAndCountsOnForThoseWhoStayed) {
+  FakeReceiver first, second;
+  start(told_to("one", first));
+  lose_a_gpu("a");
+  ASSERT_TRUE(first.await(1));
+  reload(told_to("one", first) + told_to("two", second), "event=settings-read");
+  lose_a_gpu("b");
+  ASSERT_TRUE(first.await(2));
+  ASSERT_TRUE(second.await(1));
+  EXPECT_THAT(second.heard().front().body, HasSubstr("gpu-7"));
+  EXPECT_TRUE(eventually([&] {
+    return curl(*server, "/metrics")
+               .body.find(
+                   "faultline_alert_messages_total{receiver=\"one\",outcome=\"accepted\"} 2") !=
+           std::string::npos;
+  }));
+  reload(told_to("two", second), "receivers=1\n");
+  lose_a_gpu("c");
+  EXPECT_TRUE(second.await(2));
+  EXPECT_EQ(first.heard().size(), 2U);
+}
+
+TEST_F(Reloaded, ByAFileThatIsWrongStaysAsItWasAndSaysWhy) {
+  FakeReceiver receiver;
+  start(told_to("one", receiver));
+  reload("keep-jobs = 90\n", "event=settings-not-read");
+  settle("c.toml: line 1: bad value for");
+  lose_a_gpu("a");
+  EXPECT_TRUE(receiver.await(1));
+}
+
+TEST_F(Reloaded, NamesWhatOnlyARestartPutsInForceAndKeepsToTheCommandLine) {
+  start("keep-jobs = \"7d\"\n", {"--job", "mine"});
+  reload("keep-jobs = \"8d\"\njob = \"other\"\n", "event=settings-read");
+  settle("event=rules-read");
+  EXPECT_THAT(server->messages(), testing::Not(HasSubstr("settings-need-restart")));
+  EXPECT_EQ(curl(*server, "/api/v1/ingest", "-d hello").json().at("job").as_string(), "mine");
+  reload("max-connections = 9\nmin-free = \"1MB\"\n", "event=settings-need-restart");
+  settle("settings=max-connections,min-free");
 }
 
 TEST(Serve, TakesLogsForItsDefaultJob) {

@@ -139,6 +139,19 @@ TEST_F(LongRunning, ForgetsAJobOfWhichNothingCameForLongButNotWhatWasFoundInIt) 
   EXPECT_THAT(server->jobs.names(), ElementsAre("new"));
 }
 
+TEST_F(LongRunning, ForgetsSomeJobsSoonerOrNeverByTheFirstPatternThatFits) {
+  const Timestamp now = utc_now();
+  for (const char* job : {"nightly-1", "nightly-keep", "gold", "other"})
+    commit(loss_of_a_gpu(job, now - hours(30)));
+  const RetentionSettings some{.of_some = {{"*-keep", hours(0)}, {"nightly-*", hours(24)}}};
+  Retention retention(server->store, server->jobs, server->metrics, some);
+  retention.apply(steady_now());
+  EXPECT_THAT(server->jobs.names(), ElementsAre("gold", "nightly-keep", "other"));
+  retention.set({.of_some = {{"gold", hours(48)}}, .jobs = hours(24)});
+  retention.apply(steady_now());
+  EXPECT_THAT(server->jobs.names(), ElementsAre("gold")) << "at once, by what was set";
+}
+
 TEST_F(LongRunning, ForgetsTheOldestJobsWhereMoreIsStoredThanMayBe) {
   const Timestamp now = utc_now();
   for (int age = 9; age >= 0; --age)

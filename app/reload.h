@@ -1,0 +1,44 @@
+// What SIGHUP changes in a server that runs. If something is wrong, what was in force stays, and
+// one line says why.
+#pragma once
+
+#include <string>
+
+#include "alerts/delivery.h"
+#include "alerts/routing.h"
+#include "app/serve_options.h"
+#include "http/access.h"
+#include "http/tls.h"
+#include "rules/knowledge/live_catalog.h"
+#include "service/metrics.h"
+#include "service/retention.h"
+
+namespace faultline {
+
+struct SettingsInForce {
+  Given given;
+  ReadSettings read;
+};
+
+// What follows the settings while it runs.
+struct Reloadable {
+  LiveCatalog& catalog;
+  LiveReceivers& receivers;
+  AlertDelivery& alerts;
+  Retention& retention;
+  const std::string& own_url;
+};
+
+Catalog catalog_of(const ServeOptions& options);
+
+std::int64_t expiry_of(const TlsKeys& tls);  // in seconds since 1970
+
+// Whoever renews a certificate at its last minute should hear of it before.
+void tell_of_expiry(const TlsKeys& tls);
+
+// Reads the file of settings again, and the rules. Settings that only a start can change are named.
+void reload(SettingsInForce& settings, const Reloadable& follows);
+void reload(Access& access);
+void reload(TlsKeys& tls, Metrics& metrics);
+
+}  // namespace faultline

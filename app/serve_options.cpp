@@ -1,0 +1,251 @@
+#include "app/serve_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <charconv>
+
+#include "app/durations.h"
+#include "app/manual/command_help.h"
+#include "app/sizes.h"
+#include "app/table_reader.h"
+#include "http/query.h"
+
+namespace faultline {
+namespace {
+
+constexpr const char* kLogfmt = "logfmt";
+constexpr const char* kJson = "json";
+
+std::string check_listen(const std::string& text) {
+  return listen_address(text) ? "" : "must be ADDRESS:PORT, such as 127.0.0.1:8686 or [::1]:8686";
+}
+
+// Whoever left a unit out would lose jobs, not save room.
+constexpr std::chrono::hours kLeastToKeep{1};
+constexpr std::string_view kLeastToStore = "1MB";
+constexpr std::string_view kLeastOfLines = "64KB";
+
+std::string check_size(const std::string& text) { return wrong_size(text, "0", ""); }
+
+std::string check_job(const std::string& text) {
+  const Result<void> good = check_name("the job's name", text);
+  return text.empty() || good ? "" : good.error().message;
+}
+
+void add_times(CLI::App& command, ServeOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const DurationLimits& limits,
+                       const char* about) {
+    command.add_option(name, value, about)
+        ->check(CLI::Validator(
+            [limits](const std::string& text) { return wrong_duration(text, limits); }, ""))
+        ->type_name("TIME")
+        ->group("How long it waits")
+        ->capture_default_str();
+  };
+  constexpr DurationLimits kSomeTime{.least = std::chrono::seconds{1}};
+  add("--stall-after", options.stall_after, {.zero = "at once"},
+      "Wait this long after the last new line of a job's logs before naming a culprit; 0: do not "
+      "wait");
+  add("--resolve-after", options.resolve_after, kSomeTime,
+      "Treat a job as ended, and resolve its findings, when nothing has come for this long");
+  add("--rest-after", options.rest_after, {.zero = "at once"},
+      "Unload a job from memory when nobody has sent to it or asked for it for this long; it stays "
+      "on the disk and is loaded when it is asked for");
+  add("--body-idle-timeout", options.body_idle_timeout, kSomeTime,
+      "End an upload that sends nothing for this long");
+}
+
+void add_keeping(CLI::App& command, ServeOptions& options) {
+  const auto add = [&](const char* name, std::string& value, auto check, const char* type,
+                       const char* about) {
+    command.add_option(name, value, about)
+        ->check(CLI::Validator(check, ""))
+        ->type_name(type)
+        ->group("What it keeps")
+        ->capture_default_str();
+  };
+  const auto check_age = [](const std::string& text) {
+    return wrong_duration(text, {.least = kLeastToKeep, .zero = "for ever"});
+  };
+  add("--keep-jobs", options.keep_jobs, check_age, "TIME",
+      "Delete a job when nothing has come for this long; what was found in it stays; 0: never; "
+      "[[keep]] tables of --config say it for some jobs");
+  add("--keep-findings", options.keep_findings, check_age, "TIME",
+      "Delete findings this long after they ended; 0: never");
+  add(
+      "--keep-at-most", options.keep_at_most,
+      [](const std::string& text) { return wrong_size(text, kLeastToStore, "no limit"); }, "SIZE",
+      "Delete the oldest jobs while the database is larger than this; jobs that received logs "
+      "within the last hour stay; 0: no limit");
+  add(
+      "--keep-lines", options.keep_lines,
+      [](const std::string& text) { return wrong_size(text, kLeastOfLines, "none"); }, "SIZE",
+      "Keep the lines of each job's logs (not NCCL's lines of calls), the newest up to this size "
+      "once compressed: to show what stands around evidence, and for `reanalyze`; 0: none");
+  add("--shorten-after", options.shorten_after, check_size, "SIZE",
+      "When the stored NCCL calls of a job take more than this, keep a summary of where each rank "
+      "stands in their place; no answer changes");
+}
+
+void add_access_options(CLI::App& command, ServeOptions& options) {
+  const auto add = [&](const char* name, std::string& value, const char* about) {
+    command.add_option(name, value, about)->type_name("FILE")->group("Who may ask");
+  };
+  add("--tokens", options.tokens,
+      "Require a token of this file for every request but /healthz, /readyz and the page's own "
+      "files; `faultline token` writes its lines; SIGHUP reads it again");
+  add("--tls-cert", options.tls.certificate,
+      "Speak TLS only, with the certificate of this PEM file and those that issued it; SIGHUP "
+      "reads it again");
+  add("--tls-key", options.tls.key, "The PEM file of the certificate's private key");
+  add("--tls-client-ca", options.tls.client_ca,
+      "Require a client certificate that an authority of this PEM file issued; a client that sends "
+      "no token has the rights of the line of --tokens that names its certificate");
+  command
+      .add_option("--allow-host", options.allowed_hosts,
+                  "Also accept requests for this name (their Host header); localhost and IP "
+                  "addresses are always accepted, and with --insecure on an open address any name "
+                  "while none is given here")
+      ->type_name("NAME")
+      ->group("Who may ask");
+  command
+      .add_flag("--insecure", options.insecure,
+                "Allow --listen on an address that others can reach without --tokens, or without "
+                "TLS")
+      ->group("Who may ask");
+}
+
+std::vector<KeptJobs> kept_jobs_of(const ConfigTables& all) {
+  std::vector<KeptJobs> kept;
+  std::size_t number = 0;
+  for (const ConfigTable& from : all) {
+    if (from.name != tables::kKeep) continue;
+    TableReader table(from, tables::kKeep, "jobs", ++number);
+    KeptJobs& some = kept.emplace_back();
+    some.jobs = table.one("jobs");
+    if (some.jobs.empty())
+      table.fail("jobs", "is missing; say which jobs it is for, such as jobs = \"nightly-*\"");
+    const std::string age = table.duration("age", {.least = kLeastToKeep, .zero = "for ever"});
+    if (age.empty())
+      table.fail("age", "is missing; say how long they are kept, such as age = \"7d\"");
+    some.age = seconds_of(age);
+    table.refuse_others();
+  }
+  return kept;
+}
+
+}  // namespace
+
+LogFormat log_format_of(const ServeOptions& options) {
+  return options.log_format == kJson ? LogFormat::json : LogFormat::logfmt;
+}
+
+// 127.0.0.1:8686, [::1]:8686, localhost:8686
+std::optional<ListenAddress> listen_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos) return std::nullopt;
+  ListenAddress listen{text.substr(0, colon)};
+  if (listen.host == "localhost") listen.host = "127.0.0.1";
+  if (listen.host.starts_with('[') && listen.host.ends_with(']'))
+    listen.host = listen.host.substr(1, listen.host.size() - 2);
+  boost::system::error_code error;
+  boost::asio::ip::make_address(listen.host, error);
+  const char* end = text.data() + text.size();
+  const auto [stop, bad] = std::from_chars(text.data() + colon + 1, end, listen.port);
+  if (error || bad != std::errc{} || stop != end) return std::nullopt;
+  return listen;
+}
+
+std::chrono::seconds seconds_of(const std::string& text) {
+  return std::chrono::ceil<std::chrono::seconds>(*setting_duration(text));
+}
+
+void add_options(CLI::App& command, ServeOptions& options) {
+  command.add_option("--listen", options.listen, "Where to listen; port 0 takes any that is free")
+      ->check(CLI::Validator(check_listen, ""))
+      ->type_name("ADDRESS:PORT")
+      ->capture_default_str();
+  command
+      .add_option("--data", options.data,
+                  "The folder of the database; it is made, with those above it, if it is not there")
+      ->type_name("DIR")
+      ->take_last()
+      ->capture_default_str();
+  command
+      .add_option("--job", options.job, "The job of uploads that have no ?job= in their address")
+      ->check(CLI::Validator(check_job, ""))
+      ->type_name("NAME");
+  command
+      .add_option("--rules", options.rules,
+                  "A folder with signature files of your own; one that is named as a built-in file "
+                  "takes its place; SIGHUP reads it again")
+      ->type_name("DIR");
+  command
+      .add_option("--max-connections", options.max_connections,
+                  "Refuse more open connections than this, with 503")
+      ->check(whole_number(1, 1'000'000))
+      ->type_name("N")
+      ->capture_default_str();
+  command
+      .add_option("--min-free", options.min_free,
+                  "Refuse logs while less than this is free on the disk of --data")
+      ->check(CLI::Validator(check_size, ""))
+      ->type_name("SIZE")
+      ->capture_default_str();
+  command.add_flag(
+      "--keep-secrets", options.keep_secrets,
+      "Keep and show the passwords, tokens and keys that stand in logs; without it each of their "
+      "letters becomes a star before anything is stored");
+  command
+      .add_option("--config", options.config,
+                  "A TOML file of settings; its keys are the names of these options, and an option "
+                  "on the command line wins; SIGHUP reads it again, and a line on stderr says what "
+                  "only a restart puts in force")
+      ->type_name("FILE")
+      ->take_last();  // the unit's, and one in FAULTLINE_OPTIONS
+  command.add_flag("--print-config", options.print_config, "Print the settings in force, and end");
+  command.add_flag("--check-config", options.check_config,
+                   "Check the settings, the files that they name and the folder of --data, and "
+                   "end; a server that runs is not touched");
+  choose(command.add_option("--log-format", options.log_format,
+                            "The form of the lines in which the server tells of itself on stderr"),
+         {kLogfmt, kJson})
+      ->capture_default_str();
+  add_times(command, options);
+  add_keeping(command, options);
+  add_alert_options(command, options.alerts);
+  add_access_options(command, options);
+}
+
+RetentionSettings retention_of(const ServeOptions& options) {
+  return {.of_some = kept_jobs_of(options.tables),
+          .jobs = seconds_of(options.keep_jobs),
+          .findings = seconds_of(options.keep_findings),
+          .bytes = *setting_size(options.keep_at_most),
+          .lines = *setting_size(options.keep_lines)};
+}
+
+Given given_to(const CLI::App& command) {
+  Given given;
+  for (const CLI::Option* option : command.get_options({}))
+    if (option->count() > 0) given.emplace_back(option->get_single_name(), option->results());
+  return given;
+}
+
+ReadSettings read_settings(const Given& given, const std::string& config) {
+  ReadSettings read;
+  CLI::App command;
+  add_options(command, read.options);
+  for (const auto& [name, values] : given) {
+    CLI::Option* option = command.get_option("--" + name);
+    option->add_result(values);
+    option->run_callback();
+  }
+  if (!config.empty()) read.options.tables = apply_config_file(command, config);
+  read.values = settings_of(command);
+  return read;
+}
+
+}  // namespace faultline

@@ -1,0 +1,85 @@
+// The settings of `serve`: its flags, and the configuration file.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/alert_options.h"
+#include "app/config_file.h"
+#include "http/tls.h"
+#include "logging/log.h"
+#include "service/retention.h"
+
+namespace CLI {
+class App;
+}
+
+namespace faultline {
+
+struct ServeOptions {
+  std::string listen = "127.0.0.1:8686";
+  std::string data = "./faultline-data";
+  std::string job;
+  std::string rules;
+  std::string body_idle_timeout = "1h";
+  std::string stall_after = "2m";
+  std::string rest_after = "10m";
+  std::string resolve_after = "24h";
+  AlertOptions alerts;
+  ConfigTables tables;
+  std::size_t max_connections = 1024;
+  std::vector<std::string> allowed_hosts;
+  std::string min_free = "128MB";
+  std::string keep_jobs = "90d";
+  std::string keep_findings = "400d";
+  std::string keep_at_most = "0";
+  std::string keep_lines = "64MB";
+  std::string shorten_after = "4MB";
+  std::string tokens;
+  TlsFiles tls;
+  std::string log_format = "logfmt";
+  bool insecure = false;
+  bool keep_secrets = false;
+  std::string config;
+  bool print_config = false;
+  bool check_config = false;
+};
+
+// The setting's name: by its flag, or its key in the file.
+void add_options(CLI::App& command, ServeOptions& options);
+
+LogFormat log_format_of(const ServeOptions& options);
+
+struct ListenAddress {
+  std::string host;
+  unsigned short port = 0;
+};
+
+// 127.0.0.1:8686, [::1]:8686, localhost:8686
+std::optional<ListenAddress> listen_address(const std::string& text);
+
+// Of a setting that is good.
+std::chrono::seconds seconds_of(const std::string& text);
+
+// What is kept for how long. Throws std::runtime_error with one line that says what is wrong with a
+// [[keep]] table.
+RetentionSettings retention_of(const ServeOptions& options);
+
+// What the command line says, to be put over what the file will say.
+using Given = std::vector<std::pair<std::string, std::vector<std::string>>>;
+Given given_to(const CLI::App& command);
+
+// The settings as they are now: of this command line, and of the file as it is now. Throws as
+// apply_config_file() does.
+struct ReadSettings {
+  ServeOptions options;
+  std::vector<std::pair<std::string, std::string>> values;  // by key
+};
+ReadSettings read_settings(const Given& given, const std::string& config);
+
+}  // namespace faultline
