@@ -77,7 +77,7 @@ void add_token_command(CLI::App& app, int& exit_code) {
                    "What it allows: ingest (send logs), read, operate (review findings, read jobs "
                    "again) or admin (all, and delete jobs); several with commas between")
       ->required()
-      ->type_name("SCOPE")
+      ->type_name("ingest|read|operate|admin")
       ->check(CLI::Validator(check_scope, ""));
   command
       ->add_option(

@@ -17,6 +17,7 @@ test_packages() {
   try test_manual
   try test_shells
   try test_tar
+  try test_unit
   try test_deb
   try test_https
   try test_rpm
@@ -51,6 +52,7 @@ test_shells() {
   expect 'list show check' bash -c '. "$1"; COMP_WORDS=(faultline rules ""); COMP_CWORD=2; _faultline; echo "${COMPREPLY[*]}"' \
     bash "$share/bash-completion/completions/faultline"
   expect 'serve' fish --no-config -c "source $share/fish/vendor_completions.d/faultline.fish; complete -C 'faultline ser'"
+  expect 'operate' fish --no-config -c "source $share/fish/vendor_completions.d/faultline.fish; complete -C 'faultline token x --scope '"
   expect 'markdown' fish --no-config -c "source $share/fish/vendor_completions.d/faultline.fish; complete -C 'faultline diagnose --format '"
   expect 'faultline rules list' zsh_completes "$share/zsh/vendor-completions" 'faultline rules li'
   expect '--tls-client-ca' zsh_completes "$share/zsh/vendor-completions" 'faultline serve --tls-cl'
@@ -75,6 +77,15 @@ test_tar() {
   tar --extract --gzip --file "$packages"/faultline-*.tar.gz --directory "$scratch" --strip-components 1
   [[ $("$scratch/bin/faultline" diagnose "$fault" || echo "status $?") == *'fell off the bus'*'status 1' ]] ||
     die "the binary of the .tar.gz finds no fault in $fault"
+}
+
+# The unit, with the binary of the .tar.gz in place of one that is installed, and without its manual.
+test_unit() {
+  local unit="$scratch/faultline.service"
+  sed -e "s#/usr/bin/faultline#$scratch/bin/faultline#" -e /^Documentation=/d \
+    "$packages/root/usr/lib/systemd/system/faultline.service" >"$unit"
+  expect '' systemd-analyze verify "$unit"
+  [[ -z $(systemd-analyze verify "$unit" 2>&1) ]] || die "systemd-analyze: $(systemd-analyze verify "$unit" 2>&1)"
 }
 
 # bare_root NAME: a bare Debian of one's own in the scratch folder; prints its path.
