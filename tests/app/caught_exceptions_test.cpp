@@ -94,6 +94,35 @@ TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorAccusesNobodyByItself) {
             Verdict::failed);
 }
 
+// A program that calls it a warning and trains on did not come to a segmentation fault by it.
+TEST(CaughtExceptions, OneThatIsLoggedAsNoErrorIsNotWhyTheJobEndedOtherwise) {
+  const std::string caught = steps(1, 5) + traceback("WARNING data: passed over: ") + steps(6, 40);
+  const auto named = [](const std::string& text) {
+    const Diagnosis diagnosis = pasted(text);
+    EXPECT_EQ(diagnosis.root_causes.empty(), false);
+    for (const Finding& cause : diagnosis.root_causes)
+      EXPECT_THAT(cause.title, Not(HasSubstr("KeyError")));
+    return cause_of(diagnosis);
+  };
+  EXPECT_EQ(named(caught + "srun: error: gpu-4: task 2: Segmentation fault (core dumped)\n"),
+            "software.rank_crashed");
+  EXPECT_EQ(named(caught + "srun: error: gpu-4: task 2: Killed\n"), "host.oom_killed");
+  EXPECT_EQ(named(caught + "slurmstepd: error: *** JOB 7 ON gpu-4 CANCELLED AT 2026-03-05T03:00:00 "
+                           "DUE TO PREEMPTION ***\n"),
+            "process.aborted");
+  EXPECT_EQ(named(caught + "[rank2]:[E305 02:59:10.581234567 ProcessGroupNCCL.cpp:629] [Rank 2] "
+                           "Watchdog caught collective operation timeout: WorkNCCL(SeqNum=77, "
+                           "OpType=ALLREDUCE, NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for "
+                           "600004 milliseconds before timing out.\n"),
+            "collective.timeout");
+  // By its exit code it may have.
+  EXPECT_EQ(cause_of(pasted(caught + "srun: error: gpu-4: task 2: Exited with exit code 1\n")),
+            "software.rank_crashed");
+  const Diagnosis last = pasted(steps(1, 5) + traceback("WARNING data: passed over: ") +
+                                "srun: error: gpu-4: task 2: Segmentation fault (core dumped)\n");
+  EXPECT_THAT(last.summary, HasSubstr("KeyError")) << "no step follows";
+}
+
 TEST(CaughtExceptions, WhatPeersPrintBelowItSaysNothing) {
   EXPECT_EQ(pasted(traceback() + lines(400)).verdict, Verdict::failed);
 }

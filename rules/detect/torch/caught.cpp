@@ -59,6 +59,28 @@ std::optional<Timestamp> ended_at_a_limit(const View& view, const TorchCrew& cre
   return std::nullopt;
 }
 
+// Something that no exception comes to ended the job: a signal of the processor's or of somebody
+// else, a collective that did not end, whoever took the job away.
+bool ended_otherwise(const View& view, const TorchCrew& crew) {
+  constexpr int kAborted = 6;  // as an exception that C++ raises on the way out
+  if (std::ranges::any_of(view.job.torch().exits(), [&](const auto& exit) {
+        return crew.in_attempt(exit.line) && ended_by_itself(exit.fact) &&
+               exit.fact.signal.value_or(kAborted) != kAborted;
+      }))
+    return true;
+  const auto says_so = [&](const TorchSaying& saying) {
+    if (saying.exception || !crew.in_attempt(saying.line)) return false;
+    const auto match = meaning_of(view, saying);
+    return match && is_from_outside(match->signature->marks);
+  };
+  return std::ranges::any_of(crew.ranks(), [&](const TorchRank* rank) {
+    return std::ranges::any_of(
+               rank->timeouts,
+               [&](const TorchTimeout& timeout) { return crew.in_attempt(timeout.line); }) ||
+           std::ranges::any_of(rank->said, says_so);
+  });
+}
+
 bool worked_until(const View& view, Timestamp end) {
   const auto training = training_of(view);
   if (!training || training->line == nullptr) return false;
@@ -84,6 +106,7 @@ CaughtExceptions::CaughtExceptions(const View& view, const TorchCrew& crew,
     constexpr int kKilled = 9;
     return limit && exit.signal == kKilled;
   };
+  ended_otherwise_ = ended_otherwise(view, crew);
   somebody_failed_ = std::ranges::any_of(view.job.torch().exits(), [&](const auto& exit) {
     return crew.in_attempt(exit.line) && ended_by_itself(exit.fact) && !is_of_the_limit(exit.fact);
   });
@@ -109,6 +132,7 @@ bool CaughtExceptions::was_caught(int rank, const TorchSaying& saying) const {
   if (speakers_.went_on(rank, saying.line)) return true;
   const std::uint64_t below = steps_below(saying);
   if (below > kSurelyTrainedOn * kBufferBytes) return true;
+  if (below > 0 && ended_otherwise_ && is_logged_as_no_error(saying)) return true;
   if (somebody_failed_ || stands_at_the_end(saying)) return false;
   return worked_until_its_limit_ || (ended_well_ && below > kBufferBytes);
 }

@@ -33,6 +33,7 @@ class CaughtExceptions {
   std::map<std::uint32_t, std::uint64_t> print_steps_;  // processes, by source
   bool ended_well_ = false;
   bool somebody_failed_ = false;
+  bool ended_otherwise_ = false;
   bool worked_until_its_limit_ = false;
 };
 
