@@ -113,6 +113,96 @@ TEST_P(Mutation, BrokenIntoRowsAccusesNobodyElse) {
   }
 }
 
+// A name of the same length and of the same kinds of characters.
+std::string other_name(std::string_view name) {
+  std::string other;
+  for (char c : name) {
+    if (c >= '0' && c <= '9')
+      c = static_cast<char>('0' + (c - '0' + 3) % 10);
+    else if (c >= 'a' && c <= 'f')  // of a number, perhaps
+      c = static_cast<char>('a' + (c - 'a' + 1) % 6);
+    else if (c >= 'g' && c <= 'z')
+      c = static_cast<char>('g' + (c - 'g' + 1) % 20);
+    other += c;
+  }
+  return other;
+}
+
+std::string upper(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
+// Where it is a word of its own.
+std::string renamed(const std::string& text, std::string_view name, std::string_view other) {
+  constexpr std::string_view kOfNames =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  const auto is_of_a_name = [&](std::size_t at) {
+    return at < text.size() && kOfNames.find(text[at]) != kOfNames.npos;
+  };
+  std::string changed = text;
+  for (std::size_t at = text.find(name); at != text.npos; at = text.find(name, at + 1))
+    if ((at == 0 || !is_of_a_name(at - 1)) && !is_of_a_name(at + name.size()))
+      changed.replace(at, name.size(), other);
+  return changed;
+}
+
+// "gpu-[3-6]": it stands there under no name of its own.
+bool stands_in_a_range(const std::string& text, const std::string& host) {
+  const std::size_t last = host.find_last_not_of("0123456789");
+  return text.find(host.substr(0, last + 1) + "[") != text.npos;
+}
+
+void expect_the_same(const Diagnosis& now, const Diagnosis& before) {
+  EXPECT_EQ(now.verdict, before.verdict);
+  ASSERT_EQ(now.root_causes.size(), before.root_causes.size());
+  for (std::size_t i = 0; i < now.root_causes.size(); ++i) {
+    const Finding& cause = now.root_causes[i];
+    EXPECT_EQ(cause.cause, before.root_causes[i].cause) << cause.title;
+    EXPECT_NEAR(cause.confidence, before.root_causes[i].confidence, 0.005) << cause.title;
+  }
+}
+
+std::set<std::string> named(const Diagnosis& diagnosis, std::vector<std::string> Subject::* parts) {
+  std::set<std::string> names;
+  for (const Finding& cause : diagnosis.root_causes) {
+    const std::vector<std::string>& its = cause.subject.*parts;
+    names.insert(its.begin(), its.end());
+  }
+  return names;
+}
+
+TEST_P(Mutation, WithOtherNamesOfHostsTellsTheSameOfThose) {
+  for (const std::string& host : named(whole_, &Subject::hosts)) {
+    if (stands_in_a_range(text_, host)) continue;
+    SCOPED_TRACE(host);
+    const Diagnosis diagnosis = pasted(renamed(text_, host, other_name(host)));
+    expect_the_same(diagnosis, whole_);
+    const std::set<std::string> told = named(diagnosis, &Subject::hosts);
+    EXPECT_TRUE(told.contains(other_name(host))) << diagnosis.summary;
+    EXPECT_FALSE(told.contains(host)) << diagnosis.summary;
+  }
+}
+
+TEST_P(Mutation, WithOtherAddressesOfGpusTellsTheSameOfThose) {
+  for (const std::string& gpu : named(whole_, &Subject::gpus)) {
+    const std::size_t bus = gpu.rfind(':');  // of host/0000:3b:00.0
+    if (bus == gpu.npos || bus < 2) continue;
+    SCOPED_TRACE(gpu);
+    const std::string address = gpu.substr(bus - 2, 5);  // 3b:00
+    std::string changed = text_;
+    for (const std::string& written : {address, upper(address)})
+      changed = renamed(changed, written, "6e:00");
+    const Diagnosis diagnosis = pasted(changed);
+    expect_the_same(diagnosis, whole_);
+    const std::set<std::string> told = named(diagnosis, &Subject::gpus);
+    EXPECT_FALSE(told.contains(gpu)) << diagnosis.summary;
+    EXPECT_TRUE(told.contains(gpu.substr(0, bus - 2) + "6e" + gpu.substr(bus)))
+        << diagnosis.summary;
+  }
+}
+
 // What stands in its place says why another answer is right.
 std::string why_a_part_of_it_means_something_else(const std::string& form) {
   if (form == "ncclras_json_2_28") return "its last report takes back what the one before told";
