@@ -69,7 +69,7 @@ void tell_of_expiry(const TlsKeys& tls) {
         {{"at", to_rfc3339(std::chrono::time_point_cast<Timestamp::duration>(tls.expires()))}});
 }
 
-void reload(SettingsInForce& settings, const Reloadable& follows) {
+void reload(const SettingsInForce& settings, const Reloadable& follows) {
   if (settings.read.options.config.empty()) return reload(follows.catalog, settings.read.options);
   try {
     ReadSettings now = read_settings(settings.given, settings.read.options.config);

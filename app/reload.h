@@ -37,7 +37,7 @@ std::int64_t expiry_of(const TlsKeys& tls);  // in seconds since 1970
 void tell_of_expiry(const TlsKeys& tls);
 
 // Reads the file of settings again, and the rules. Settings that only a start can change are named.
-void reload(SettingsInForce& settings, const Reloadable& follows);
+void reload(const SettingsInForce& settings, const Reloadable& follows);
 void reload(Access& access);
 void reload(TlsKeys& tls, Metrics& metrics);
 

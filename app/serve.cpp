@@ -126,8 +126,8 @@ int run(Server& server) {
 }
 
 // Returns the exit status; throws why it did not start.
-int serve(SettingsInForce settings) {
-  const ServeOptions options = settings.read.options;
+int serve(const SettingsInForce& settings) {
+  const ServeOptions& options = settings.read.options;
   keep_large_blocks_off_the_heaps();
   const ListenAddress listen = *listen_address(options.listen);
   refuse_open_address(options, listen);
@@ -217,7 +217,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "serve", "Run the service: it takes logs over HTTP and answers what is wrong");
   auto options = std::make_shared<ServeOptions>();
-  add_options(*command, *options);
+  add_serve_options(*command, *options);
   command->footer(
       "TIME is a number with a unit: 500ms, 90s, 5m, 1h, 7d. SIZE is a number of bytes, or one "
       "with KB, MB, GB or TB, in steps of 1024.\n"

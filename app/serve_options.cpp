@@ -162,7 +162,7 @@ std::chrono::seconds seconds_of(const std::string& text) {
   return std::chrono::ceil<std::chrono::seconds>(*setting_duration(text));
 }
 
-void add_options(CLI::App& command, ServeOptions& options) {
+void add_serve_options(CLI::App& command, ServeOptions& options) {
   command.add_option("--listen", options.listen, "Where to listen; port 0 takes any that is free")
       ->check(CLI::Validator(check_listen, ""))
       ->type_name("ADDRESS:PORT")
@@ -237,7 +237,7 @@ Given given_to(const CLI::App& command) {
 ReadSettings read_settings(const Given& given, const std::string& config) {
   ReadSettings read;
   CLI::App command;
-  add_options(command, read.options);
+  add_serve_options(command, read.options);
   for (const auto& [name, values] : given) {
     CLI::Option* option = command.get_option("--" + name);
     option->add_result(values);

@@ -50,8 +50,8 @@ struct ServeOptions {
   bool check_config = false;
 };
 
-// The setting's name: by its flag, or its key in the file.
-void add_options(CLI::App& command, ServeOptions& options);
+// The flags; their long names are the keys of the file.
+void add_serve_options(CLI::App& command, ServeOptions& options);
 
 LogFormat log_format_of(const ServeOptions& options);
 
