@@ -13,7 +13,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/use_future.hpp>
 #include <future>
-#include <list>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <random>
 #include <thread>
@@ -39,6 +40,8 @@ constexpr std::size_t kMostInOneMessage = 256;
 constexpr milliseconds kLearns{250};
 constexpr std::chrono::minutes kRepeatComplaint{10};
 constexpr std::chrono::seconds kStopLimit{5};
+// At whether the one that it follows has ended.
+constexpr milliseconds kLooksAgain{20};
 
 // Doubles with each failure, up to the longest; never quite the same, so that not all who wait for
 // one receiver come back at once.
@@ -111,24 +114,15 @@ std::vector<std::vector<OutboxRow>> turns_of(const Receiver& receiver,
 class AlertDelivery::Impl {
  public:
   Impl(Store& store, DeliveryOptions options) : store_(store), options_(std::move(options)) {
-    for (const Receiver& receiver : options_.receivers) workers_.emplace_back(context_, receiver);
-  }
-
-  // The one that takes its place: it counts on where this one, which has been stopped, ends.
-  std::shared_ptr<Impl> heir(std::vector<Receiver> receivers) const {
-    auto next = std::make_shared<Impl>(
-        store_, DeliveryOptions{.receivers = std::move(receivers), .clock = options_.clock});
-    for (Worker& worker : next->workers_)
-      for (const Worker& before : workers_)
-        if (before.receiver.name == worker.receiver.name) worker.counters.begin_at(before.counters);
-    return next;
+    for (const Receiver& receiver : options_.receivers)
+      workers_.push_back(std::make_shared<Worker>(context_, receiver));
   }
 
   ~Impl() { stop(); }
 
   void start(std::string external_url) {
     external_url_ = std::move(external_url);
-    for (Worker& worker : workers_) asio::co_spawn(context_, run(worker), asio::detached);
+    for (const auto& worker : workers_) asio::co_spawn(context_, run(worker), asio::detached);
     thread_ = std::thread([this] {
       context_.run();
       ended_.set_value();
@@ -141,7 +135,7 @@ class AlertDelivery::Impl {
     asio::post(context_, [this] {
       stopping_ = true;
       work_.reset();
-      for (Worker& worker : workers_) worker.timer.cancel();
+      for (const auto& worker : workers_) worker->timer.cancel();
     });
     if (ended_.get_future().wait_for(kStopLimit) != std::future_status::ready) context_.stop();
     thread_.join();
@@ -149,58 +143,111 @@ class AlertDelivery::Impl {
 
   void wake() {
     asio::post(context_, [this] {
-      for (Worker& worker : workers_) {
-        worker.woken = true;
-        if (!worker.backing_off) worker.timer.cancel();
+      for (const auto& worker : workers_) {
+        worker->woken = true;
+        if (!worker->backing_off) worker->timer.cancel();
       }
     });
   }
 
+  void replace(std::vector<Receiver> receivers) {
+    asio::post(context_, [this, receivers = std::move(receivers)] {
+      if (stopping_) return;
+      Workers next;
+      for (const Receiver& receiver : receivers) {
+        const auto before = std::ranges::find_if(
+            workers_, [&](const auto& worker) { return worker->receiver.name == receiver.name; });
+        if (before != workers_.end() && (*before)->receiver == receiver) {
+          next.push_back(*before);
+          continue;
+        }
+        auto worker = std::make_shared<Worker>(context_, receiver);
+        if (before != workers_.end()) worker->follow(*before);
+        asio::co_spawn(context_, run(worker), asio::detached);
+        next.push_back(std::move(worker));
+      }
+      for (const auto& worker : workers_)
+        if (std::ranges::find(next, worker) == next.end()) worker->leave();
+      const std::lock_guard lock(mutex_);
+      workers_ = std::move(next);
+    });
+  }
+
   void write(Exposition& out) {
-    if (workers_.empty()) return;
+    const Workers workers = [this] {
+      const std::lock_guard lock(mutex_);
+      return workers_;
+    }();
+    if (workers.empty()) return;
     out.family("faultline_alert_messages_total", "counter",
                "Messages to receivers, by how each attempt ended.");
-    for (const Worker& worker : workers_) {
-      const Labels labels{{"receiver", worker.receiver.name}, {"outcome", ""}};
+    for (const auto& worker : workers) {
+      const Labels labels{{"receiver", worker->receiver.name}, {"outcome", ""}};
       const auto sample = [&](std::string_view outcome, std::uint64_t count) {
         Labels with = labels;
         with.back().second = outcome;
         out.sample(with, count);
       };
-      sample("accepted", worker.counters.accepted);
-      sample("refused", worker.counters.refused);
-      sample("failed", worker.counters.failed);
+      sample("accepted", worker->counters.accepted);
+      sample("refused", worker->counters.refused);
+      sample("failed", worker->counters.failed);
     }
     out.family("faultline_alerts_waiting", "gauge", "States that a receiver is still to be told.");
-    for (const Worker& worker : workers_) {
+    for (const auto& worker : workers) {
       std::uint64_t waiting = 0;
-      for (const WaitingGroup& group : store_.waiting_groups(worker.receiver.name))
+      for (const WaitingGroup& group : store_.waiting_groups(worker->receiver.name))
         waiting += group.rows;
-      out.sample({{"receiver", worker.receiver.name}}, waiting);
+      out.sample({{"receiver", worker->receiver.name}}, waiting);
     }
     out.family("faultline_alert_last_accepted_timestamp_seconds", "gauge",
                "When the receiver last accepted a message, since 1970.");
-    for (const Worker& worker : workers_)
-      if (const std::int64_t last = worker.counters.last_accepted_us; last > 0)
-        out.sample({{"receiver", worker.receiver.name}}, static_cast<double>(last) / 1e6);
+    for (const auto& worker : workers)
+      if (const std::int64_t last = worker->counters.last_accepted_us; last > 0)
+        out.sample({{"receiver", worker->receiver.name}}, static_cast<double>(last) / 1e6);
   }
 
  private:
   struct Worker {
     Worker(asio::io_context& context, const Receiver& of)
         : receiver(of), timer(context), backoff(of.retry_max) {}
-    const Receiver& receiver;
+
+    // Begins when that one has ended: nobody is told two messages at once.
+    void follow(const std::shared_ptr<Worker>& other) {
+      before = other;
+      counters.begin_at(other->counters);
+    }
+
+    void leave() {
+      leaving = true;
+      timer.cancel();
+    }
+
+    const Receiver receiver;
     asio::steady_timer timer;
     Backoff backoff;
     Counters counters;
+    std::shared_ptr<const Worker> before;
     bool woken = false;
     bool backing_off = false;
+    bool leaving = false;
+    bool ended = false;
     std::optional<Timestamp> told_again;
     Timestamp complained;
   };
+  using Workers = std::vector<std::shared_ptr<Worker>>;
 
-  asio::awaitable<void> run(Worker& worker) {
-    while (!stopping_) {
+  bool is_over(const Worker& worker) const { return stopping_ || worker.leaving; }
+
+  // It keeps its worker, which its receiver may have left.
+  asio::awaitable<void> run(std::shared_ptr<Worker> its) {
+    Worker& worker = *its;
+    while (worker.before && !worker.before->ended && !stopping_) {
+      worker.timer.expires_after(kLooksAgain);
+      co_await worker.timer.async_wait(kNoThrow);
+    }
+    if (worker.before) worker.counters.begin_at(worker.before->counters);
+    worker.before.reset();
+    while (!is_over(worker)) {
       milliseconds sleep = kLongestSleep;
       try {
         worker.woken = false;
@@ -209,12 +256,13 @@ class AlertDelivery::Impl {
         complain(worker, error.what());
         sleep = worker.backoff.fail();
       }
-      if (stopping_) co_return;
+      if (is_over(worker)) break;
       if (worker.woken && !worker.backing_off) continue;
       worker.timer.expires_after(sleep);
       co_await worker.timer.async_wait(kNoThrow);
       worker.backing_off = false;
     }
+    worker.ended = true;
   }
 
   // Tells all that is ready; how long there is nothing more to do.
@@ -236,7 +284,7 @@ class AlertDelivery::Impl {
       }
       if (ready) {
         const auto wait = co_await tell_group(worker, *ready);
-        if (!wait && !stopping_) continue;
+        if (!wait && !is_over(worker)) continue;
         if (!wait) co_return kLongestSleep;
         worker.backing_off = true;
         co_return *wait;
@@ -337,35 +385,23 @@ class AlertDelivery::Impl {
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(context_);
-  std::list<Worker> workers_;
+  std::mutex mutex_;
+  Workers workers_;        // written by the thread with mutex_, read by it or with mutex_
   bool stopping_ = false;  // the thread's own
   std::promise<void> ended_;
   std::thread thread_;
 };
 
 AlertDelivery::AlertDelivery(Store& store, DeliveryOptions options)
-    : impl_(std::make_shared<Impl>(store, std::move(options))) {}
+    : impl_(std::make_unique<Impl>(store, std::move(options))) {}
 AlertDelivery::~AlertDelivery() = default;
-void AlertDelivery::start(std::string external_url) { now()->start(std::move(external_url)); }
-void AlertDelivery::stop() { now()->stop(); }
-void AlertDelivery::wake() { now()->wake(); }
-void AlertDelivery::write(Exposition& out) { now()->write(out); }
-
-std::shared_ptr<AlertDelivery::Impl> AlertDelivery::now() const {
-  const std::lock_guard lock(mutex_);
-  return impl_;
+void AlertDelivery::start(std::string external_url) { impl_->start(std::move(external_url)); }
+void AlertDelivery::stop() { impl_->stop(); }
+void AlertDelivery::replace(std::vector<Receiver> receivers) {
+  impl_->replace(std::move(receivers));
 }
-
-void AlertDelivery::replace(std::vector<Receiver> receivers, std::string external_url) {
-  const std::shared_ptr<Impl> before = now();
-  before->stop();
-  const std::shared_ptr<Impl> next = before->heir(std::move(receivers));
-  {
-    const std::lock_guard lock(mutex_);
-    impl_ = next;  // before it looks at what waits: whoever wakes it from here on is heard
-  }
-  next->start(std::move(external_url));
-}
+void AlertDelivery::wake() { impl_->wake(); }
+void AlertDelivery::write(Exposition& out) { impl_->write(out); }
 
 std::string try_receiver(const Receiver& receiver, const std::string& external_url, Timestamp now) {
   asio::io_context context;

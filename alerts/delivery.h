@@ -4,7 +4,6 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,9 @@ class AlertDelivery {
   void start(std::string external_url);
   void stop();
 
-  // Tells these from now on, once what is under way has had a moment. What waits for a receiver
-  // that is not among them goes on waiting. While it is started, from any thread but its own.
-  void replace(std::vector<Receiver> receivers, std::string external_url);
+  // Tells these from now on; from any thread. One that changes or goes first ends what it is being
+  // told; the others notice nothing. What waits for a receiver that has gone goes on waiting.
+  void replace(std::vector<Receiver> receivers);
 
   void wake();  // the outbox has changed; from any thread
 
@@ -42,10 +41,7 @@ class AlertDelivery {
 
  private:
   class Impl;
-  std::shared_ptr<Impl> now() const;
-
-  mutable std::mutex mutex_;
-  std::shared_ptr<Impl> impl_;  // guarded by mutex_
+  std::unique_ptr<Impl> impl_;
 };
 
 // Sends the sample to a receiver and waits for its answer; empty: it was accepted, else why not.

@@ -23,6 +23,7 @@ BOOST_DESCRIBE_ENUM(GroupBy, incident, finding, job)
 struct QuietTime {
   std::chrono::minutes from{0};
   std::chrono::minutes to{0};
+  bool operator==(const QuietTime&) const = default;
 };
 
 struct Receiver {
@@ -57,6 +58,8 @@ struct Receiver {
   Severity quiet_below = Severity::critical;
   std::chrono::milliseconds retry_max{30'000};  // between two attempts
   std::chrono::milliseconds resend{60'000};     // Alertmanager is told again what fires
+
+  bool operator==(const Receiver&) const = default;
 };
 
 // What its type asks for, where the configuration says nothing.

@@ -12,6 +12,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <csignal>
 #include <cstring>
+#include <optional>
 
 extern char** environ;
 
@@ -80,6 +81,33 @@ Started start(const std::vector<std::string>& command, int input,
   return started;
 }
 
+// Whoever gives it up, by a time-out or because all ends, ends it, too.
+class Running {
+ public:
+  explicit Running(pid_t pid) : pid_(pid) {}
+  ~Running() { end(); }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  // Its status; nothing: it runs.
+  std::optional<int> ended() {
+    int status = 0;
+    if (waitpid(pid_, &status, WNOHANG) == 0) return std::nullopt;
+    pid_ = -1;
+    return status;
+  }
+
+  void end() {
+    if (pid_ <= 0) return;
+    kill(-pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  pid_t pid_;  // and of its group
+};
+
 }  // namespace
 
 asio::awaitable<Attempt> run_command(
@@ -94,20 +122,19 @@ asio::awaitable<Attempt> run_command(
     co_return Attempt{DeliveryOutcome::unsent,
                       fmt::format("{}: {}", command.front(), std::strerror(started.error)),
                       {}};
+  Running running(started.pid);
   constexpr std::chrono::milliseconds kLook{20};
   asio::steady_timer timer(co_await asio::this_coro::executor);
-  int status = 0;
-  for (std::chrono::milliseconds waited{0}; waitpid(started.pid, &status, WNOHANG) == 0;
-       waited += kLook) {
-    if (waited >= timeout) {
-      kill(-started.pid, SIGKILL);
-      waitpid(started.pid, &status, 0);
+  std::optional<int> ended = running.ended();
+  for (std::chrono::milliseconds waited{0}; !ended; waited += kLook) {
+    if (waited >= timeout)
       co_return Attempt{
           DeliveryOutcome::unknown, fmt::format("did not end within {} ms", timeout.count()), {}};
-    }
     timer.expires_after(kLook);
     co_await timer.async_wait(asio::use_awaitable);
+    ended = running.ended();
   }
+  const int status = *ended;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
     co_return Attempt{DeliveryOutcome::accepted, {}, {}};
   co_return Attempt{DeliveryOutcome::unknown,

@@ -9,15 +9,19 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace faultline {
 namespace {
 
 // What a server that runs can follow, besides the tables.
-constexpr std::array<std::string_view, 9> kFollowed{"alert-hold",   "alertmanager",  "external-url",
-                                                    "keep-at-most", "keep-findings", "keep-jobs",
-                                                    "keep-secrets", "rules",         "webhook"};
+constexpr std::array<std::string_view, 8> kFollowed{"alert-hold",    "alertmanager", "keep-at-most",
+                                                    "keep-findings", "keep-jobs",    "keep-secrets",
+                                                    "rules",         "webhook"};
 
 std::vector<std::string> kept_until_restart(const ReadSettings& at_start, const ReadSettings& now) {
   std::vector<std::string> keys;
@@ -36,16 +40,51 @@ void keep_what_is_news(const std::vector<Receiver>& before, std::vector<Receiver
         receiver.not_before = std::min(receiver.not_before, own.not_before);
 }
 
-// A folder that is being edited must not stop what runs.
-void reload(LiveCatalog& catalog, const ServeOptions& options) {
-  try {
-    Catalog next = catalog_of(options);
-    const std::size_t signatures = next.signatures->all().size();
-    catalog.replace(std::move(next));
-    say(LogLevel::info, "rules-read", "rules read again", {{"signatures", signatures}});
-  } catch (const std::exception& failure) {
-    say(LogLevel::error, "rules-not-read", "rules stay as they were", {{"why", failure.what()}});
+void replace(LiveCatalog& catalog, Catalog&& next) {
+  const std::size_t signatures = next.signatures->all().size();
+  catalog.replace(std::move(next));
+  say(LogLevel::info, "rules-read", "rules read again", {{"signatures", signatures}});
+}
+
+// Who is told now is told of what is open, too, as after a start.
+void tell_of_what_is_open(const Reloadable& follows) {
+  if (!follows.jobs.ready()) return;  // the start comes to them
+  std::set<std::string> open;
+  FindingFilter filter{.state = FindingState::open};
+  for (std::optional<std::uint64_t> next = 0; next;) {
+    filter.after = *next;
+    const FindingPage page = follows.store.findings(filter);
+    for (const StoredFinding& finding : page.findings) open.insert(finding.job);
+    next = page.next;
   }
+  for (const std::string& job : open) follows.jobs.reconcile_anew(job);
+}
+
+ReadSettings read_again(const SettingsInForce& settings) {
+  const std::string& file = settings.read.options.config;
+  // Nobody may come to write into a pipe.
+  if (!file.empty() && !std::filesystem::is_regular_file(file))
+    throw std::runtime_error(fmt::format("{}: is no file that can be read again", file));
+  return read_settings(settings.given, file);
+}
+
+void follow(const Reloadable& follows, const SettingsInForce& settings, const ReadSettings& now,
+            std::vector<Receiver> receivers) {
+  keep_what_is_news(*follows.receivers.now(), receivers);
+  const bool are_others = receivers != *follows.receivers.now();
+  if (are_others) {
+    follows.receivers.replace(receivers);
+    follows.alerts.replace(receivers);
+  }
+  RetentionSettings retention = retention_of(now.options);
+  retention.lines = retention_of(settings.read.options).lines;
+  follows.retention.set(std::move(retention));
+  say(LogLevel::info, "settings-read", "settings read again", {{"receivers", receivers.size()}});
+  if (const auto keys = kept_until_restart(settings.read, now); !keys.empty())
+    say(LogLevel::warning, "settings-need-restart",
+        "settings have changed that only a restart puts in force",
+        {{"settings", fmt::format("{}", fmt::join(keys, ","))}});
+  if (are_others) tell_of_what_is_open(follows);
 }
 
 }  // namespace
@@ -70,26 +109,16 @@ void tell_of_expiry(const TlsKeys& tls) {
 }
 
 void reload(const SettingsInForce& settings, const Reloadable& follows) {
-  if (settings.read.options.config.empty()) return reload(follows.catalog, settings.read.options);
+  const char* event = "settings-not-read";
   try {
-    ReadSettings now = read_settings(settings.given, settings.read.options.config);
+    const ReadSettings now = read_again(settings);
     std::vector<Receiver> receivers = receivers_of(now.options.alerts, now.options.tables);
-    RetentionSettings retention = retention_of(now.options);
-    retention.lines = retention_of(settings.read.options).lines;
-    keep_what_is_news(*follows.receivers.now(), receivers);
-    const std::size_t count = receivers.size();
-    follows.receivers.replace(receivers);
-    follows.alerts.replace(std::move(receivers), external_url(now.options.alerts, follows.own_url));
-    follows.retention.set(std::move(retention));
-    say(LogLevel::info, "settings-read", "settings read again", {{"receivers", count}});
-    if (const auto keys = kept_until_restart(settings.read, now); !keys.empty())
-      say(LogLevel::warning, "settings-need-restart",
-          "settings have changed that only a restart puts in force",
-          {{"settings", fmt::format("{}", fmt::join(keys, ","))}});
-    reload(follows.catalog, now.options);
+    retention_of(now.options);
+    event = "rules-not-read";  // a folder that is being edited must not stop what runs
+    replace(follows.catalog, catalog_of(now.options));
+    if (!settings.read.options.config.empty()) follow(follows, settings, now, std::move(receivers));
   } catch (const std::exception& failure) {
-    say(LogLevel::error, "settings-not-read", "settings and rules stay as they were",
-        {{"why", failure.what()}});
+    say(LogLevel::error, event, "settings and rules stay as they were", {{"why", failure.what()}});
   }
 }
 

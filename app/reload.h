@@ -2,16 +2,16 @@
 // one line says why.
 #pragma once
 
-#include <string>
-
 #include "alerts/delivery.h"
 #include "alerts/routing.h"
 #include "app/serve_options.h"
 #include "http/access.h"
 #include "http/tls.h"
 #include "rules/knowledge/live_catalog.h"
+#include "service/live_jobs.h"
 #include "service/metrics.h"
 #include "service/retention.h"
+#include "store/store.h"
 
 namespace faultline {
 
@@ -26,7 +26,8 @@ struct Reloadable {
   LiveReceivers& receivers;
   AlertDelivery& alerts;
   Retention& retention;
-  const std::string& own_url;
+  Store& store;
+  LiveJobs& jobs;
 };
 
 Catalog catalog_of(const ServeOptions& options);

@@ -101,6 +101,12 @@ void keep_large_blocks_off_the_heaps() {
   mallopt(M_MMAP_THRESHOLD, kLarge);
 }
 
+// How many receivers they have; throws if something is wrong with one of them.
+std::size_t check_tables(const ServeOptions& options) {
+  retention_of(options);
+  return receivers_of(options.alerts, options.tables).size();
+}
+
 // All that a start would refuse, but for what a server that runs may hold: the port, the database.
 void check_config(const ServeOptions& options) {
   if (const std::string wrong = wrong_data_folder(options.data); !wrong.empty())
@@ -108,8 +114,7 @@ void check_config(const ServeOptions& options) {
   refuse_open_address(options, *listen_address(options.listen));
   if (!options.tokens.empty()) Access{options.tokens, !options.tls.client_ca.empty()};
   keys_of(options);
-  const std::size_t receivers = receivers_of(options.alerts, options.tables).size();
-  retention_of(options);
+  const std::size_t receivers = check_tables(options);
   const std::size_t signatures = catalog_of(options).signatures->all().size();
   fmt::print("the settings are good: {} receivers, {} signatures\n", receivers, signatures);
 }
@@ -133,6 +138,8 @@ int serve(const SettingsInForce& settings) {
   refuse_open_address(options, listen);
   // A client that goes away in mid-answer is an error of that write, no more.
   std::signal(SIGPIPE, SIG_IGN);
+  // What it would read again is being read.
+  std::signal(SIGHUP, SIG_IGN);
   provide_descriptors(options.max_connections);
 
   std::error_code error;
@@ -175,7 +182,6 @@ int serve(const SettingsInForce& settings) {
                     .version = FAULTLINE_VERSION,
                     .data = options.data,
                     .least_room = *setting_size(options.min_free)};
-  std::string url;  // once it listens, before it is told anything
   Server server({.address = listen.host,
                  .port = listen.port,
                  .max_connections = options.max_connections,
@@ -196,7 +202,8 @@ int serve(const SettingsInForce& settings) {
                                          .receivers = receivers,
                                          .alerts = alerts,
                                          .retention = retention,
-                                         .own_url = url});
+                                         .store = store,
+                                         .jobs = jobs});
                        if (access) reload(*access);
                        if (tls) reload(*tls, metrics);
                      }},
@@ -204,8 +211,7 @@ int serve(const SettingsInForce& settings) {
   say(LogLevel::info, "listening", fmt::format("listening on {}", server.url()),
       {{"version", FAULTLINE_VERSION}});
   if (tls) tell_of_expiry(*tls);
-  url = server.url();
-  alerts.start(external_url(options.alerts, url));
+  alerts.start(external_url(options.alerts, server.url()));
   const int exit_code = run(server);
   alerts.stop();
   return exit_code;
@@ -227,9 +233,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       const Given given = given_to(*command);
       if (!options->config.empty()) options->tables = apply_config_file(*command, options->config);
       exit_code = 0;
-      if (options->print_config)
+      if (options->print_config) {
+        check_tables(*options);  // what they may hold is known of those that are good
         fmt::print("{}", config_of(*command, options->tables));
-      else if (options->check_config)
+      } else if (options->check_config)
         check_config(*options);
       else
         exit_code = serve({given, {*options, settings_of(*command)}});

@@ -69,7 +69,8 @@ std::string explained(const toml::parse_error& error, std::string_view bytes) {
   const std::string key = key_on(bytes, error.source().begin.line);
   const std::string about = key.empty() ? "" : fmt::format("bad value for \"{}\": ", key);
   if (what.find("cannot redefine") != std::string_view::npos)
-    return key.empty() ? "this table is there already; each receiver begins with [[receiver]]"
+    return key.empty() ? "this table is there already; each of several begins with two brackets, "
+                         "such as [[receiver]]"
                        : fmt::format("\"{}\" is set twice; keep one", key);
   for (const Mend& mend : kMends)
     if (what.find(mend.of) != std::string_view::npos)

@@ -163,11 +163,10 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   request.encrypted = connection_.encrypted();
   request.has_body = !parser_->is_done();
   const std::string_view host = asked_for(view(message.target())).host;
-  for (const auto& field : message) {
-    const bool is_other_host = !host.empty() && field.name() == http::field::host;
-    request.headers.emplace_back(view(field.name_string()),
-                                 is_other_host ? host : view(field.value()));
-  }
+  if (!host.empty()) request.headers.emplace_back("Host", host);
+  for (const auto& field : message)
+    if (host.empty() || field.name() != http::field::host)
+      request.headers.emplace_back(view(field.name_string()), view(field.value()));
 
   if (message.version() != 10 && message.version() != 11)
     return Problem{.status = 505, .detail = "only HTTP/1.0 and HTTP/1.1 are spoken here"};

@@ -53,7 +53,7 @@ void Retention::apply(SteadyTime now) {
   const Timestamp today = utc_now();
   forget_old_jobs(settings, today);
   store_.drop_old_lines(settings.lines);
-  if (settings.bytes > 0) forget_jobs_for_room(settings.bytes, today);
+  if (settings.bytes > 0) forget_jobs_for_room(settings, today);
   if (settings.findings.count() > 0)
     metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings.findings));
 }
@@ -81,9 +81,9 @@ void Retention::forget_old_jobs(const RetentionSettings& settings, Timestamp now
   }
 }
 
-// The oldest first, and none that is at work.
-void Retention::forget_jobs_for_room(std::uint64_t most, Timestamp now) {
-  if (store_.bytes_in_use() <= most) {
+// The oldest first, and none that is at work, or that is to be kept for ever.
+void Retention::forget_jobs_for_room(const RetentionSettings& settings, Timestamp now) {
+  if (store_.bytes_in_use() <= settings.bytes) {
     has_told_of_no_room_ = false;
     return;
   }
@@ -91,14 +91,15 @@ void Retention::forget_jobs_for_room(std::uint64_t most, Timestamp now) {
   std::ranges::stable_sort(jobs, std::less(), &StoredJob::last_received);
   for (const StoredJob& job : jobs) {
     if (job.last_received > now - kAtWork) break;
-    if (!may_go(job)) continue;
+    const KeptJobs* own = own_of(settings, job.name);
+    if ((own && own->age.count() == 0) || !may_go(job)) continue;
     forget(job, ForgottenFor::room, "more is stored than --keep-at-most says");
-    if (store_.bytes_in_use() <= most) return;
+    if (store_.bytes_in_use() <= settings.bytes) return;
   }
   if (!has_told_of_no_room_)
     say(LogLevel::warning, "no-room",
         "more is stored than --keep-at-most says, and all of it is of jobs that something came of "
-        "within an hour");
+        "within an hour, or that a [[keep]] table keeps for ever");
   has_told_of_no_room_ = true;
 }
 

@@ -45,7 +45,7 @@ class Retention {
 
  private:
   void forget_old_jobs(const RetentionSettings& settings, Timestamp now);
-  void forget_jobs_for_room(std::uint64_t most, Timestamp now);
+  void forget_jobs_for_room(const RetentionSettings& settings, Timestamp now);
   void forget(const StoredJob& job, ForgottenFor why, std::string_view said);
   bool may_go(const StoredJob& job) const;
 

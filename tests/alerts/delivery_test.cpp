@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <boost/json.hpp>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 
 #include "alerts/messages.h"
@@ -16,6 +18,7 @@
 namespace faultline {
 namespace {
 
+namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::StartsWith;
@@ -330,6 +333,50 @@ TEST_F(DeliveryTest, EndsACommandThatDoesNot) {
   EXPECT_EQ(try_receiver(receiver, "http://faultline", now()), "ended with 1");
   receiver.command = {"/nowhere/pager"};
   EXPECT_THAT(try_receiver(receiver, "http://faultline", now()), HasSubstr("No such file"));
+}
+
+TEST_F(DeliveryTest, EndsACommandThatRunsWhenItEndsItself) {
+  const std::string file = (workshop.folder() / "pid").string();
+  Receiver receiver = quick(ReceiverType::command, "");
+  receiver.timeout = 60s;
+  receiver.command = {
+      "sh", "-c",
+      "echo $$ >'" + file + ".new'; mv '" + file + ".new' '" + file + "'; exec sleep 1000"};
+  start({receiver});
+  find({finding("fa")});
+  for (int tries = 0; tries < 1000 && !fs::exists(file); ++tries) std::this_thread::sleep_for(10ms);
+  const pid_t pid = std::stoi(read_file(file));
+  EXPECT_EQ(kill(pid, 0), 0);
+  delivery.reset();
+  EXPECT_NE(kill(pid, 0), 0) << "it is neither there nor waits to be reaped";
+}
+
+// Whoever changes is told the next message when the one under way has ended, and nobody else waits.
+TEST_F(DeliveryTest, TellsAReceiverThatChangesOneMessageAtATime) {
+  const std::string folder = workshop.folder().string();
+  Receiver changes = quick(ReceiverType::command, "");
+  changes.timeout = 20s;
+  changes.command = {"sh", "-c",
+                     "mkdir '" + folder + "/busy' || touch '" + folder + "/twice'; echo x >>'" +
+                         folder + "/told'; sleep 1; rmdir '" + folder + "/busy'"};
+  start({changes});
+  find({finding("fa")});
+  for (int tries = 0; tries < 1000 && !fs::exists(folder + "/told"); ++tries)
+    std::this_thread::sleep_for(10ms);
+  FakeReceiver other;
+  const Receiver added = quick(ReceiverType::webhook, other.url());
+  for (int i = 0; i < 5; ++i) {
+    changes.resend += 1ms;
+    delivery->replace({changes, added});
+  }
+  store.set_routing(
+      {.route = [&](const AlertSubject& subject) { return route({changes, added}, subject); },
+       .keep = 0ms});
+  find({finding("fa"), finding("fb")});
+  EXPECT_TRUE(other.await(1, 900ms)) << "it waited for the other one";
+  EXPECT_TRUE(await_delivered(changes.name));
+  EXPECT_FALSE(fs::exists(folder + "/twice"));
+  EXPECT_EQ(read_file(folder + "/told"), "x\nx\n") << "of fa, and of fb";
 }
 
 TEST_F(DeliveryTest, TellsAlertmanagerAgainWhatFiresAndForAWhileWhatEnded) {

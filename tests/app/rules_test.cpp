@@ -189,10 +189,12 @@ TEST(ServedRules, AreReadAgainWhileAnUploadGoesOn) {
   server.ask_to_reload();
   for (int tries = 0; tries < 600 && server.messages().find("stay") == std::string::npos; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  EXPECT_THAT(server.messages(),
-              AllOf(HasSubstr("msg=\"rules read again\" signatures="),
-                    HasSubstr("level=error event=rules-not-read msg=\"rules stay as they were\""),
-                    HasSubstr("mine/ours.yaml:1: class is missing")));
+  EXPECT_THAT(
+      server.messages(),
+      AllOf(HasSubstr("msg=\"rules read again\" signatures="),
+            HasSubstr(
+                "level=error event=rules-not-read msg=\"settings and rules stay as they were\""),
+            HasSubstr("mine/ours.yaml:1: class is missing")));
   EXPECT_EQ(first_id(curl(server, "/api/v1/rules?limit=1")), "ours.limit");
 
   workshop.write("go", "");

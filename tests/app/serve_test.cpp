@@ -8,6 +8,9 @@
 #include "server_process.h"
 #include "workshop.h"
 
+#include <optional>
+#include <thread>
+
 namespace faultline {
 namespace {
 
@@ -219,6 +222,9 @@ TEST_F(Reloaded, TellsThoseWhoStandInItsFileNowAndCountsOnForThoseWhoStayed) {
                    "faultline_alert_messages_total{receiver=\"one\",outcome=\"accepted\"} 2") !=
            std::string::npos;
   }));
+  FakeReceiver third;
+  reload(told_to("two", second) + told_to("three", third), "receivers=2\n");
+  EXPECT_TRUE(third.await(2)) << "of a and b, which are open";
   reload(told_to("two", second), "receivers=1\n");
   lose_a_gpu("c");
   EXPECT_TRUE(second.await(2));
@@ -232,6 +238,25 @@ TEST_F(Reloaded, ByAFileThatIsWrongStaysAsItWasAndSaysWhy) {
   settle("c.toml: line 1: bad value for");
   lose_a_gpu("a");
   EXPECT_TRUE(receiver.await(1));
+}
+
+TEST_F(Reloaded, AReceiverThatHangsDelaysNoOther) {
+  FakeReceiver hangs([](int) { std::this_thread::sleep_for(std::chrono::seconds(3)); });
+  FakeReceiver quick;
+  start(told_to("slow", hangs));
+  lose_a_gpu("a");
+  ASSERT_TRUE(hangs.await(1));
+  reload(told_to("quick", quick), "event=settings-read");
+  EXPECT_TRUE(quick.await(1, std::chrono::seconds(2)));
+}
+
+TEST_F(Reloaded, ByRulesThatAreWrongStaysAsItWasAltogether) {
+  FakeReceiver first, second;
+  start(told_to("one", first));
+  reload("rules = \"/nowhere\"\n" + told_to("two", second), "event=rules-not-read");
+  lose_a_gpu("a");
+  EXPECT_TRUE(first.await(1));
+  EXPECT_TRUE(second.heard().empty());
 }
 
 TEST_F(Reloaded, NamesWhatOnlyARestartPutsInForceAndKeepsToTheCommandLine) {

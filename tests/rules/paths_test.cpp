@@ -257,6 +257,21 @@ TEST(Bandwidth, IsHeldAgainstTheOnlyLinkThatTheSameLogNames) {
   EXPECT_THAT(tcp("181 Gbits/sec", true).root_causes, testing::IsEmpty());
 }
 
+TEST(Bandwidth, ATestOfRdmaThatEndedWithAnErrorSaysWhich) {
+  const auto ended = [](const std::string& error) {
+    return alone({.tool = "perftest", .kind = "path", .names = {}, .values = {{"error", error}}});
+  };
+  const Diagnosis silent = ended("Failed status 12: wr_id 0 syndrom 0x81");
+  EXPECT_THAT(causes(silent.root_causes), ElementsAre("network.transport_error"));
+  EXPECT_THAT(silent.root_causes.front().title, HasSubstr("got no answer"));
+  // As where the two ends were called with other options.
+  const Diagnosis refused = ended("Failed status 10: wr_id 0 syndrom 0x88");
+  EXPECT_THAT(causes(refused.root_causes), ElementsAre("network.transport_error"));
+  EXPECT_THAT(refused.root_causes.front().title, HasSubstr("ended with an error: status 10"));
+  EXPECT_LT(refused.root_causes.front().confidence, silent.root_causes.front().confidence);
+  EXPECT_THAT(ended("Failed status 0: success").root_causes, testing::IsEmpty());
+}
+
 TEST(Bandwidth, OfRdmaThatFallsWithTheSizeIsACliff) {
   const auto rdma = [](const std::string& large) {
     return alone({.tool = "perftest",

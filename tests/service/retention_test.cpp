@@ -156,9 +156,11 @@ TEST_F(LongRunning, ForgetsTheOldestJobsWhereMoreIsStoredThanMayBe) {
   const Timestamp now = utc_now();
   for (int age = 9; age >= 0; --age)
     commit(loss_of_a_gpu(fmt::format("job{}", age), now - hours(age) - std::chrono::minutes(1)));
-  Retention retention(server->store, server->jobs, server->metrics, {.bytes = 1});
+  Retention retention(server->store, server->jobs, server->metrics,
+                      {.of_some = {{"*7", hours(0)}, {"job8", hours(900)}}, .bytes = 1});
   retention.apply(steady_now());
-  EXPECT_THAT(server->jobs.names(), ElementsAre("job0")) << "something came of it just now";
+  EXPECT_THAT(server->jobs.names(), ElementsAre("job0", "job7"))
+      << "something came of one just now, and one is kept for ever";
 }
 
 TEST_F(LongRunning, ForgetsNoJobThatIsBeingSent) {

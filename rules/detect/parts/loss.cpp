@@ -157,22 +157,29 @@ void suspect_test(const PartFacts& facts, const PartRecord& record, Suspicions& 
   found.push_back(std::move(suspicion));
 }
 
-// --- Tests of RDMA that got no answer
+// --- Tests of RDMA that ended with an error
 // -------------------------------------------------------------------------------------
 
-void suspect_unanswered(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
-  const auto match = facts.view.catalog.signatures->match(
-      Remark{.dialect = "torch", .text = text_in(facts.view, record, "error")});
-  if (!match || match->signature->id != "perftest.no_answer") return;
+void suspect_status(const PartFacts& facts, const PartRecord& record, Suspicions& found) {
+  const std::string error = text_in(facts.view, record, "error");
+  const auto match =
+      facts.view.catalog.signatures->match(Remark{.dialect = "torch", .text = error});
+  if (!match || match->signature->cause != Cause::network_transport_error) return;
+  const auto status = match->fields.find("error");
+  const bool is_unanswered = status == match->fields.end();
   Suspicion suspicion =
-      describe_loss(facts, record, Cause::network_transport_error, Claim::perftest_unanswered);
+      describe_loss(facts, record, Cause::network_transport_error,
+                    is_unanswered ? Claim::perftest_unanswered : Claim::perftest_refused);
   suspicion.verdict = Verdict::failed;
   Finding& finding = suspicion.finding;
   finding.severity = match->signature->severity;
   const std::string to = to_whom(record);
   finding.title = fmt::format(
-      "A test over RDMA{}{} got no answer from its other end (status 12: retries exceeded)",
-      to.empty() ? "" : " to ", to);
+      "A test over RDMA{}{} {}", to.empty() ? "" : " to ", to,
+      is_unanswered
+          ? "got no answer from its other end (status 12: retries exceeded)"
+          : fmt::format("ended with an error: status {}",
+                        std::string_view(status->second).substr(0, status->second.find(':'))));
   for (const Action& action : match->signature->actions)
     finding.actions.push_back(fill_in(action, advice_subject(finding.subject)));
   found.push_back(std::move(suspicion));
@@ -186,7 +193,7 @@ Suspicions suspect_loss(const PartFacts& facts) {
     if (record.tool == "ping" || record.tool == "ibping") suspect_pings(facts, record, found);
     if (record.tool == "tcp-statistics") suspect_counted(facts, record, found);
     if (record.tool == "iperf3") suspect_test(facts, record, found);
-    if (record.tool == "perftest") suspect_unanswered(facts, record, found);
+    if (record.tool == "perftest") suspect_status(facts, record, found);
   }
   return found;
 }
