@@ -153,21 +153,24 @@ class AlertDelivery::Impl {
   void replace(std::vector<Receiver> receivers) {
     asio::post(context_, [this, receivers = std::move(receivers)] {
       if (stopping_) return;
+      std::erase_if(leaving_, [](const auto& worker) { return worker->ended; });
       Workers next;
       for (const Receiver& receiver : receivers) {
-        const auto before = std::ranges::find_if(
-            workers_, [&](const auto& worker) { return worker->receiver.name == receiver.name; });
-        if (before != workers_.end() && (*before)->receiver == receiver) {
-          next.push_back(*before);
+        const auto before = last_of(receiver.name);
+        if (before && !before->leaving && before->receiver == receiver) {
+          next.push_back(before);
           continue;
         }
         auto worker = std::make_shared<Worker>(context_, receiver);
-        if (before != workers_.end()) worker->follow(*before);
+        if (before) worker->follow(before);
         asio::co_spawn(context_, run(worker), asio::detached);
         next.push_back(std::move(worker));
       }
       for (const auto& worker : workers_)
-        if (std::ranges::find(next, worker) == next.end()) worker->leave();
+        if (std::ranges::find(next, worker) == next.end()) {
+          worker->leave();
+          leaving_.push_back(worker);
+        }
       const std::lock_guard lock(mutex_);
       workers_ = std::move(next);
     });
@@ -235,6 +238,14 @@ class AlertDelivery::Impl {
     Timestamp complained;
   };
   using Workers = std::vector<std::shared_ptr<Worker>>;
+
+  // Who tells that receiver, or did so last and has not ended; null: nobody.
+  std::shared_ptr<Worker> last_of(std::string_view name) const {
+    for (const Workers* some : {&workers_, &leaving_})
+      for (auto worker = some->rbegin(); worker != some->rend(); ++worker)
+        if ((*worker)->receiver.name == name) return *worker;
+    return nullptr;
+  }
 
   bool is_over(const Worker& worker) const { return stopping_ || worker.leaving; }
 
@@ -386,6 +397,7 @@ class AlertDelivery::Impl {
   asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(context_);
   std::mutex mutex_;
+  Workers leaving_;        // the thread's own
   Workers workers_;        // written by the thread with mutex_, read by it or with mutex_
   bool stopping_ = false;  // the thread's own
   std::promise<void> ended_;

@@ -367,6 +367,7 @@ TEST_F(DeliveryTest, TellsAReceiverThatChangesOneMessageAtATime) {
   const Receiver added = quick(ReceiverType::webhook, other.url());
   for (int i = 0; i < 5; ++i) {
     changes.resend += 1ms;
+    delivery->replace({added});  // gone, and back
     delivery->replace({changes, added});
   }
   store.set_routing(
