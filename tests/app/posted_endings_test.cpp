@@ -200,6 +200,29 @@ void expect_no_other_cause(const Diagnosis& whole, const Diagnosis& changed) {
   }
 }
 
+// However little the words blame by themselves, the code is what they leave behind.
+TEST(PostedEndings, AnExceptionStandsBeforeTheCodeThatItLeavesBehind) {
+  for (const std::string raised : {
+           "OSError: [Errno 122] Disk quota exceeded: '/scratch/run/step_400.pt'",
+           "OSError: [Errno 28] No space left on device",
+           "OSError: [Errno 5] Input/output error: '/scratch/run/step_400.pt'",
+           "KeyError: 'labels'",
+       }) {
+    const Diagnosis diagnosis = pasted(
+        "[rank2]: Traceback (most recent call last):\n"
+        "[rank2]:   File \"/srv/run/train.py\", line 88, in save\n"
+        "[rank2]:     torch.save(state, path)\n"
+        "[rank2]: " +
+        raised +
+        "\n"
+        "srun: error: n3: task 2: Exited with exit code 1\n"
+        "slurmstepd: error: *** STEP 991.0 ON n1 CANCELLED AT 2026-11-02T03:11:20 ***\n");
+    ASSERT_EQ(diagnosis.root_causes.size(), 1U) << raised;
+    EXPECT_THAT(title_of(diagnosis), Not(HasSubstr("exit code"))) << raised;
+    EXPECT_EQ(diagnosis.verdict, Verdict::failed) << raised;
+  }
+}
+
 TEST(PostedEndings, MeanTheSameBehindWhatViewersPutBeforeThem) {
   for (const Sample& it : samples()) {
     const Diagnosis whole = posted(it.text);

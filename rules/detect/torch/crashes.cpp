@@ -277,6 +277,12 @@ struct CrashGroup {
     if (all.size() > 1) all.erase(-1);  // the same one's, without its label
     return all;
   }
+  // However little it blames: what a rank raises leaves the exit code behind.
+  bool says_why_it_ended() const {
+    return !aside || std::ranges::any_of(told, [](const Told& one) {
+      return one.saying->exception.has_value() && !is(one.cause(), Trait::symptom);
+    });
+  }
 };
 
 void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
@@ -533,8 +539,9 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   for (const CrashGroup& group : groups)
     found.push_back(describe_crash(view, crew, group, caught.somebody_failed()));
   order_crashes(groups, found);
-  Exceptions exceptions =
-      std::ranges::all_of(groups, &CrashGroup::aside) ? Exceptions::none : Exceptions::tell_why;
+  Exceptions exceptions = std::ranges::any_of(groups, &CrashGroup::says_why_it_ended)
+                              ? Exceptions::tell_why
+                              : Exceptions::none;
   const bool somebody_waits = std::ranges::any_of(
       crew.ranks(), [](const TorchRank* rank) { return !rank->timeouts.empty(); });
   if (exceptions == Exceptions::none &&
