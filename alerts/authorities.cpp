@@ -1,8 +1,13 @@
 #include "alerts/authorities.h"
 
+#include <openssl/err.h>
 #include <openssl/x509.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <memory>
 
 namespace faultline {
 namespace {
@@ -32,6 +37,15 @@ std::string authorities_elsewhere(const std::filesystem::path& root) {
   for (const char* bundle : kBundles)
     if (std::string path = there(bundle); !path.empty()) return path;
   return {};
+}
+
+std::string unfit_as_authorities(const std::string& file) {
+  if (!std::ifstream(file)) return std::strerror(errno);
+  const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store(X509_STORE_new(),
+                                                                      &X509_STORE_free);
+  const bool holds_some = store != nullptr && X509_STORE_load_file(store.get(), file.c_str()) == 1;
+  ERR_clear_error();
+  return holds_some ? "" : "holds no certificate in PEM";
 }
 
 }  // namespace faultline

@@ -5,13 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <set>
 #include <stdexcept>
 
+#include "alerts/authorities.h"
 #include "alerts/http_post.h"
 #include "alerts/url.h"
 #include "app/durations.h"
@@ -71,8 +70,9 @@ void read_routes(TableReader& table, Receiver& receiver) {
 
 void read_ways(TableReader& table, Receiver& receiver) {
   receiver.ca_file = table.one("ca_file");
-  if (!receiver.ca_file.empty() && !std::ifstream(receiver.ca_file))
-    table.fail("ca_file", fmt::format("{}: cannot be read", receiver.ca_file));
+  if (!receiver.ca_file.empty())
+    if (const std::string why = unfit_as_authorities(receiver.ca_file); !why.empty())
+      table.fail("ca_file", fmt::format("{}: {}", receiver.ca_file, why));
   receiver.bearer = table.secret("bearer_file");
   receiver.secret = table.secret("secret_file");
   receiver.routing_key = table.secret("routing_key_file");

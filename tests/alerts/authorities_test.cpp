@@ -49,5 +49,20 @@ TEST_F(Authorities, MayBeNone) {
   EXPECT_EQ(authorities_elsewhere(system.folder()), "");
 }
 
+TEST(AuthoritiesOfAFile, AreCertificates) {
+  Workshop workshop;
+  workshop.make(
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 "
+      "-keyout key.pem -out cert.pem -subj /CN=ours 2>/dev/null && touch out empty.pem");
+  const auto why = [&](const std::string& name) {
+    return unfit_as_authorities((workshop.folder() / name).string());
+  };
+  EXPECT_EQ(why("cert.pem"), "");
+  EXPECT_EQ(why("key.pem"), "holds no certificate in PEM");
+  EXPECT_EQ(why("empty.pem"), "holds no certificate in PEM");
+  EXPECT_EQ(why("absent.pem"), "No such file or directory");
+  EXPECT_NE(why(""), "");
+}
+
 }  // namespace
 }  // namespace faultline
