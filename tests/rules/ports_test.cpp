@@ -269,9 +269,8 @@ TEST(PortState, ANameOfAnInterfaceIsOneWordOfTheShell) {
   }
   const Diagnosis diagnosis = job.diagnosis();
   ASSERT_FALSE(diagnosis.root_causes.empty());
-  EXPECT_THAT(
-      diagnosis.root_causes.front().actions,
-      Contains(Field(&Action::command, HasSubstr("ip link set 'ib2;reboot' up; ip addr"))));
+  EXPECT_THAT(diagnosis.root_causes.front().actions,
+              Contains(Field(&Action::command, HasSubstr("ip link set 'ib2;reboot' up; ip addr"))));
 }
 
 TEST(PortState, InterfacesThatNobodySetUpAreNone) {
