@@ -220,9 +220,9 @@ std::string_view KernelSighting::field(std::string_view name) const {
 }
 
 std::int64_t KernelSighting::pid() const {
-  const std::string_view text = field("pid");
+  const std::string_view digits = field("pid");
   std::int64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return value;
 }
 
