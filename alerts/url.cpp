@@ -65,7 +65,7 @@ Result<Url> parse_url(std::string_view text) {
 std::string name_of_url(std::string_view text) {
   const Result<Url> url = parse_url(text);
   if (!url) return "?";
-  const std::string name = fmt::format("{}://{}", url->tls ? "https" : "http", url->host_header());
+  std::string name = fmt::format("{}://{}", url->tls ? "https" : "http", url->host_header());
   if (url->target == "/") return name;
   std::uint32_t hash = 2166136261;  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;

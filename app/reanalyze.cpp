@@ -82,7 +82,7 @@ bool reanalyze_jobs(const ReanalyzeOptions& options) {
 void add_reanalyze_command(CLI::App& app, int& exit_code) {
   CLI::App* command = app.add_subcommand(
       "reanalyze",
-      "Read stored log lines again, by the rules of now: this version's, and those of --rules");
+      "Read stored log lines again, with the current rules: those of this version, and of --rules");
   auto options = std::make_shared<ReanalyzeOptions>();
   command->add_option("--data", options->data, "The folder that the server was given as --data")
       ->type_name("DIR")

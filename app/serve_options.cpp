@@ -106,8 +106,8 @@ void add_access_options(CLI::App& command, ServeOptions& options) {
   command
       .add_option("--allow-host", options.allowed_hosts,
                   "Also accept requests for this name (their Host header); localhost and IP "
-                  "addresses are always accepted, and with --insecure on an open address any name "
-                  "while none is given here")
+                  "addresses are always accepted; on an address that others can reach names "
+                  "without a dot, too, and with tokens any name while none is given here")
       ->type_name("NAME")
       ->group("Who may ask");
   command

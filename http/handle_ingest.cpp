@@ -306,12 +306,8 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   if (const Problem* problem = std::get_if<Problem>(&parameters))
     co_return problem_response(*problem);
   const std::string job = std::get<IngestParameters>(parameters).source.job;
-  if (const auto why = services.jobs.set_aside(job))
-    co_return problem_response(
-        Problem{.status = 409,
-                .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
-                                      ".../api/v1/jobs/{}) and send its logs again",
-                                      job, *why, job)});
+  if (const auto problem = set_aside_problem(services.jobs, job))
+    co_return problem_response(*problem);
   std::optional<IngestStream> made;
   auto make = [&] {
     made.emplace(std::get<IngestParameters>(std::move(parameters)), services,

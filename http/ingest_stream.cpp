@@ -40,6 +40,15 @@ Problem store_problem(const std::exception_ptr& failure) {
 
 }  // namespace
 
+std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job) {
+  const auto why = jobs.set_aside(job);
+  if (!why) return std::nullopt;
+  return Problem{.status = 409,
+                 .detail = fmt::format("the job {} is set aside: {}; delete it (curl -X DELETE "
+                                       ".../api/v1/jobs/{}) and send its logs again",
+                                       job, *why, job)};
+}
+
 IngestStream::IngestStream(IngestParameters parameters, Services& services,
                            std::function<void()> wake)
     : parameters_(std::move(parameters)),
@@ -65,6 +74,7 @@ std::optional<Problem> IngestStream::obstacle() const {
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
+  if (auto problem = set_aside_problem(services_.jobs, parameters_.source.job)) return problem;
   if (file_ && file_->says_nothing())
     return Problem{.status = 413,
                    .detail = fmt::format("not one of {} lines is of a form that is known; the rest "
@@ -209,7 +219,9 @@ void IngestStream::open(std::string_view name) {
   open_file(std::string(name));
 }
 
+// A few bytes of a body may hold millions of lines: what is to be said is not left for after them.
 void IngestStream::bytes(std::string_view piece) {
+  if (!problem_) problem_ = obstacle();
   if (problem_) return;
   produced_ += piece.size();
   if (file_) file_->feed(piece);

@@ -30,6 +30,9 @@ struct IngestParameters {
   std::optional<std::string> boundary;  // of multipart/form-data
 };
 
+// Nothing more is taken of a job that is set aside.
+std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job);
+
 class IngestStream : FileVisitor, PartVisitor {
  public:
   // `wake` is called from other threads whenever a commit is done or the source was taken over.

@@ -111,9 +111,12 @@ std::vector<Refusal> refusals_of(const Route& route) {
   if (route.pattern.starts_with("/api/") && route.pattern.find('{') != std::string_view::npos)
     refusals.push_back({"404", "There is nothing of this name."});
   if (std::holds_alternative<Stream>(route.handler) && route.method != "GET") {
-    refusals.push_back({"409", "What was sent does not begin where the last upload ended."});
+    refusals.push_back(
+        {"409",
+         "What was sent does not begin where the last upload ended, or the job is set aside."});
     refusals.push_back({"413", "More than a body, or what it unpacks to, may hold."});
   }
+  if (route.pattern.ends_with("/reanalyze")) refusals.push_back({"409", "The job is set aside."});
   refusals.push_back({"421", "The Host of the request is no name of this server."});
   if (!route.always)
     refusals.push_back({"503", "It is not ready, has no room, or has too much to do at once."});

@@ -1,10 +1,29 @@
 #include "http/origin.h"
 
 #include <boost/asio/ip/address_v4.hpp>
+#include <boost/asio/ip/address_v6.hpp>
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 namespace faultline {
+namespace {
+
+// [::1] or [::1]:8686
+bool is_ipv6_address(std::string_view host) {
+  const std::size_t end = host.find(']');
+  if (end == std::string_view::npos) return false;
+  const std::string_view port = host.substr(end + 1);
+  if (!port.empty() &&
+      (port.front() != ':' || port.find_first_not_of("0123456789", 1) != std::string_view::npos))
+    return false;
+  boost::system::error_code no_address;
+  boost::asio::ip::make_address_v6(std::string(host.substr(1, end - 1)), no_address);
+  return !no_address;
+}
+
+}  // namespace
 
 bool crosses_origins(const Request& request) {
   const std::string_view site = request.header("Sec-Fetch-Site");
@@ -21,8 +40,8 @@ bool crosses_origins(const Request& request) {
 
 bool is_meant_for_us(const Request& request, const ServerNames& known) {
   std::string host(request.header("Host"));
-  if (host.empty()) return true;           // HTTP/1.0, which browsers do not speak
-  if (host.starts_with('[')) return true;  // an address of IPv6
+  if (host.empty()) return true;  // HTTP/1.0, which browsers do not speak
+  if (host.starts_with('[')) return is_ipv6_address(host);
   host.resize(std::min(host.find(':'), host.size()));
   if (host.ends_with('.')) host.pop_back();
   boost::system::error_code no_address;

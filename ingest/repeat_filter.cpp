@@ -61,6 +61,10 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
   if (auto* report = std::get_if<RankReport>(&fact); report && report->tool == "inspector")
     return swallows(batch, speaker, time, line, *report);
   if (auto* xid = std::get_if<GpuXid>(&fact)) return swallows(batch, speaker, time, line, *xid);
+  if (auto* exception = std::get_if<PythonException>(&fact))
+    return swallows(batch, speaker, time, line, *exception);
+  if (auto* remark = std::get_if<Remark>(&fact))
+    return swallows(batch, speaker, time, line, *remark);
   if (const auto* init = std::get_if<CommunicatorInit>(&fact))
     ++communicators_of(speaker, init->thread);
   return false;
@@ -119,34 +123,70 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
   return true;
 }
 
+template <class Same>
+std::optional<std::uint32_t> RepeatFilter::last_of_storm(const Batch& batch, std::uint32_t speaker,
+                                                         std::uint64_t hash, Same same) {
+  const auto fresh = static_cast<std::uint32_t>(storms_.size());
+  const std::uint32_t index = storm_table_.find_or_insert(hash, fresh, [&](std::uint32_t known) {
+    const Event& event = batch.events[storms_[known].last];
+    return event.speaker == speaker && same(event.fact);
+  });
+  if (index == fresh) storms_.emplace_back();
+  Storm& storm = storms_[index];
+  if (storm.kept == kKeptOfAStorm) return storm.last;
+  ++storm.kept;
+  storm.last = next_event(batch);
+  return std::nullopt;
+}
+
 bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
                             const LinePlace& line, GpuXid& xid) {
   // Of channels that are torn down it does not matter which; else only the same words are the same.
   constexpr int kTeardown = 45;
-  const auto same = [&](std::uint32_t known) {
-    const auto* other = std::get_if<GpuXid>(&batch.events[known].fact);
-    return other != nullptr && batch.events[known].speaker == speaker && other->gpu == xid.gpu &&
-           other->code == xid.code && other->pid == xid.pid && other->process == xid.process &&
-           other->caused_by == xid.caused_by && other->xid_line == xid.xid_line &&
-           (xid.code == kTeardown || other->detail == xid.detail);
-  };
   Hash hash;
   hash << xid.gpu << xid.code << xid.pid.value_or(-1) << static_cast<std::int64_t>(speaker)
        << std::string_view(xid.code == kTeardown ? std::string_view() : xid.detail);
-  const auto fresh = static_cast<std::uint32_t>(storms_.size());
-  const std::uint32_t index = storm_table_.find_or_insert(
-      hash.value(), fresh, [&](std::uint32_t known) { return same(storms_[known].last); });
-  if (index == fresh) storms_.emplace_back();
-  Storm& storm = storms_[index];
-  if (storm.kept < kKeptOfAStorm) {
-    ++storm.kept;
-    storm.last = next_event(batch);
-    return false;
-  }
-  Event& event = batch.events[storm.last];
+  const auto last = last_of_storm(batch, speaker, hash.value(), [&](const Fact& fact) {
+    const auto* other = std::get_if<GpuXid>(&fact);
+    return other != nullptr && other->gpu == xid.gpu && other->code == xid.code &&
+           other->pid == xid.pid && other->process == xid.process &&
+           other->caused_by == xid.caused_by && other->xid_line == xid.xid_line &&
+           (xid.code == kTeardown || other->detail == xid.detail);
+  });
+  if (!last) return false;
+  Event& event = batch.events[*last];
   xid.repeated += std::get<GpuXid>(event.fact).repeated;
   put_in_place_of(event, time, line, std::move(xid));
   return true;
+}
+
+bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
+                            const LinePlace& line, PythonException& exception) {
+  Hash hash;
+  hash << exception.type << exception.message << exception.file << exception.file_line
+       << static_cast<std::int64_t>(speaker);
+  const auto last = last_of_storm(batch, speaker, hash.value(), [&](const Fact& fact) {
+    const auto* other = std::get_if<PythonException>(&fact);
+    return other != nullptr && other->type == exception.type &&
+           other->message == exception.message && other->file == exception.file &&
+           other->file_line == exception.file_line && other->function == exception.function &&
+           other->follows == exception.follows && other->original == exception.original;
+  });
+  if (last) put_in_place_of(batch.events[*last], time, line, std::move(exception));
+  return last.has_value();
+}
+
+bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime& time,
+                            const LinePlace& line, Remark& remark) {
+  if (remark.dialect != "torch") return false;
+  Hash hash;
+  hash << remark.text << remark.place << static_cast<std::int64_t>(speaker);
+  const auto last = last_of_storm(batch, speaker, hash.value(), [&](const Fact& fact) {
+    const auto* other = std::get_if<Remark>(&fact);
+    return other != nullptr && *other == remark;
+  });
+  if (last) put_in_place_of(batch.events[*last], time, line, std::move(remark));
+  return last.has_value();
 }
 
 std::uint32_t& RepeatFilter::communicators_of(std::uint32_t speaker, std::int64_t thread) {

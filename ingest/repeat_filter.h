@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <vector>
 
@@ -30,9 +31,20 @@ class RepeatFilter {
   bool swallows(Batch& batch, std::uint32_t speaker, const PeerConnection& connection);
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 RankReport& report);
-  // Of a storm the first lines of a batch are kept and the last, which counts all between.
   bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
                 GpuXid& xid);
+  // Of what a rank raises, or says, only when it said so first and last matters.
+  bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
+                PythonException& exception);
+  bool swallows(Batch& batch, std::uint32_t speaker, const EventTime& time, const LinePlace& line,
+                Remark& remark);
+
+  // Of a storm the first lines of a batch are kept, and the last, which stands for all between:
+  // the index of its event. None: the line needs an event of its own. same: whether an event's fact
+  // is this one said before.
+  template <class Same>
+  std::optional<std::uint32_t> last_of_storm(const Batch& batch, std::uint32_t speaker,
+                                             std::uint64_t hash, Same same);
   std::uint32_t& communicators_of(std::uint32_t speaker, std::int64_t thread);
 
   std::unordered_set<std::uint64_t> settings_;  // hashes
@@ -40,7 +52,7 @@ class RepeatFilter {
   IndexTable connections_;
   IndexTable reports_;
 
-  // Lines of one Xid of one process.
+  // Lines that say the same, of one process.
   struct Storm {
     std::uint32_t last = 0;  // index into the batch's events
     std::uint32_t kept = 0;

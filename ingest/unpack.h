@@ -34,7 +34,7 @@ class Unpacker {
  public:
   // Nothing sensible grows more than this once it has grown past kFreeGrowth; a bomb does.
   static constexpr std::uint64_t kMaxGrowth = 2000;
-  static constexpr std::uint64_t kFreeGrowth = std::uint64_t{256} << 20;
+  static constexpr std::uint64_t kFreeGrowth = std::uint64_t{64} << 20;
   static constexpr int kMaxZstdWindowLog = 26;                            // 64 MiB
   static constexpr std::uint64_t kMaxXzMemory = std::uint64_t{80} << 20;  // xz -9 needs 65 MiB
   static constexpr std::uint64_t kMaxFiles =

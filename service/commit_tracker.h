@@ -2,6 +2,8 @@
 // one failed. Shared with the store's thread, which may finish after the connection is gone.
 #pragma once
 
+#include <condition_variable>
+#include <cstddef>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -24,7 +26,14 @@ class CommitTracker {
       --in_flight_;
       if (failure && !failure_) failure_ = failure;
     }
+    ended_.notify_all();
     wake_();
+  }
+
+  // Waits until fewer are on their way: a piece of a body may hold many, if it inflates.
+  void wait_for_fewer_than(std::size_t most) {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return in_flight_ < most; });
   }
 
   std::size_t in_flight() const {
@@ -40,6 +49,7 @@ class CommitTracker {
  private:
   std::function<void()> wake_;
   mutable std::mutex mutex_;
+  std::condition_variable ended_;
   std::size_t in_flight_ = 0;
   std::exception_ptr failure_;
 };

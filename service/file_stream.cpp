@@ -267,6 +267,8 @@ void FileStream::commit_block(bool everything, bool final) {
   block_target_ = std::min(block_target_ * kBlockGrowth, kMaxBlockBytes);
 
   const SourcePosition after = commit.position;
+  constexpr std::size_t kMostCommits = 16;
+  tracker_->wait_for_fewer_than(kMostCommits);
   lease_->write([&] {
     tracker_->begin();
     const std::shared_ptr<CommitTracker> tracker = tracker_;

@@ -208,6 +208,8 @@ NameEnd separator_after(std::string_view line, std::size_t end, const ByteSet& s
   if (at >= line.size()) return {};
   const bool had_blank = at > after_name;
   char what = line[at];
+  const bool blank_separates = had_blank && separators.has(' ') && line[after_name - 1] != ']';
+  const bool is_next_argument = what == ',' && quote != 0 && at == end + 1;
   const std::string_view rest = line.substr(at);
   if (rest.starts_with("==")) return {};
   if ((rest.starts_with("=>") || rest.starts_with("->") || rest.starts_with(":=")) &&
@@ -215,12 +217,10 @@ NameEnd separator_after(std::string_view line, std::size_t end, const ByteSet& s
     at += 2, what = '=';
   else if ((rest.starts_with("%3D") || rest.starts_with("%3d")) && separators.has('='))
     at += 3, what = '=';
-  else if (what != ' ' && separators.has(what))
+  else if ((what != ' ' && separators.has(what)) || (is_next_argument && !blank_separates))
     ++at;
-  else if (had_blank && separators.has(' ') && line[after_name - 1] != ']')
+  else if (blank_separates)
     what = ' ';
-  else if (what == ',' && quote != 0 && at == end + 1)
-    ++at;
   else
     return {};
   const std::size_t value = behind_all(line, at, kBlankBytes);

@@ -71,8 +71,12 @@ bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Cand
 }
 
 // A cause that is too unsure to be shown tells of no job how it does; that a symptom was seen does.
+// That a job is slow is told by no setting that only may slow it down.
 Verdict told_by(const Candidate& candidate) {
   const Verdict verdict = candidate.suspicion.verdict;
+  if (verdict == Verdict::slow && !candidate.symptom &&
+      candidate.finding().confidence < limits::least_told_slow)
+    return Verdict::unknown;
   const bool hidden = candidate.finding().confidence < limits::least_shown;
   return hidden && (verdict == Verdict::slow || !candidate.symptom) ? Verdict::unknown : verdict;
 }

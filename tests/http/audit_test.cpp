@@ -61,7 +61,7 @@ TEST(RefusalLimit, IsOneForAllTogetherAndRemembersSoManyPeersOnly) {
 
 class Audit : public testing::Test {
  protected:
-  explicit Audit(std::vector<std::string> flags = {"--body-idle-timeout", "1s"})
+  explicit Audit(const std::vector<std::string>& flags = {"--body-idle-timeout", "1s"})
       : server(workshop.folder(), flags) {
     await_ready(server);
   }

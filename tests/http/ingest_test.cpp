@@ -214,6 +214,18 @@ TEST_F(Ingest, RefusesABombWithLittleMemory) {
   EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
 }
 
+// Each line of it is one that means something, and the whole body comes in one piece.
+TEST_F(Ingest, RefusesABombOfErrorsWithLittleMemoryAndLittleDisk) {
+  workshop.make(
+      "yes \"RuntimeError: $(head -c 1000 /dev/zero | tr '\\0' x)\" | head -c 160M | gzip -1 | "
+      "gzip -9 > bomb.gz; : > out");
+  const Reply reply = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("bomb.gz"));
+  EXPECT_EQ(reply.status, 413) << reply.body;
+  EXPECT_EQ(curl(server, "/api/v1/ingest?job=other&source=s", "--data-binary hello").status, 200);
+  EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
+  EXPECT_LT(server.database_bytes(), 32U << 20);
+}
+
 TEST_F(Ingest, SkipsALineOf100MegabytesWithLittleMemory) {
   const Reply reply =
       curl(server, "/api/v1/ingest?job=j&source=s", "-T -",

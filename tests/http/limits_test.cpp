@@ -210,7 +210,8 @@ TEST(Limits, AServerOfThisMachineAnswersToNoOtherName) {
                            "faultline.example", "Faultline.Example:443", "faultline.example."})
     EXPECT_EQ(status(host), 200) << host;
   for (const char* host : {"evil.example", "127.0.0.1.evil.example", "localhost.evil.example",
-                           "faultline.example.evil.example", "127.0.0.1@evil.example"})
+                           "faultline.example.evil.example", "127.0.0.1@evil.example",
+                           "[::1].evil.example", "[evil", "[evil.example]:8686", "[::1]:8686.evil"})
     EXPECT_EQ(status(host), 421) << host;
   const std::string refused = curl(server, "/healthz", "-H 'Host: evil.example:80'").body;
   EXPECT_THAT(refused, HasSubstr("Misdirected Request"));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -243,6 +244,26 @@ TEST(Storms, OfOneXidAreAFewEventsOfABatchAndTheLastCountsTheRest) {
   EXPECT_THAT(batch.events.front().text, testing::HasSubstr("Ch 00000000"));
   EXPECT_THAT(batch.events.back().text, testing::HasSubstr("Ch 00000999"));
   EXPECT_EQ(batch.events.back().line, 1'000U);
+}
+
+TEST(Storms, OfWhatARankRaisesAreAFewEventsOfABatchAndTheLastIsAmongThem) {
+  const auto raised = [](const std::string& label, const std::string& what) {
+    return label + "Traceback (most recent call last):\n" + label +
+           "  File \"/srv/train.py\", line 7, in step\n" + label + "    loss.backward()\n" + label +
+           what + "\n";
+  };
+  std::string text;
+  for (int time = 0; time < 1'000; ++time)
+    text += raised("", "RuntimeError: a") + raised("[rank3]: ", "RuntimeError: a") +
+            raised("", "RuntimeError: b");
+  const Batch batch = read(text + raised("", "ValueError: c"));
+  EXPECT_EQ(all<PythonException>(batch).size(), 3 * 64U + 1U);
+  std::map<std::string, std::uint64_t> last;  // lines
+  for (const Event& event : batch.events)
+    if (const auto* exception = std::get_if<PythonException>(&event.fact))
+      last[exception->message] = std::max(last[exception->message], event.line);
+  EXPECT_EQ(last, (std::map<std::string, std::uint64_t>{
+                      {"a", 12 * 999 + 8}, {"b", 12 * 999 + 12}, {"c", 12 * 1'000 + 4}}));
 }
 
 TEST(Storms, HideNoXidOfAnotherCodeProcessOrText) {

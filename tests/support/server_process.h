@@ -90,6 +90,14 @@ class ServerProcess {
 
   std::string messages() const { return read_file(messages_); }
 
+  // On the disk, with what was not folded into it yet.
+  std::uintmax_t database_bytes() const {
+    std::uintmax_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(messages_.parent_path() / "data"))
+      bytes += file.file_size();
+    return bytes;
+  }
+
  private:
   // One of its first lines says where it listens, or its last why it does not.
   void await_port() {

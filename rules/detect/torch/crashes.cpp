@@ -139,13 +139,14 @@ bool was_ended_before(const FirstEchoes& ended, const Told& told) {
   return end != nullptr && said_order(*end, told.saying->line) == Order::before;
 }
 
-// A collective raises a RuntimeError where it cannot go on, whoever is the reason; what is wrong
-// with its arguments is another class.
+// Who waits for others raises a RuntimeError where it cannot go on, whoever is the reason; what is
+// wrong with arguments is another class.
 bool may_be_a_peers(const View& view, const PythonException& exception) {
   if (exception.type != "RuntimeError" || exception.function.empty()) return false;
   const StackFrame frame{exception.function, exception.file};
   return std::ranges::any_of(view.catalog.frames.meanings, [&](const FrameMeaning& meaning) {
-    return meaning.wait == StackWait::collective && meaning.knows(frame);
+    return (meaning.wait == StackWait::collective || meaning.wait == StackWait::start) &&
+           meaning.knows(frame);
   });
 }
 
