@@ -63,7 +63,7 @@ std::string description_of(const StoredFinding& stored) {
 
 }  // namespace
 
-Alert alert_of(const OutboxRow& row, std::string_view external_url) {
+Alert alert_of(const OutboxRow& row, const ServerAddress& server) {
   const StoredFinding& stored = row.finding;
   const Finding& finding = stored.finding;
   const Subject& subject = finding.subject;
@@ -87,17 +87,17 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url) {
 
   const std::string job = percent_encoded(stored.job);
   const std::string diagnosis = fmt::format("{}/api/v1/jobs/{}/diagnosis?format=text&attempt={}",
-                                            external_url, job, stored.attempt);
-  alert.generator_url = fmt::format("{}/findings/{}", external_url, percent_encoded(finding.id));
+                                            server.url, job, stored.attempt);
+  alert.generator_url = fmt::format("{}/findings/{}", server.url, percent_encoded(finding.id));
   alert.annotations = {{"summary", cut_at_word(finding.title, kSummaryBytes)},
                        {"since", to_rfc3339(finding.first_seen.value_or(row.began))},
                        {"next_step", text_of(next_step_of(finding))},
-                       {"acknowledge", acknowledge_command(external_url, finding.id)},
+                       {"acknowledge", acknowledge_command(server, finding.id)},
                        {"description", description_of(stored)},
                        {"confidence", fmt::format("{:.2f}", finding.confidence)},
                        {"attempt", std::to_string(stored.attempt)},
                        {"runbook_url", diagnosis},
-                       {"dashboard", fmt::format("{}/jobs/{}", external_url, job)}};
+                       {"dashboard", fmt::format("{}/jobs/{}", server.url, job)}};
   add_list(alert, "hosts", subject.hosts);
   add_list(alert, "gpus", subject.gpus);
   add_list(alert, "nics", subject.nics);
@@ -107,10 +107,10 @@ Alert alert_of(const OutboxRow& row, std::string_view external_url) {
   return alert;
 }
 
-std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, std::string_view external_url) {
+std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, const ServerAddress& server) {
   std::vector<Alert> alerts;
   alerts.reserve(rows.size());
-  for (const OutboxRow& row : rows) alerts.push_back(alert_of(row, external_url));
+  for (const OutboxRow& row : rows) alerts.push_back(alert_of(row, server));
   std::ranges::stable_sort(alerts, {}, [](const Alert& alert) {
     return std::make_tuple(!alert.firing, static_cast<int>(alert.role), -alert.confidence,
                            -static_cast<int>(alert.severity));

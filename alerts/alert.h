@@ -25,10 +25,10 @@ struct Alert {
   double confidence = 0;
 };
 
-// external_url: where people reach this service, without a slash at its end.
-Alert alert_of(const OutboxRow& row, std::string_view external_url);
+// server: where people reach this service, without a slash at its end.
+Alert alert_of(const OutboxRow& row, const ServerAddress& server);
 
 // The alerts of a message, the one to tell first in front.
-std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, std::string_view external_url);
+std::vector<Alert> alerts_of(const std::vector<OutboxRow>& rows, const ServerAddress& server);
 
 }  // namespace faultline

@@ -120,8 +120,8 @@ class AlertDelivery::Impl {
 
   ~Impl() { stop(); }
 
-  void start(std::string external_url) {
-    external_url_ = std::move(external_url);
+  void start(ServerAddress server) {
+    server_ = std::move(server);
     for (const auto& worker : workers_) asio::co_spawn(context_, run(worker), asio::detached);
     thread_ = std::thread([this] {
       context_.run();
@@ -321,12 +321,12 @@ class AlertDelivery::Impl {
     const std::vector<std::int64_t> ids = waiting_ids(rows);
     if (ids.empty()) co_return std::nullopt;
     Attempt attempt{DeliveryOutcome::accepted, {}, {}};
-    const Occasion occasion{group, external_url_, now};
+    const Occasion occasion{group, server_.url, now};
     const std::string delivery = fmt::format("{}-{}", receiver.name, ids.front());
     bool first = true;
     for (const std::vector<OutboxRow>& turn : turns_of(receiver, to_tell(receiver, rows))) {
       if (!std::exchange(first, false)) co_await let_it_learn();
-      const std::vector<Alert> alerts = alerts_of(turn, external_url_);
+      const std::vector<Alert> alerts = alerts_of(turn, server_);
       attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
       count(worker, attempt);
       if (attempt.outcome != DeliveryOutcome::accepted) break;
@@ -344,7 +344,7 @@ class AlertDelivery::Impl {
   asio::awaitable<void> tell_again(Worker& worker, Timestamp now) {
     const Receiver& receiver = worker.receiver;
     const std::vector<OutboxRow> rows = store_.standing_rows(receiver.name, now - kTellResolved);
-    const Occasion occasion{"", external_url_, now};
+    const Occasion occasion{"", server_.url, now};
     const std::string delivery = fmt::format("{}-again", receiver.name);
     bool first = true;
     for (const std::vector<OutboxRow>& turn : turns_of(receiver, to_tell(receiver, rows))) {
@@ -354,7 +354,7 @@ class AlertDelivery::Impl {
         const auto some =
             static_cast<std::ptrdiff_t>(std::min(turn.size() - at, kMostInOneMessage));
         const std::vector<OutboxRow> part(begin, begin + some);
-        const std::vector<Alert> alerts = alerts_of(part, external_url_);
+        const std::vector<Alert> alerts = alerts_of(part, server_);
         const Attempt attempt = co_await send_alerts(receiver, alerts, occasion, delivery);
         count(worker, attempt);
         if (attempt.outcome != DeliveryOutcome::accepted) co_return;
@@ -392,7 +392,7 @@ class AlertDelivery::Impl {
 
   Store& store_;
   DeliveryOptions options_;
-  std::string external_url_;
+  ServerAddress server_;
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> work_ =
       asio::make_work_guard(context_);
@@ -407,7 +407,7 @@ class AlertDelivery::Impl {
 AlertDelivery::AlertDelivery(Store& store, DeliveryOptions options)
     : impl_(std::make_unique<Impl>(store, std::move(options))) {}
 AlertDelivery::~AlertDelivery() = default;
-void AlertDelivery::start(std::string external_url) { impl_->start(std::move(external_url)); }
+void AlertDelivery::start(ServerAddress server) { impl_->start(std::move(server)); }
 void AlertDelivery::stop() { impl_->stop(); }
 void AlertDelivery::replace(std::vector<Receiver> receivers) {
   impl_->replace(std::move(receivers));
@@ -417,7 +417,7 @@ void AlertDelivery::write(Exposition& out) { impl_->write(out); }
 
 std::string try_receiver(const Receiver& receiver, const std::string& external_url, Timestamp now) {
   asio::io_context context;
-  const std::vector<Alert> alerts = alerts_of(sample_rows(now), external_url);
+  const std::vector<Alert> alerts = alerts_of(sample_rows(now), {.url = external_url});
   const Occasion occasion{"itest", external_url, now};
   const std::string delivery = fmt::format("{}-test", receiver.name);
   auto answer =

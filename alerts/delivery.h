@@ -27,8 +27,8 @@ class AlertDelivery {
 
   // On a thread of its own, until stop(): then messages under way are given up; they are told
   // after the next start.
-  // external_url: where people reach this service.
-  void start(std::string external_url);
+  // server: where people reach this service.
+  void start(ServerAddress server);
   void stop();
 
   // Tells these from now on; from any thread. One that changes or goes first ends what it is being

@@ -172,7 +172,7 @@ int run_diagnose(const DiagnoseOptions& options) {
   progress.erase();
   if (folded.readable == 0) return fail("none of the files could be read");
   const Moment moment{.now = folded.newest, .live_sources = {}};
-  const Diagnosis diagnosis = addressed(diagnose(job, catalog, moment), "");
+  const Diagnosis diagnosis = addressed(diagnose(job, catalog, moment), {});
   // Lines of other programs of a host are of no dialect, and may mean something.
   const bool nothing_is_known =
       folded.recognized == 0 && diagnosis.root_causes.empty() && diagnosis.observations.empty();

@@ -179,6 +179,7 @@ int serve(const SettingsInForce& settings) {
                     .alerts = alerts,
                     .changes = changes,
                     .default_job = options.job,
+                    .asks_for_tokens = access != nullptr,
                     .version = FAULTLINE_VERSION,
                     .data = options.data,
                     .least_room = *setting_size(options.min_free)};
@@ -211,7 +212,8 @@ int serve(const SettingsInForce& settings) {
   say(LogLevel::info, "listening", fmt::format("listening on {}", server.url()),
       {{"version", FAULTLINE_VERSION}});
   if (tls) tell_of_expiry(*tls);
-  alerts.start(external_url(options.alerts, server.url()));
+  alerts.start(
+      {.url = external_url(options.alerts, server.url()), .asks_for_token = access != nullptr});
   const int exit_code = run(server);
   alerts.stop();
   return exit_code;

@@ -47,7 +47,7 @@ std::variant<std::string_view, Problem> wanted_form(const Request& request) {
 
 // As the asker reaches this service; what is no name of a host is none.
 std::string server_of(const Request& request) {
-  return fmt::format("http://{}", request.header("Host"));
+  return fmt::format("{}://{}", request.encrypted ? "https" : "http", request.header("Host"));
 }
 
 Response json_answer(const Diagnosis& diagnosis, bool explain) {
@@ -89,7 +89,8 @@ Response show_diagnosis(const Request& request, Services& services) {
   if (const Response* none = std::get_if<Response>(&meant)) return *none;
   const auto& diagnosis = std::get<std::shared_ptr<const Diagnosis>>(meant);
   const std::string_view name = std::get<std::string_view>(form);
-  const Diagnosis told = addressed(*diagnosis, server_of(request));
+  const Diagnosis told = addressed(
+      *diagnosis, {.url = server_of(request), .asks_for_token = services.asks_for_tokens});
   Response response = answer(told, name, *explain, *verbose, services.jobs);
   response.headers.emplace_back("Vary", "Accept");
   return response;

@@ -105,6 +105,12 @@ struct RankTally {
   std::vector<int> silent;
 };
 
+// A server, as whoever reads its answers reaches it.
+struct ServerAddress {
+  std::string url;              // "http://10.0.0.7:8686"; empty: there is none
+  bool asks_for_token = false;  // of everybody
+};
+
 struct Diagnosis {
   std::string job;
   int attempt = 1;
@@ -126,7 +132,7 @@ struct Diagnosis {
   std::vector<TimelineEntry> timeline;  // those without a time come last
   std::vector<ClockOffset> clock_offsets;
   Exclusion exclude;
-  std::string server;  // that answers, as its asker reaches it; empty: none does
+  ServerAddress server;  // that answers
   RankTally ranks;
   Explanation explanation;
 };

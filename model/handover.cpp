@@ -14,9 +14,15 @@ Action next_step_of(const Finding& finding) {
   return finding.actions.empty() ? Action{} : finding.actions.front();
 }
 
-std::string acknowledge_command(std::string_view server, std::string_view finding) {
-  return fmt::format("curl -X POST '{}/api/v1/findings/{}/review?verdict=acknowledged&by=you'",
-                     server, percent_encoded(finding));
+std::string curl_command(const ServerAddress& server) {
+  return server.asks_for_token
+             ? "curl -H \"Authorization: Bearer ${FAULTLINE_TOKEN:?a token of this server}\""
+             : "curl";
+}
+
+std::string acknowledge_command(const ServerAddress& server, std::string_view finding) {
+  return fmt::format("{} -X POST '{}/api/v1/findings/{}/review?verdict=acknowledged&by=you'",
+                     curl_command(server), server.url, percent_encoded(finding));
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -12,8 +12,11 @@ namespace faultline {
 // The one to take now: the first that comes with a command, else the first; empty: none is known.
 Action next_step_of(const Finding& finding);
 
-// Tells the server, "http://10.0.0.7:8686", that somebody takes care of the finding.
-std::string acknowledge_command(std::string_view server, std::string_view finding);
+// What a command begins with that asks or tells the server something.
+std::string curl_command(const ServerAddress& server);
+
+// Tells the server that somebody takes care of the finding.
+std::string acknowledge_command(const ServerAddress& server, std::string_view finding);
 
 // A name as one part of a URL's path, or as a value of its query.
 std::string percent_encoded(std::string_view text);

@@ -22,6 +22,7 @@ struct Services {
   AlertDelivery& alerts;
   ChangeSignal& changes;    // of findings
   std::string default_job;  // for requests that name none; empty: they must
+  bool asks_for_tokens = false;
   std::string version;
   std::filesystem::path data;    // the folder that the store lies in
   std::uint64_t least_room = 0;  // what has to stay free on its disk

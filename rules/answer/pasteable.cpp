@@ -40,16 +40,18 @@ std::vector<std::int64_t> pids_of(const View& view, const Subject& subject) {
 
 // One that is to be sent as it is, or what a command prints. Without a server it is put into a file
 // whose name tells its host.
-std::string whole_command(const MissingEvidence& missing, std::string_view server) {
+std::string whole_command(const MissingEvidence& missing, const ServerAddress& server) {
   const bool is_file = missing.command.empty();
-  if (missing.query.empty() || (is_file && server.empty())) return missing.command;
-  if (is_file) return fmt::format("curl -T {} {}", missing.file, upload_url(server, missing.query));
+  if (missing.query.empty() || (is_file && server.url.empty())) return missing.command;
+  const std::string curl = curl_command(server);
+  if (is_file)
+    return fmt::format("{} -T {} {}", curl, missing.file, upload_url(server.url, missing.query));
   const bool is_any = missing.query.find(kAnyHost) != std::string::npos;
   const bool is_one = missing.command.find(';') == std::string::npos;
   const std::string what = is_one ? missing.command : fmt::format("({})", missing.command);
-  if (!server.empty())
-    return fmt::format("{} | curl --data-binary @- {}{}", what, upload_url(server, missing.query),
-                       is_any ? "  # on each" : "");
+  if (!server.url.empty())
+    return fmt::format("{} | {} --data-binary @- {}{}", what, curl,
+                       upload_url(server.url, missing.query), is_any ? "  # on each" : "");
   return fmt::format(
       "{} >{}{}", what,
       is_any ? fmt::format("\"{}-$(hostname).log\"  # on each", missing.file) : missing.file,
@@ -78,8 +80,8 @@ std::string upload_query_of_any_host(const View& view) {
   return fmt::format("job={}&host={}", percent_encoded(view.job.name()), kAnyHost);
 }
 
-Diagnosis addressed(Diagnosis diagnosis, std::string_view server) {
-  diagnosis.server = is_server(server) ? server : std::string_view();
+Diagnosis addressed(Diagnosis diagnosis, ServerAddress server) {
+  diagnosis.server = is_server(server.url) ? std::move(server) : ServerAddress();
   for (MissingEvidence& missing : diagnosis.missing_evidence)
     missing.command = whole_command(missing, diagnosis.server);
   return diagnosis;

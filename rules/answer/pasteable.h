@@ -21,9 +21,8 @@ void complete_actions(const View& view, Finding& finding);
 std::string upload_query(const View& view, std::string_view name, std::string_view value);
 std::string upload_query_of_any_host(const View& view);  // the one that sends it
 
-// What a server is told and asked by whoever reads the diagnosis; `server`: "http://10.0.0.7:8686",
-// empty for a diagnosis of files.
-Diagnosis addressed(Diagnosis diagnosis, std::string_view server);
+// What a server is told and asked by whoever reads the diagnosis; none for a diagnosis of files.
+Diagnosis addressed(Diagnosis diagnosis, ServerAddress server);
 
 // Nobody but an operator's own shell can be asked to send to it.
 bool is_server(std::string_view url);

@@ -26,10 +26,12 @@ Action step_of(const MissingEvidence& missing) {
 
 // What decides between those that are possible; before a job is judged, to wait.
 Action step_of_undecided(const Diagnosis& diagnosis) {
-  const std::string ask = diagnosis.server.empty()
-                              ? std::string()
-                              : fmt::format("curl -s '{}/api/v1/jobs/{}/diagnosis?format=text'",
-                                            diagnosis.server, percent_encoded(diagnosis.job));
+  const ServerAddress& server = diagnosis.server;
+  const std::string ask =
+      server.url.empty()
+          ? std::string()
+          : fmt::format("{} -s '{}/api/v1/jobs/{}/diagnosis?format=text'", curl_command(server),
+                        server.url, percent_encoded(diagnosis.job));
   if (diagnosis.judged_in && diagnosis.verdict == Verdict::undecided)
     return {
         .what = fmt::format("Ask again in {} s, when it is judged unless more of its logs comes.",
@@ -100,7 +102,7 @@ Action next_step(const Diagnosis& diagnosis) {
 
 std::string acknowledge_command(const Diagnosis& diagnosis) {
   const Finding* finding = causes_of(diagnosis).first();
-  if (finding == nullptr || diagnosis.server.empty()) return {};
+  if (finding == nullptr || diagnosis.server.url.empty()) return {};
   return acknowledge_command(diagnosis.server, finding->id);
 }
 

@@ -58,7 +58,7 @@ class DeliveryTest : public testing::Test {
     delivery = std::make_unique<AlertDelivery>(
         store, DeliveryOptions{.receivers = receivers, .clock = now});
     store.on_change([this] { delivery->wake(); });
-    delivery->start("http://faultline");
+    delivery->start({.url = "http://faultline"});
   }
 
   // Ids ending in s are symptoms.

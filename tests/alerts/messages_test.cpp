@@ -40,12 +40,14 @@ OutboxRow row(const std::string& id, bool firing, Role role = Role::cause) {
 
 const std::string kUrl = "https://faultline.example";
 
-std::vector<Alert> alerts(const std::vector<OutboxRow>& rows) { return alerts_of(rows, kUrl); }
+std::vector<Alert> alerts(const std::vector<OutboxRow>& rows) {
+  return alerts_of(rows, {.url = kUrl});
+}
 
 Occasion occasion() { return {.group = "ifa", .external_url = kUrl, .now = kNow}; }
 
 TEST(Alerts, HaveTheLabelsThatRoutesGoBy) {
-  const Alert alert = alert_of(row("fa", true), kUrl);
+  const Alert alert = alert_of(row("fa", true), {.url = kUrl});
   const std::map<std::string, std::string> expected{
       {"alertname", "gpu.off_bus"}, {"severity", "critical"}, {"job", "llama 7/b"},
       {"host", "gpu-node-3"},       {"gpu", "0000:3b:00.0"},  {"rank", "27"},
@@ -65,7 +67,7 @@ TEST(Alerts, NameManyPartsInAnAnnotationAndNoLabel) {
   OutboxRow many = row("fa", true);
   many.finding.finding.subject.hosts = {"a", "b"};
   for (int rank = 0; rank < 1024; ++rank) many.finding.finding.subject.ranks.push_back(rank);
-  const Alert alert = alert_of(many, kUrl);
+  const Alert alert = alert_of(many, {.url = kUrl});
   EXPECT_FALSE(alert.labels.contains("host"));
   EXPECT_FALSE(alert.labels.contains("rank"));
   EXPECT_EQ(alert.annotations.at("hosts"), "a, b");

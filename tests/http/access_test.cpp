@@ -86,6 +86,24 @@ TEST_F(Access, AScopeIsGoodForWhatItSays) {
 }
 
 // Of all that is served: nothing is answered to those who lack what its row asks for.
+TEST_F(Access, ACommandThatAnAnswerPrintsWorksWithTheReadersToken) {
+  ASSERT_EQ(status("/api/v1/ingest?job=j&source=s&final=true", shipper, kLine), 200);
+  const std::string answer = curl(*server, "/api/v1/jobs/j/diagnosis?format=text",
+                                  "-H 'Authorization: Bearer " + reader.secret + "'")
+                                 .body;
+  constexpr std::string_view kBefore = "to acknowledge it: ";
+  const std::size_t at = answer.find(kBefore);
+  ASSERT_NE(at, std::string::npos) << answer;
+  const std::string command =
+      answer.substr(at + kBefore.size(), answer.find('\n', at) - at - kBefore.size());
+  const auto said = [&](const std::string& before) {
+    return output_of("(" + before + command + " -s -o /dev/null -w '%{http_code}') 2>&1");
+  };
+  EXPECT_EQ(said("export FAULTLINE_TOKEN=" + doctor.secret + "; "), "200");
+  EXPECT_EQ(said("export FAULTLINE_TOKEN=" + reader.secret + "; "), "403");
+  EXPECT_THAT(said("unset FAULTLINE_TOKEN; "), HasSubstr("a token of this server"));
+}
+
 TEST_F(Access, OfEveryRouteWhoeverLacksItsScopeIsRefused) {
   const auto asked = [](const Route& route) {
     std::string path;

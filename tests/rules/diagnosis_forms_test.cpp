@@ -35,7 +35,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 TEST(DiagnosisForms, TextSaysWhatIsNeededAtNightInItsOrder) {
-  Diagnosis diagnosis = addressed(hung_job().diagnosis(), "http://10.0.0.7:8686");
+  Diagnosis diagnosis = addressed(hung_job().diagnosis(), {.url = "http://10.0.0.7:8686"});
   diagnosis.timeline.clear();
   diagnosis.root_causes.front().first_seen = parse_rfc3339("2026-03-05T02:00:35.5Z");
   const std::vector<std::string> lines = lines_of(to_text(diagnosis));
@@ -113,13 +113,13 @@ TEST(DiagnosisForms, WhereNothingIsSureItIsSaidAndWhatWouldDecideComesNext) {
                                  .command = "dmesg -T",
                                  .file = "kernel-n0",
                                  .query = "job=j&host=n0"}};
-  const std::string text = to_text(addressed(diagnosis, "http://h:1"));
+  const std::string text = to_text(addressed(diagnosis, {.url = "http://h:1"}));
   EXPECT_THAT(text,
               HasSubstr("\nNo cause is certain; possible: Cause at 70  [gpu.off_bus, 70 % sure]\n"
                         "next: Get the kernel log of n0: nothing says why.\n"
                         "    dmesg -T | curl --data-binary @- "
                         "'http://h:1/api/v1/ingest?job=j&host=n0'\n"));
-  EXPECT_THAT(to_text(addressed(diagnosis, "")), HasSubstr("\n    dmesg -T >kernel-n0.log\n"));
+  EXPECT_THAT(to_text(addressed(diagnosis, {})), HasSubstr("\n    dmesg -T >kernel-n0.log\n"));
 }
 
 TEST(DiagnosisForms, BeforeAJobIsJudgedTheNextStepIsToAskAgain) {
@@ -128,7 +128,7 @@ TEST(DiagnosisForms, BeforeAJobIsJudgedTheNextStepIsToAskAgain) {
   diagnosis.verdict = Verdict::undecided;
   diagnosis.summary = "All 4 ranks have been heard.";
   diagnosis.judged_in = std::chrono::seconds(95);
-  diagnosis.server = "http://h:1";
+  diagnosis.server.url = "http://h:1";
   EXPECT_EQ(to_text(diagnosis),
             "a b: UNDECIDED\nAll 4 ranks have been heard.\n"
             "next: Ask again in 95 s, when it is judged unless more of its logs comes.\n"
@@ -152,7 +152,7 @@ TEST(DiagnosisForms, NoServerIsNamedThatIsNone) {
   EXPECT_TRUE(is_server("http://[::1]:8686"));
   for (const char* url : {"", "http://", "http://a'b", "http://$(reboot)", "ftp://h", "http://a b"})
     EXPECT_FALSE(is_server(url)) << url;
-  EXPECT_THAT(to_text(addressed(hung_job().diagnosis(), "http://';reboot")),
+  EXPECT_THAT(to_text(addressed(hung_job().diagnosis(), {.url = "http://';reboot"})),
               Not(HasSubstr("';reboot")));
 }
 
