@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/asio/ip/address_v4.hpp>
 #include <cstdint>
 
 namespace faultline {
@@ -13,6 +14,21 @@ Error wrong(const std::string& what) { return {Error::Kind::invalid_input, what}
 bool is_port(std::string_view text) {
   return !text.empty() && text.size() <= 5 &&
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// 2130706433, 0x7f.1, 127.1: some take it for an address, others for a name.
+bool is_address_in_disguise(std::string_view host) {
+  if (host.find(':') != host.npos) return false;  // of IPv6
+  if (host.ends_with('.')) host.remove_suffix(1);
+  std::string_view last = host.substr(host.rfind('.') + 1);
+  const bool is_hex = last.starts_with("0x") || last.starts_with("0X");
+  if (is_hex) last.remove_prefix(2);
+  const bool is_number = last.find_first_not_of(is_hex ? "0123456789abcdefABCDEF" : "0123456789") ==
+                             std::string_view::npos &&
+                         (is_hex || !last.empty());
+  boost::system::error_code no_address;
+  boost::asio::ip::make_address_v4(std::string(host), no_address);
+  return is_number && no_address;
 }
 
 }  // namespace
@@ -58,6 +74,8 @@ Result<Url> parse_url(std::string_view text) {
   url.port = colon == std::string_view::npos ? (url.tls ? "443" : "80")
                                              : std::string(authority.substr(colon + 1));
   if (url.host.empty()) return wrong("names no host");
+  if (is_address_in_disguise(url.host))
+    return wrong("has an address that is no four numbers with points between");
   if (!is_port(url.port)) return wrong("has a port that is no number");
   return url;
 }

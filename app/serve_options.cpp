@@ -128,9 +128,15 @@ std::vector<KeptJobs> kept_jobs_of(const ConfigTables& all) {
     if (some.jobs.empty())
       table.fail("jobs", "is missing; say which jobs it is for, such as jobs = \"nightly-*\"");
     const std::string age = table.duration("age", {.least = kLeastToKeep, .zero = "for ever"});
-    if (age.empty())
-      table.fail("age", "is missing; say how long they are kept, such as age = \"7d\"");
-    some.age = seconds_of(age);
+    if (!age.empty()) some.age = seconds_of(age);
+    const std::string lines = table.one("lines");
+    some.lines = setting_size(lines);
+    if (!lines.empty() && !some.lines)
+      table.fail("lines", "must be a size with a unit, such as \"16MB\"");
+    if (!some.age && !some.lines)
+      table.fail("age",
+                 "is missing; say how long they are kept, such as age = \"7d\", or how much of "
+                 "their lines, such as lines = \"16MB\"");
     table.refuse_others();
   }
   return kept;

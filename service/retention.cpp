@@ -16,9 +16,12 @@ constexpr std::chrono::seconds kBetween{60};
 // A job that something came of so lately is at work, however large the store is.
 constexpr std::chrono::hours kAtWork{1};
 
-const KeptJobs* own_of(const RetentionSettings& settings, std::string_view job) {
-  const auto own = std::ranges::find_if(
-      settings.of_some, [&](const KeptJobs& some) { return matches(some.jobs, job); });
+// The table that says it for the job; null: none does.
+template <class Limit>
+const KeptJobs* own_of(const RetentionSettings& settings, std::string_view job, Limit limit) {
+  const auto own = std::ranges::find_if(settings.of_some, [&](const KeptJobs& some) {
+    return (some.*limit).has_value() && matches(some.jobs, job);
+  });
   return own == settings.of_some.end() ? nullptr : &*own;
 }
 
@@ -30,7 +33,7 @@ std::chrono::seconds between(const RetentionSettings& settings) {
   };
   take(settings.jobs);
   take(settings.findings);
-  for (const KeptJobs& some : settings.of_some) take(some.age);
+  for (const KeptJobs& some : settings.of_some) take(some.age.value_or(settings.jobs));
   return least;
 }
 
@@ -52,7 +55,7 @@ void Retention::apply(SteadyTime now) {
   }
   const Timestamp today = utc_now();
   forget_old_jobs(settings, today);
-  store_.drop_old_lines(settings.lines);
+  drop_old_lines(settings);
   if (settings.bytes > 0) forget_jobs_for_room(settings, today);
   if (settings.findings.count() > 0)
     metrics_.count_forgotten_findings(store_.delete_findings_ended(today - settings.findings));
@@ -70,10 +73,19 @@ void Retention::forget(const StoredJob& job, ForgottenFor why, std::string_view 
       {{"job", job.name}, {"why", said}});
 }
 
+void Retention::drop_old_lines(const RetentionSettings& settings) {
+  std::uint64_t least = settings.lines;
+  for (const KeptJobs& some : settings.of_some) least = std::min(least, some.lines.value_or(least));
+  store_.drop_old_lines(least, [&](std::string_view job) {
+    const KeptJobs* own = own_of(settings, job, &KeptJobs::lines);
+    return own != nullptr ? *own->lines : settings.lines;
+  });
+}
+
 void Retention::forget_old_jobs(const RetentionSettings& settings, Timestamp now) {
   for (const StoredJob& job : store_.jobs()) {
-    const KeptJobs* own = own_of(settings, job.name);
-    const std::chrono::seconds age = own ? own->age : settings.jobs;
+    const KeptJobs* own = own_of(settings, job.name, &KeptJobs::age);
+    const std::chrono::seconds age = own ? *own->age : settings.jobs;
     if (age.count() == 0 || job.last_received >= now - age || !may_go(job)) continue;
     forget(job, ForgottenFor::age,
            own ? fmt::format("nothing came of it for as long as [[keep]] of {} says", own->jobs)
@@ -91,8 +103,8 @@ void Retention::forget_jobs_for_room(const RetentionSettings& settings, Timestam
   std::ranges::stable_sort(jobs, std::less(), &StoredJob::last_received);
   for (const StoredJob& job : jobs) {
     if (job.last_received > now - kAtWork) break;
-    const KeptJobs* own = own_of(settings, job.name);
-    if ((own && own->age.count() == 0) || !may_go(job)) continue;
+    const KeptJobs* own = own_of(settings, job.name, &KeptJobs::age);
+    if ((own && own->age->count() == 0) || !may_go(job)) continue;
     forget(job, ForgottenFor::room, "more is stored than --keep-at-most says");
     if (store_.bytes_in_use() <= settings.bytes) return;
   }

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,14 +19,15 @@
 
 namespace faultline {
 
-// 0: no limit.
+// 0: no limit. What is not said is as for all.
 struct KeptJobs {
   std::string jobs;  // of whose names; '*' stands for any characters
-  std::chrono::seconds age{};
+  std::optional<std::chrono::seconds> age = {};
+  std::optional<std::uint64_t> lines = {};  // bytes of them; 0: none are kept
 };
 
 struct RetentionSettings {
-  std::vector<KeptJobs> of_some;    // the first that a job's name fits counts; none does: `jobs`
+  std::vector<KeptJobs> of_some;    // the first that fits a job's name, and says it, counts
   std::chrono::seconds jobs{};      // since something came of them
   std::chrono::seconds findings{};  // since they ended
   std::uint64_t bytes = 0;          // of all that is stored
@@ -44,6 +46,7 @@ class Retention {
   void apply(SteadyTime now);
 
  private:
+  void drop_old_lines(const RetentionSettings& settings);
   void forget_old_jobs(const RetentionSettings& settings, Timestamp now);
   void forget_jobs_for_room(const RetentionSettings& settings, Timestamp now);
   void forget(const StoredJob& job, ForgottenFor why, std::string_view said);

@@ -236,12 +236,15 @@ void Store::replace_batches(const std::vector<ChangedBatch>& changed,
 }
 
 // Some at a time: others write meanwhile.
-void Store::drop_old_lines(std::uint64_t most_of_job) {
+void Store::drop_old_lines(std::uint64_t least,
+                           const std::function<std::uint64_t(std::string_view job)>& most_of_job) {
   const auto over =
-      impl_->read([&](Database& database) { return select_kept_of_jobs(database, most_of_job); });
+      impl_->read([&](Database& database) { return select_kept_of_jobs(database, least); });
   for (const KeptOfJob& job : over) {
+    const std::uint64_t most = most_of_job(job.job);
+    if (job.bytes <= most) continue;
     // More than that, so that it is not soon to be done again.
-    const std::uint64_t surplus = job.bytes - most_of_job + most_of_job / 4;
+    const std::uint64_t surplus = job.bytes - most + most / 4;
     const std::int64_t last = impl_->read(
         [&](Database& database) { return last_of_oldest_kept_lines(database, job.job, surplus); });
     for (std::optional<std::int64_t> from = 0; from;)

@@ -266,8 +266,10 @@ class Store {
   void replace_batches(
       const std::vector<ChangedBatch>& changed,
       const std::function<bool()>& wanted = [] { return true; });
-  // Of each job at most so many bytes of lines are kept from now on, the latest.
-  void drop_old_lines(std::uint64_t most_of_job);
+  // Of each job at most so many bytes of lines are kept from now on, the latest. least: no job is
+  // allowed fewer.
+  void drop_old_lines(std::uint64_t least,
+                      const std::function<std::uint64_t(std::string_view job)>& most_of_job);
 
   // Forgets the job: its sources, batches and events; its findings are over, and receivers that may
   // have heard of them are told so. False: there is no such job, or something came of it after

@@ -7,6 +7,16 @@
 namespace faultline {
 namespace {
 
+TEST(Urls, HoldAddressesAsEverybodyWritesThem) {
+  for (const char* good : {"http://127.0.0.1:9093", "http://10.0.0.7", "http://[::1]:9093/",
+                           "http://[::ffff:10.0.0.7]", "https://am-1.example", "http://gpu-7",
+                           "http://7.example", "http://10.0.0.7.example"})
+    EXPECT_TRUE(parse_url(good)) << good;
+  for (const char* wrong : {"http://2130706433/", "http://0x7f.1/", "http://127.1", "http://0x",
+                            "http://1.2.3.4.5", "http://256.0.0.1"})
+    EXPECT_FALSE(parse_url(wrong)) << wrong;
+}
+
 // The path and the query of a hook are what lets whoever knows them write to it.
 TEST(NameOfUrl, TellsTheHostAndNothingOfThePath) {
   EXPECT_EQ(name_of_url("http://am-1.example:9093"), "http://am-1.example:9093");

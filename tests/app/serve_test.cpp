@@ -49,6 +49,8 @@ TEST(Serve, RefusesSettingsItCannotUseWithOneLine) {
        "c.toml: line 1: keep 1: jobs is missing; say which jobs it is for"},
       {"a keeping for no time", "[[keep]]\njobs = \"a-*\"\n", "--config c.toml",
        "c.toml: line 1: keep \"a-*\": age is missing; say how long they are kept"},
+      {"a keeping of no size", "[[keep]]\njobs = \"a-*\"\nlines = \"many\"\n", "--config c.toml",
+       "c.toml: line 3: keep \"a-*\": lines must be a size with a unit, such as \"16MB\""},
       {"a keeping without a unit", "[[keep]]\njobs = \"a-*\"\nage = 90\n", "--config c.toml",
        "c.toml: line 3: keep \"a-*\": age must be a duration with a unit: 90s"},
       {"a flag that is no setting", "check-config = true\n", "--config c.toml",

@@ -147,7 +147,8 @@ TEST_F(LongRunning, ForgetsSomeJobsSoonerOrNeverByTheFirstPatternThatFits) {
   Retention retention(server->store, server->jobs, server->metrics, some);
   retention.apply(steady_now());
   EXPECT_THAT(server->jobs.names(), ElementsAre("gold", "nightly-keep", "other"));
-  retention.set({.of_some = {{"gold", hours(48)}}, .jobs = hours(24)});
+  retention.set(
+      {.of_some = {{.jobs = "gold", .lines = 1}, {"gold", hours(48)}}, .jobs = hours(24)});
   retention.apply(steady_now());
   EXPECT_THAT(server->jobs.names(), ElementsAre("gold")) << "at once, by what was set";
 }

@@ -83,12 +83,24 @@ TEST_F(KeptLinesOfStore, AreFoundByLineWithTheRowInWhichALineMayHaveBegun) {
   EXPECT_THAT(found("nobody", {}), IsEmpty());
 }
 
+TEST_F(KeptLinesOfStore, OfAJobWithALimitOfItsOwnFollowThatOne) {
+  for (int i = 0; i < 8; ++i) commit("a", random.bytes(10'000));
+  const auto kept = [&] { return number("SELECT count(*) FROM kept_lines"); };
+  store->drop_old_lines(0, [](std::string_view job) { return job == "llama" ? 1U << 20 : 0U; });
+  EXPECT_EQ(kept(), 8);
+  store->drop_old_lines(0, [](std::string_view job) { return job == "llama" ? 0U : 1U << 20; });
+  EXPECT_EQ(kept(), 0);
+}
+
 TEST_F(KeptLinesOfStore, OverTheLimitGoOldestFirstAcrossTheSourcesOfAJob) {
   for (int i = 0; i < 40; ++i) commit(i % 2 == 0 ? "a" : "b", random.bytes(10'000));
   const std::int64_t all = number("SELECT sum(kept_bytes) FROM sources");
-  store->drop_old_lines(static_cast<std::uint64_t>(all));
+  const auto keep_at_most = [&](std::uint64_t bytes) {
+    store->drop_old_lines(bytes, [&](std::string_view) { return bytes; });
+  };
+  keep_at_most(static_cast<std::uint64_t>(all));
   EXPECT_EQ(number("SELECT count(*) FROM kept_lines"), 40);
-  store->drop_old_lines(static_cast<std::uint64_t>(all / 2));
+  keep_at_most(static_cast<std::uint64_t>(all / 2));
   EXPECT_LE(number("SELECT sum(kept_bytes) FROM sources"), all / 2);
   EXPECT_GE(number("SELECT sum(kept_bytes) FROM sources"), all / 4);
   const std::int64_t left = number("SELECT count(*) FROM kept_lines");
@@ -98,7 +110,7 @@ TEST_F(KeptLinesOfStore, OverTheLimitGoOldestFirstAcrossTheSourcesOfAJob) {
   // What is left can be read, and all batches are there.
   EXPECT_EQ(told("a").size() + told("b").size(), 2 * static_cast<std::size_t>(left));
   EXPECT_EQ(replay_all(*store).size(), 40U);
-  store->drop_old_lines(0);
+  keep_at_most(0);
   EXPECT_EQ(number("SELECT count(*) FROM kept_lines"), 0);
 }
 
