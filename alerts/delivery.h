@@ -31,8 +31,9 @@ class AlertDelivery {
   void start(ServerAddress server);
   void stop();
 
-  // Tells these from now on; from any thread. One that changes or goes first ends what it is being
-  // told; the others notice nothing. What waits for a receiver that has gone goes on waiting.
+  // Tells these from now on; from any thread. A message that is under way to a receiver that
+  // changes or goes is finished first; the others notice nothing. What waits for one that has gone
+  // goes on waiting.
   void replace(std::vector<Receiver> receivers);
 
   void wake();  // the outbox has changed; from any thread

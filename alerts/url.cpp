@@ -75,7 +75,7 @@ Result<Url> parse_url(std::string_view text) {
                                              : std::string(authority.substr(colon + 1));
   if (url.host.empty()) return wrong("names no host");
   if (is_address_in_disguise(url.host))
-    return wrong("has an address that is no four numbers with points between");
+    return wrong("has an IPv4 address in another form than 10.0.0.7");
   if (!is_port(url.port)) return wrong("has a port that is no number");
   return url;
 }

@@ -219,7 +219,7 @@ void IngestStream::open(std::string_view name) {
   open_file(std::string(name));
 }
 
-// A few bytes of a body may hold millions of lines: what is to be said is not left for after them.
+// One slice of a body may inflate to millions of lines, so that each piece looks for obstacles.
 void IngestStream::bytes(std::string_view piece) {
   if (!problem_) problem_ = obstacle();
   if (problem_) return;

@@ -30,7 +30,7 @@ class CommitTracker {
     wake_();
   }
 
-  // Waits until fewer are on their way: a piece of a body may hold many, if it inflates.
+  // Waits until fewer are on their way. One piece of a body that inflates may make many.
   void wait_for_fewer_than(std::size_t most) {
     std::unique_lock lock(mutex_);
     ended_.wait(lock, [&] { return in_flight_ < most; });

@@ -71,7 +71,7 @@ bool came_before_a_time_out(const std::vector<Candidate>& candidates, const Cand
 }
 
 // A cause that is too unsure to be shown tells of no job how it does; that a symptom was seen does.
-// That a job is slow is told by no setting that only may slow it down.
+// A cause that may slow a job down, and is unsure, does not tell that it is slow.
 Verdict told_by(const Candidate& candidate) {
   const Verdict verdict = candidate.suspicion.verdict;
   if (verdict == Verdict::slow && !candidate.symptom &&

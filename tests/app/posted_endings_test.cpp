@@ -200,6 +200,34 @@ void expect_no_other_cause(const Diagnosis& whole, const Diagnosis& changed) {
   }
 }
 
+// Its store is at another host, and what ended that is not told here.
+TEST(PostedEndings, WhatIsRaisedWhereARankWaitsForOthersToStartMayBeAPeers) {
+  const auto raised_in = [](const std::string& frame) {
+    return pasted(
+        "Traceback (most recent call last):\n"
+        "  File \"/srv/run/train.py\", line 12, in main\n"
+        "    begin()\n"
+        "  File \"" +
+        frame +
+        "\n"
+        "    data = store.get(key)\n"
+        "RuntimeError: an answer of another kind was expected\n");
+  };
+  EXPECT_LT(confidence_of(raised_in("/usr/lib/python3/site-packages/torch/distributed/elastic/"
+                                    "utils/store.py\", line 34, in get_all")),
+            0.8);
+  EXPECT_GT(confidence_of(raised_in("/srv/run/store.py\", line 34, in get_all")), 0.9);
+}
+
+TEST(PostedEndings, ASettingThatOnlyMaySlowAJobDownDoesNotMakeItSlow) {
+  const Diagnosis diagnosis = pasted(
+      "n1:10:20 [1] NCCL INFO comm 0x7f10 rank 1 nranks 2 cudaDev 1 busId 3b000 - Init START\n"
+      "n1:10:20 [1] NCCL INFO Could not enable P2P between dev 1(=3b000) and dev 0(=18000)\n"
+      "n1:10:20 [1] NCCL INFO comm 0x7f10 rank 1 nranks 2 cudaDev 1 busId 3b000 - Init COMPLETE\n");
+  EXPECT_LT(confidence_of(diagnosis), 0.5);
+  EXPECT_NE(diagnosis.verdict, Verdict::slow);
+}
+
 // However little the words blame by themselves, the code is what they leave behind.
 TEST(PostedEndings, AnExceptionStandsBeforeTheCodeThatItLeavesBehind) {
   for (const std::string raised : {
