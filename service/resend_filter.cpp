@@ -48,9 +48,10 @@ void ResendFilter::find_next() {
 void ResendFilter::begin_boundary() {
   find_next();
   candidates_.clear();
-  if (next_) candidates_.push_back({.block = *next_, .follows = true});
+  const auto is_used = [&](const HeldBlock& block) { return matched_.contains(block.batch); };
+  if (next_ && !is_used(*next_)) candidates_.push_back({.block = *next_, .follows = true});
   for (const HeldBlock& block : held_.starts) {
-    if (next_ && block.batch == next_->batch) continue;
+    if (is_used(block) || (next_ && block.batch == next_->batch)) continue;
     // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with.
     if (last_matched_ && size_of(block) < kHeadBytes) continue;
     candidates_.push_back({.block = block});
@@ -70,6 +71,7 @@ void ResendFilter::take_block(HeldBlock block) {
   const std::size_t here = std::min(size_of(block), rest().size());
   skipping_ = size_of(block) - here;
   drop(here);
+  matched_.insert(block.batch);
   last_matched_ = block;
   begin_boundary();
 }

@@ -4,13 +4,15 @@
 //
 // Bytes are known by the fingerprints of the blocks they were committed in: whole lines, except
 // where a body ended without a newline. A body is compared block by block from the start of any
-// earlier body; it is held back meanwhile, never by more than one block and one piece. From the
-// first block that differs all is new.
+// earlier body; it is held back meanwhile, never by more than one block and one piece. A block
+// stands for one stretch of a body only: a log may well say the same again. From the first block
+// that differs all is new.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -84,6 +86,7 @@ class ResendFilter {
   HeldBlocks held_;
   std::vector<HeldBlock> window_;      // blocks from the one that was asked for last
   std::vector<Candidate> candidates_;  // what the next bytes may be, longest block first
+  std::set<std::int64_t> matched_;     // batches
   std::optional<HeldBlock> last_matched_;
   std::optional<HeldBlock> next_;  // behind it
   std::string buffer_;             // held back; from start_ on undecided

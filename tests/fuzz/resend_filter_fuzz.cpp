@@ -49,6 +49,8 @@ Sent send(const std::vector<Fingerprint>& held, std::string_view body, std::size
   sent.fresh += filter.finish();
   sent.duplicate_bytes = filter.duplicate_bytes();
   require(sent.fresh.size() + sent.duplicate_bytes == size, "each byte is new or was held");
+  const std::uint64_t bytes_held = held.empty() ? 0 : held.back().to_offset;
+  require(sent.duplicate_bytes <= bytes_held, "a body holds no more of a source than there is");
   return sent;
 }
 

@@ -179,6 +179,33 @@ TEST(ResendFilter, DoesNotDropALineThatAFileBeganWithAndGrewBy) {
   EXPECT_EQ(send(held, "tick\ntick\n").fresh, "tick\n");
 }
 
+// Each block that is held may be what was sent before of one stretch of a body, not of two.
+TEST(ResendFilter, LetsEqualLinesThroughBeyondThoseThatAreHeld) {
+  const std::string line = "INFO: task python:123 blocked for more than 120 seconds.\n";
+  std::string once;
+  for (int i = 0; i < 100; ++i) once += line;
+  Held held;
+  held.block(once.substr(0, 40 * line.size()), true).block(once.substr(40 * line.size()));
+  for (const std::size_t piece : {7UL, 4096UL, 100000UL}) {
+    SCOPED_TRACE(piece);
+    const Sent sent = send(held, once + once + once, piece);
+    EXPECT_EQ(sent.duplicates, once.size());
+    EXPECT_EQ(sent.fresh, once + once);
+    EXPECT_TRUE(sent.continues);
+    EXPECT_EQ(send(held, once, piece).fresh, "");
+  }
+}
+
+TEST(ResendFilter, KnowsBodiesInAnotherOrderAndEachOnlyOnce) {
+  const std::string one = lines("one", 60);
+  const std::string two = lines("two", 60);
+  Held held;
+  held.block(two, true).block(one, true);
+  const Sent sent = send(held, one + two + one);
+  EXPECT_EQ(sent.duplicates, one.size() + two.size());
+  EXPECT_EQ(sent.fresh, one);
+}
+
 TEST(ResendFilter, IgnoresBlocksWithoutBytes) {
   Held held;
   held.block("", true).block(lines("a", 50), true).block("");
@@ -224,7 +251,13 @@ TEST(ResendFilter, LetsAStreamThatPausesBeSeenUnlessItLooksKnown) {
   }
   {
     ResendFilter filter(held_blocks(held.prints));
-    EXPECT_EQ(filter.feed(lines("a", 500) + "new\n"), "");
+    EXPECT_EQ(filter.feed(lines("a", 500) + "new\n"), "new\n") << "all that is held came already";
+  }
+  {
+    held.block(lines("b", 500), true);
+    ResendFilter filter(held_blocks(held.prints));
+    EXPECT_EQ(filter.feed(lines("b", 500) + "new\n"), "");
+    EXPECT_EQ(filter.settle(false), "");
     EXPECT_EQ(filter.settle(true), "new\n");
   }
 }
