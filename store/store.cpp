@@ -125,6 +125,7 @@ void Store::submit(Commit commit, Done done) {
     lines = compressed(std::exchange(commit.kept_lines, std::string()));
   std::size_t bytes = content.size() + lines.size();
   for (const Event& event : commit.batch.events) bytes += sizeof(Event) + event.text.size();
+  std::string job = commit.source.job;
   const auto shared = std::make_shared<Commit>(std::move(commit));
   impl_->writer().submit(
       {.write =
@@ -137,7 +138,8 @@ void Store::submit(Commit commit, Done done) {
            },
        .done = [shared, done = std::move(done)](
                    std::exception_ptr failure) { done(shared, std::move(failure)); },
-       .bytes = bytes});
+       .bytes = bytes,
+       .job = std::move(job)});
 }
 
 std::size_t Store::pending() const { return impl_->writer().pending(); }

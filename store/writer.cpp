@@ -1,6 +1,7 @@
 #include "store/writer.h"
 
 #include <chrono>
+#include <vector>
 
 namespace faultline {
 namespace {
@@ -24,8 +25,9 @@ Writer::~Writer() {
 void Writer::submit(Deed deed) {
   {
     const std::lock_guard lock(mutex_);
-    waiting_.push_back(std::move(deed));
-    ++submitted_;
+    std::deque<Waiting>& of_job = waiting_[deed.job];
+    of_job.push_back({std::move(deed), ++submitted_});
+    unfinished_.insert(submitted_);
   }
   changed_.notify_all();
 }
@@ -33,12 +35,12 @@ void Writer::submit(Deed deed) {
 void Writer::drain() {
   std::unique_lock lock(mutex_);
   const std::uint64_t last = submitted_;
-  changed_.wait(lock, [&] { return done_ >= last; });
+  changed_.wait(lock, [&] { return unfinished_.empty() || *unfinished_.begin() > last; });
 }
 
 std::size_t Writer::pending() const {
   const std::lock_guard lock(mutex_);
-  return static_cast<std::size_t>(submitted_ - done_);
+  return unfinished_.size();
 }
 
 std::uint64_t Writer::transactions() const {
@@ -51,12 +53,15 @@ void Writer::run() {
     Group group = next_group();
     if (group.deeds.empty()) return;
     write(group);
-    const std::size_t deeds = group.deeds.size();
-    for (std::size_t i = 0; i < deeds; ++i) group.deeds[i].done(group.failures[i]);
+    std::vector<std::uint64_t> numbers;
+    for (std::size_t i = 0; i < group.deeds.size(); ++i) {
+      group.deeds[i].deed.done(group.failures[i]);
+      numbers.push_back(group.deeds[i].number);
+    }
     group = {};  // whoever waits in drain() may rely on what the deeds held being let go
     {
       const std::lock_guard lock(mutex_);
-      done_ += deeds;
+      for (const std::uint64_t number : numbers) unfinished_.erase(number);
     }
     changed_.notify_all();
   }
@@ -73,9 +78,14 @@ Writer::Group Writer::next_group() {
   }
   changed_.wait(lock, something);
   Group group;
-  for (std::size_t bytes = 0; !waiting_.empty() && bytes < kMaxGroupBytes; waiting_.pop_front()) {
-    bytes += waiting_.front().bytes;
-    group.deeds.push_back(std::move(waiting_.front()));
+  for (std::size_t bytes = 0; !waiting_.empty() && bytes < kMaxGroupBytes;) {
+    auto next = waiting_.upper_bound(last_served_);
+    if (next == waiting_.end()) next = waiting_.begin();
+    last_served_ = next->first;
+    bytes += next->second.front().deed.bytes;
+    group.deeds.push_back(std::move(next->second.front()));
+    next->second.pop_front();
+    if (next->second.empty()) waiting_.erase(next);
   }
   return group;
 }
@@ -87,7 +97,7 @@ void Writer::write(Group& group) {
     for (std::size_t i = 0; i < group.deeds.size(); ++i) {
       try {
         Savepoint part(database_);
-        group.deeds[i].write(database_);
+        group.deeds[i].deed.write(database_);
         part.keep();
       } catch (...) {
         group.failures[i] = std::current_exception();

@@ -1,5 +1,6 @@
 // Writer: the one thread that writes. Whatever waits when it becomes free shares a transaction, and
-// so one fsync; the more come at once, the less each costs.
+// so one fsync; the more come at once, the less each costs. Jobs take turns, so that none waits for
+// all that another has sent.
 #pragma once
 
 #include <condition_variable>
@@ -7,7 +8,10 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <map>
 #include <mutex>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "store/sqlite.h"
@@ -20,15 +24,16 @@ class Writer {
   struct Deed {
     // Throws to refuse; the others of its transaction go on without it.
     std::function<void(Database&)> write;
-    // Once it is on the disk, or with the reason why it is not. Deeds are done in the order of
-    // their submission. Must not throw.
+    // Once it is on the disk, or with the reason why it is not. Deeds of one job are done in the
+    // order of their submission. Must not throw.
     std::function<void(std::exception_ptr)> done;
     std::size_t bytes = 0;  // how much it keeps waiting, roughly
+    std::string job;        // empty: of no job
   };
 
   // A transaction is closed when it holds this much, so that the log beside the database stays
   // small and nobody waits long for an answer.
-  static constexpr std::size_t kMaxGroupBytes = std::size_t{16} << 20;
+  static constexpr std::size_t kMaxGroupBytes = std::size_t{4} << 20;
 
   explicit Writer(Database& database);
   ~Writer();  // does everything that was submitted first
@@ -42,9 +47,14 @@ class Writer {
   std::uint64_t transactions() const;  // that were committed
 
  private:
+  struct Waiting {
+    Deed deed;
+    std::uint64_t number = 0;
+  };
+
   // One transaction's deeds, and how each ended.
   struct Group {
-    std::deque<Deed> deeds;
+    std::deque<Waiting> deeds;
     std::deque<std::exception_ptr> failures;
   };
 
@@ -56,9 +66,10 @@ class Writer {
   Database& database_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Deed> waiting_;
+  std::map<std::string, std::deque<Waiting>> waiting_;  // by job; none is empty
+  std::string last_served_;                             // a job
   std::uint64_t submitted_ = 0;
-  std::uint64_t done_ = 0;
+  std::set<std::uint64_t> unfinished_;  // numbers
   std::uint64_t transactions_ = 0;
   bool stopping_ = false;
   bool log_grew_ = true;  // an earlier run may have left one; the writer's thread alone

@@ -89,6 +89,23 @@ TEST_F(WriterTest, UndoesAllOfADeedThatFailsHalfWay) {
   EXPECT_THAT(numbers(), ElementsAre(2));
 }
 
+TEST_F(WriterTest, LetsJobsTakeTurnsAndKeepsTheOrderOfEach) {
+  Writer writer(database);
+  Obstacle obstacle(writer);
+  const auto submit = [&](int number, std::string job) {
+    Writer::Deed deed = insert(number, Writer::kMaxGroupBytes / 2);
+    deed.job = std::move(job);
+    writer.submit(std::move(deed));
+  };
+  for (const int number : {1, 2, 3, 4, 5}) submit(number, "large");
+  submit(6, "small");
+  submit(7, "");
+  obstacle.remove();
+  writer.drain();
+  EXPECT_THAT(done, ElementsAre(1, 6, 7, 2, 3, 4, 5));
+  EXPECT_EQ(writer.pending(), 0u);
+}
+
 TEST_F(WriterTest, ClosesATransactionThatHoldsEnough) {
   Writer writer(database);
   Obstacle obstacle(writer);
