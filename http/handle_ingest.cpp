@@ -311,7 +311,7 @@ asio::awaitable<Response> ingest(const Request& request, Services& services, Exc
   std::optional<IngestStream> made;
   auto make = [&] {
     made.emplace(std::get<IngestParameters>(std::move(parameters)), services,
-                 exchange.connection.waker());
+                 exchange.threads.long_reads(), exchange.connection.waker());
   };
   co_await offload(exchange.threads.parsing(), make);
   IngestStream& stream = *made;

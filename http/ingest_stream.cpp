@@ -49,10 +49,11 @@ std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job)
                                        job, *why, job)};
 }
 
-IngestStream::IngestStream(IngestParameters parameters, Services& services,
+IngestStream::IngestStream(IngestParameters parameters, Services& services, LongReads& long_reads,
                            std::function<void()> wake)
     : parameters_(std::move(parameters)),
       services_(services),
+      long_reads_(long_reads),
       wake_(std::move(wake)),
       tracker_(std::make_shared<CommitTracker>(wake_)) {
   if (parameters_.source_given)
@@ -71,16 +72,57 @@ IngestStream::IngestStream(IngestParameters parameters, Services& services,
 IngestStream::~IngestStream() = default;
 
 std::optional<Problem> IngestStream::obstacle() const {
+  // A commit that a job has no room for fails, too, and sending it again would not help.
+  if (auto problem = set_aside_problem(services_.jobs, parameters_.source.job)) return problem;
   if (const std::exception_ptr failure = tracker_->failure()) return store_problem(failure);
   if (problem_) return problem_;
   if ((lease_ && lease_->lost()) || (file_ && file_->lease_lost())) return taken_over();
-  if (auto problem = set_aside_problem(services_.jobs, parameters_.source.job)) return problem;
+  if (auto problem = tells_too_much()) return problem;
   if (file_ && file_->says_nothing())
     return Problem{.status = 413,
                    .detail = fmt::format("not one of {} lines is of a form that is known; the rest "
                                          "of the body is not read",
                                          file_->receipt().lines),
                    .next_offset = next_offset()};
+  return std::nullopt;
+}
+
+// What is in proportion to what was sent can only harm who sends it.
+std::optional<Problem> IngestStream::tells_too_much() const {
+  constexpr std::uint64_t kFreeWeight = 65'536;
+  constexpr std::uint64_t kWeightOfAByte = 2;
+  const std::uint64_t weight = weight_ + (file_ ? file_->weight() : 0);
+  if (weight <= kFreeWeight + kWeightOfAByte * fed_) return std::nullopt;
+  return Problem{
+      .status = 413,
+      .detail = fmt::format("{} bytes unpack to more than {} events, as no log's do; the "
+                            "rest of the body is not read. Send it in parts, or not "
+                            "compressed",
+                            fed_, weight - 1),
+      .next_offset = next_offset()};
+}
+
+// Asked before each piece that comes of unpacking.
+std::optional<Problem> IngestStream::takes_too_long() {
+  constexpr std::string_view kKept = "whole lines received so far are kept";
+  switch (turn_ ? turn_->next() : LongReads::Turn::May::go_on) {
+    case LongReads::Turn::May::go_on:
+      break;
+    case LongReads::Turn::May::stop_for_others:
+      return Problem{
+          .status = 503,
+          .detail = fmt::format("many bodies that unpack to very much are being read; {}, "
+                                "send it again later",
+                                kKept),
+          .next_offset = next_offset(),
+          .retry_after_seconds = kRetryAfterSeconds,
+          .refused = "unpacking"};
+    case LongReads::Turn::May::stop_for_good:
+      return Problem{.status = 503,
+                     .detail = fmt::format("the server is stopping; {}, send it again", kKept),
+                     .next_offset = next_offset(),
+                     .retry_after_seconds = kRetryAfterSeconds};
+  }
   return std::nullopt;
 }
 
@@ -104,12 +146,16 @@ std::size_t IngestStream::slice() const {
 std::optional<Problem> IngestStream::feed(std::string_view bytes) {
   if (auto problem = obstacle()) return problem;
   fed_ += bytes.size();
+  turn_.emplace(long_reads_);
   keep(multipart_ ? multipart_->feed(bytes) : unpacker_->feed(bytes));
+  turn_.reset();
   return obstacle();
 }
 
 std::optional<Problem> IngestStream::finish() {
+  turn_.emplace(long_reads_);
   keep(multipart_ ? multipart_->finish() : unpacker_->finish());
+  turn_.reset();
   if (!problem_ && !several_ && receipts_.empty()) {
     // An empty body names its source all the same, and may be its end.
     open_file(source());
@@ -209,6 +255,7 @@ void IngestStream::end_file(bool complete) {
   file_->end(complete, complete && (parameters_.final || archived));
   if (file_->lease_lost() && !problem_) problem_ = taken_over();
   receipts_.push_back(file_->receipt());
+  weight_ += file_->weight();
   next_offset_ = file_->next_offset();
   services_.metrics.count_duplicates(receipts_.back().duplicate_bytes);
   file_.reset();
@@ -221,6 +268,7 @@ void IngestStream::open(std::string_view name) {
 
 // One slice of a body may inflate to millions of lines, so that each piece looks for obstacles.
 void IngestStream::bytes(std::string_view piece) {
+  if (!problem_) problem_ = takes_too_long();
   if (!problem_) problem_ = obstacle();
   if (problem_) return;
   produced_ += piece.size();

@@ -12,6 +12,7 @@
 
 #include "http/multipart.h"
 #include "http/problem.h"
+#include "http/threads.h"
 #include "ingest/file_names.h"
 #include "ingest/unpack.h"
 #include "service/commit_tracker.h"
@@ -36,7 +37,8 @@ std::optional<Problem> set_aside_problem(LiveJobs& jobs, const std::string& job)
 class IngestStream : FileVisitor, PartVisitor {
  public:
   // `wake` is called from other threads whenever a commit is done or the source was taken over.
-  IngestStream(IngestParameters parameters, Services& services, std::function<void()> wake);
+  IngestStream(IngestParameters parameters, Services& services, LongReads& long_reads,
+               std::function<void()> wake);
   ~IngestStream() override;
 
   // How many bytes to feed before looking again whether too many commits wait: few while they
@@ -85,9 +87,13 @@ class IngestStream : FileVisitor, PartVisitor {
   void choose_source();
   void end_file(bool complete);
   void keep(const Result<void>& outcome);
+  std::optional<Problem> tells_too_much() const;
+  std::optional<Problem> takes_too_long();
 
   IngestParameters parameters_;
   Services& services_;
+  LongReads& long_reads_;
+  std::optional<LongReads::Turn> turn_;  // of the piece in hand
   std::function<void()> wake_;
   std::shared_ptr<CommitTracker> tracker_;
   std::shared_ptr<SourceLease> lease_;  // of a source that the sender named
@@ -108,6 +114,7 @@ class IngestStream : FileVisitor, PartVisitor {
   std::optional<std::uint64_t> next_offset_;
   std::uint64_t fed_ = 0;  // as they came; produced_: as the files get them
   std::uint64_t produced_ = 0;
+  std::uint64_t weight_ = 0;  // of the events of files that have ended: weight_of()
   bool several_ = false;
 };
 

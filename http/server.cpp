@@ -266,6 +266,7 @@ class Server::Impl {
   void begin_stop() {
     if (stopping_) return;
     stopping_ = true;
+    threads_.long_reads().stop();
     boost::system::error_code ignored;
     acceptor_.close(ignored);
     signals_.cancel(ignored);

@@ -6,11 +6,15 @@
 #include <boost/asio/thread_pool.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
 #include <thread>
+
+#include "service/clock.h"
 
 namespace faultline {
 
@@ -36,10 +40,56 @@ class Turns {
   std::map<std::string, Strand> turns_;
 };
 
+// Pieces of bodies that take long, since they inflate to very much. Each keeps the thread that it
+// is read on, so that there are as many more threads as may be kept, and no more may be.
+class LongReads {
+ public:
+  static constexpr std::size_t kMost = 8;
+  static constexpr std::chrono::milliseconds kLong{50};
+
+  // What one piece takes of its thread, while this lives.
+  class Turn {
+   public:
+    enum class May { go_on, stop_for_others, stop_for_good };
+
+    explicit Turn(LongReads& all) : all_(all) {}
+    ~Turn() {
+      if (is_long_) --all_.running_;
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+    May next() {
+      if (all_.stopping_) return May::stop_for_good;
+      if (is_long_ || steady_now() - begun_ < kLong) return May::go_on;
+      is_long_ = all_.take();
+      return is_long_ ? May::go_on : May::stop_for_others;
+    }
+
+   private:
+    LongReads& all_;
+    SteadyTime begun_ = steady_now();
+    bool is_long_ = false;
+  };
+
+  void stop() { stopping_ = true; }
+
+ private:
+  bool take() {
+    if (running_.fetch_add(1) < kMost) return true;
+    --running_;
+    return false;
+  }
+
+  std::atomic<std::size_t> running_{0};
+  std::atomic<bool> stopping_{false};
+};
+
 class Threads {
  public:
   // Bodies are unpacked and read here.
   boost::asio::any_io_executor parsing() { return parsing_.get_executor(); }
+  LongReads& long_reads() { return long_reads_; }
   // One thread that nobody else keeps busy: whoever restarts what does not answer asks here.
   boost::asio::any_io_executor health() { return health_.get_executor(); }
   // What concerns no job, or all of them.
@@ -56,7 +106,9 @@ class Threads {
   // They wait for the disk or compute a diagnosis; of several jobs at once.
   static constexpr std::size_t kAnswering = 8;
 
-  boost::asio::thread_pool parsing_{std::max(2U, std::thread::hardware_concurrency())};
+  LongReads long_reads_;
+  boost::asio::thread_pool parsing_{std::max(2U, std::thread::hardware_concurrency()) +
+                                    LongReads::kMost};
   boost::asio::thread_pool health_{1};
   boost::asio::thread_pool answering_{kAnswering};
   Turns turns_{answering_};

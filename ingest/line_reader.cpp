@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ingest/unwrap/labels.h"
+#include "model/event_weight.h"
 #include "parsers/nccl/nccl_call.h"
 #include "parsers/nccl/nccl_forms.h"
 #include "parsers/nccl/nccl_remark.h"
@@ -135,6 +136,7 @@ void LineReader::begin_batch() {
   kernel_lines_ = 0;
   without_fact_ = {};
   order_ = 0;
+  weight_ = 0;
 }
 
 // A line of the kernel's that means something as it stands is told with its batch: it may be the
@@ -589,6 +591,7 @@ void LineReader::add_event(Fact&& fact, std::uint32_t speaker, const EventTime& 
   event.time = time;
   event.fact = std::move(fact);
   event.text = evidence_text(place.text);
+  weight_ += weight_of(event);
   calls_.seal();
 }
 

@@ -94,6 +94,7 @@ class LineReader {
 
   // What is being filled. Lines, offsets and ends are counted by who has the bytes.
   Batch& batch() { return batch_; }
+  std::uint64_t weight() const { return weight_; }  // of its events
 
   // A warning that the next line may go on with stays behind, for the batch after this one.
   Batch take();
@@ -186,6 +187,7 @@ class LineReader {
   std::uint32_t last_frames_speaker_;
   OpenWarning last_warning_;
   std::uint32_t order_ = 0;
+  std::uint64_t weight_ = 0;
   std::uint64_t facts_ = 0;
   std::uint64_t calls_told_ = 0;
   std::optional<std::int64_t> boot_us_;  // told by the sender, and not passed on yet

@@ -191,6 +191,7 @@ class Reader::Impl {
   }
 
   std::uint64_t pending_bytes() const { return readable() - taken_; }
+  std::uint64_t pending_weight() const { return line_reader_.weight(); }
 
   Batch take() {
     taken_ = batch().to_offset = readable();
@@ -614,6 +615,7 @@ void Reader::feed_hidden_line(std::string_view line, std::uint64_t bytes) {
   impl_->feed_hidden_line(line, bytes);
 }
 std::uint64_t Reader::pending_bytes() const { return impl_->pending_bytes(); }
+std::uint64_t Reader::pending_weight() const { return impl_->pending_weight(); }
 Batch Reader::take() { return impl_->take(); }
 Batch Reader::rest() const { return impl_->rest(); }
 Cursor Reader::cursor() const { return impl_->cursor(); }

@@ -76,6 +76,8 @@ class Reader {
 
   // Bytes fed since the last take(), as a measure of when to take.
   std::uint64_t pending_bytes() const;
+  // The same of events: weight_of().
+  std::uint64_t pending_weight() const;
 
   // What was read since the last take, of what is complete. (After finish() it covers all bytes.)
   Batch take();

@@ -1,9 +1,10 @@
-// CommitTracker: how many of a connection's commits are still on their way to the disk, and whether
+// CommitTracker: which of a connection's commits are still on their way to the disk, and whether
 // one failed. Shared with the store's thread, which may finish after the connection is gone.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <mutex>
@@ -15,25 +16,31 @@ class CommitTracker {
   // `wake` is called from the store's thread after each commit.
   explicit CommitTracker(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  void begin() {
+  // `weight`: of its events.
+  void begin(std::uint64_t weight) {
     const std::lock_guard lock(mutex_);
     ++in_flight_;
+    weight_ += weight;
   }
 
-  void end(std::exception_ptr failure) {
+  void end(std::uint64_t weight, std::exception_ptr failure) {
     {
       const std::lock_guard lock(mutex_);
       --in_flight_;
+      weight_ -= weight;
       if (failure && !failure_) failure_ = failure;
     }
     ended_.notify_all();
     wake_();
   }
 
-  // Waits until fewer are on their way. One piece of a body that inflates may make many.
-  void wait_for_fewer_than(std::size_t most) {
+  // Waits until less is on its way: others wait behind it for the one who writes. A piece of a body
+  // that inflates may make many commits.
+  void wait_for_room() {
+    constexpr std::size_t kMostCommits = 16;
+    constexpr std::uint64_t kMostWeight = 16'384;
     std::unique_lock lock(mutex_);
-    ended_.wait(lock, [&] { return in_flight_ < most; });
+    ended_.wait(lock, [&] { return in_flight_ < kMostCommits && weight_ < kMostWeight; });
   }
 
   std::size_t in_flight() const {
@@ -51,6 +58,7 @@ class CommitTracker {
   mutable std::mutex mutex_;
   std::condition_variable ended_;
   std::size_t in_flight_ = 0;
+  std::uint64_t weight_ = 0;
   std::exception_ptr failure_;
 };
 

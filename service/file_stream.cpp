@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include "model/event_weight.h"
 #include "model/refusals.h"
 #include "service/asked_lines.h"
 #include "service/default_source.h"
@@ -16,6 +17,9 @@ namespace {
 // then they grow until a commit is worth its overhead.
 constexpr std::size_t kFirstBlockBytes = std::size_t{4} << 10;
 constexpr std::size_t kBlockGrowth = 4;
+// They end early where they tell of more events than this, which is looked at so often.
+constexpr std::uint64_t kMostWeightOfABlock = 8192;
+constexpr std::size_t kFedAtOnce = std::size_t{64} << 10;
 
 // A final body may end a source that another body filled; nothing says more than an empty batch.
 bool worth_committing(const Batch& batch) {
@@ -186,18 +190,19 @@ void FileStream::begin_reader() {
 void FileStream::read(std::string_view bytes) {
   while (!bytes.empty()) {
     if (!reader_) open_reader();
-    std::size_t length = bytes.size();
+    std::size_t length = std::min(bytes.size(), kFedAtOnce);
     if (block_.bytes() < block_target_)
       length = std::min(length, static_cast<std::size_t>(block_target_ - block_.bytes()));
     else
       length = std::min(length, bytes.find('\n') + 1);  // none: npos + 1 is 0, mended below
-    if (length == 0) length = bytes.size();
+    if (length == 0) length = std::min(bytes.size(), kFedAtOnce);
     const std::string_view piece = bytes.substr(0, length);
     bytes.remove_prefix(length);
     block_.add(piece);
     reader_->feed(piece);
-    if (block_.bytes() >= block_target_ && block_.whole_line_bytes() > 0)
-      commit_block(false, false);
+    const bool is_full =
+        block_.bytes() >= block_target_ || reader_->pending_weight() >= kMostWeightOfABlock;
+    if (is_full && block_.whole_line_bytes() > 0) commit_block(false, false);
   }
 }
 
@@ -264,16 +269,18 @@ void FileStream::commit_block(bool everything, bool final) {
   commit.complete = final;
   commit.received = utc_now();
   count(receipt_, commit.batch);
+  std::uint64_t weight = 0;
+  for (const Event& event : commit.batch.events) weight += weight_of(event);
+  weight_ += weight;
   block_target_ = std::min(block_target_ * kBlockGrowth, kMaxBlockBytes);
 
   const SourcePosition after = commit.position;
-  constexpr std::size_t kMostCommits = 16;
-  tracker_->wait_for_fewer_than(kMostCommits);
+  tracker_->wait_for_room();
   lease_->write([&] {
-    tracker_->begin();
+    tracker_->begin(weight);
     const std::shared_ptr<CommitTracker> tracker = tracker_;
     jobs_.commit(std::move(commit),
-                 [tracker](std::exception_ptr failure) { tracker->end(failure); });
+                 [tracker, weight](std::exception_ptr failure) { tracker->end(weight, failure); });
     position_ = after;
   });
 }

@@ -90,6 +90,7 @@ class FileStream {
   bool pending() const;
   // So many lines were read of it, and none is of a form that is known, that reading on is a waste.
   bool says_nothing() const;
+  std::uint64_t weight() const { return weight_; }  // of the events that it told of: weight_of()
   bool lease_lost() const { return lease_->lost(); }
   std::uint64_t next_offset() const { return position_.offset; }
   FileReceipt receipt() const;
@@ -118,6 +119,7 @@ class FileStream {
   bool starts_body_ = true;
   BodyLook look_;
   bool unreadable_ = false;
+  std::uint64_t weight_ = 0;
   // What waits for more is told in the receipt of a body that does not say where it goes on, though
   // it is kept only when it is complete: told_before_ in that of the body before this one.
   bool tells_rest() const { return !offset_; }

@@ -11,7 +11,7 @@ namespace faultline {
 
 namespace {
 
-constexpr std::size_t kMostRanks = 65536;
+constexpr std::size_t kMostRanks = 4096;  // of one host
 constexpr std::size_t kMostNameBytes = 256;
 // Shells and schedulers add this to the signal that ended a process.
 constexpr int kSignalBase = 128;

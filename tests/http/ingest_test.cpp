@@ -226,6 +226,39 @@ TEST_F(Ingest, RefusesABombOfErrorsWithLittleMemoryAndLittleDisk) {
   EXPECT_LT(server.database_bytes(), 32U << 20);
 }
 
+// What they say is kept line by line, but not of any number of lines from a few bytes.
+TEST_F(Ingest, RefusesABodyThatTellsOfMoreEventsThanItsSizeAllows) {
+  const std::string hung =
+      "[   12.345678] INFO: task python:123 blocked for more than 120 seconds.";
+  for (const std::string& line : {hung, std::string("symbol_error: 4"),
+                                  std::string("srun: error: gpu-8: tasks 0-4095: Terminated")}) {
+    workshop.make("yes '" + line + "' | head -c 60M | gzip -1 | gzip -9 > bomb.gz; : > out");
+    const Reply reply = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("bomb.gz"));
+    EXPECT_EQ(reply.status, 413) << reply.body;
+    EXPECT_THAT(reply.body, HasSubstr("events, as no log's do"));
+  }
+  EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
+  EXPECT_LT(server.database_bytes(), 128U << 20);
+  // Not compressed, or with as few lines as somebody may well send, all of them are taken.
+  workshop.make("yes '" + hung + "' | head -n 150000 > log; head -n 60000 log | gzip > log.gz");
+  const Reply plain = curl(server, "/api/v1/ingest?job=k&source=s", "-T " + file("log"));
+  EXPECT_THAT(plain.body, HasSubstr(R"("events":150000)"));
+  const Reply packed = curl(server, "/api/v1/ingest?job=k&source=t", "-T " + file("log.gz"));
+  EXPECT_THAT(packed.body, HasSubstr(R"("events":60000)"));
+}
+
+TEST_F(Ingest, TakesEqualLinesForNewBeyondThoseThatItHolds) {
+  workshop.make(
+      "yes '[   12.345678] INFO: task a:1 blocked for more than 120 seconds.' | "
+      "head -n 30000 > once; cat once once once > thrice");
+  ASSERT_EQ(curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("once")).status, 200);
+  const auto grown = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("thrice")).json();
+  EXPECT_EQ(grown.at("lines").to_number<int>(), 60000);
+  const auto again = curl(server, "/api/v1/ingest?job=j&source=s", "-T " + file("thrice")).json();
+  EXPECT_EQ(again.at("lines").to_number<int>(), 0);
+  EXPECT_EQ(again.at("next_offset"), grown.at("next_offset"));
+}
+
 TEST_F(Ingest, SkipsALineOf100MegabytesWithLittleMemory) {
   const Reply reply =
       curl(server, "/api/v1/ingest?job=j&source=s", "-T -",
