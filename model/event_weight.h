@@ -7,7 +7,8 @@
 
 namespace faultline {
 
-// In events: a line of forty bytes may name thousands of ranks by a range.
+// In usual events: one line may name thousands of ranks by a range, or be an entry of a dump with
+// all its frames.
 std::uint64_t weight_of(const Event& event);
 
 }  // namespace faultline
