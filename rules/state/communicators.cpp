@@ -9,6 +9,8 @@
 #include <string_view>
 #include <tuple>
 
+#include "rules/state/incomplete_communicators.h"
+
 namespace faultline {
 namespace {
 
@@ -26,11 +28,10 @@ bool ranks_are_distinct(const Progress& progress, const Indices& members) {
   return true;
 }
 
-bool is_split(const Member& member) { return member.init && member.init->parent; }
-
 class Grouping {
  public:
-  explicit Grouping(const Progress& progress) : progress_(progress) {}
+  explicit Grouping(const Progress& progress)
+      : progress_(progress), incomplete_(progress.members()) {}
 
   std::vector<Communicator> run(const Indices& members) {
     const bool asks_for_parents =
@@ -113,10 +114,11 @@ class Grouping {
   // Members whose Init lines were not seen.
   void split_strangers(const Indices& members) {
     const int nranks = progress_.members()[members.front()].nranks;
-    if (std::ranges::any_of(found_, [&](const Communicator& c) { return c.nranks == nranks; })) {
+    if (const auto known = of_size_.find(nranks); known != of_size_.end()) {
       // Others of this size have theirs, so only lines were lost: these are the rest of them.
-      for (std::size_t index : members)
-        if (Communicator* home = only_seat_for(index)) home->members.push_back(index);
+      Room& room =
+          rooms_.try_emplace(nranks, progress_.members(), found_, known->second).first->second;
+      for (std::size_t index : members) room.seat(index);
       return;
     }
     const std::string name = next_name(static_cast<std::size_t>(nranks));
@@ -152,52 +154,15 @@ class Grouping {
       if (is_whole(of_host)) keep(fmt::format("{}-{}", name, host), of_host, matched);
   }
 
-  // The communicator that a member without an Init line must belong to, if only one has room for
-  // it and is laid out over hosts and devices as its likes are.
-  Communicator* only_seat_for(std::size_t index) {
-    const Member& member = progress_.members()[index];
-    bool within_hosts = true;
-    bool across_hosts_on_one_device = true;
-    std::vector<Communicator*> with_room;
-    for (Communicator& other : found_) {
-      if (other.nranks != member.nranks) continue;
-      for (std::size_t a : other.members) {
-        const Member& first = progress_.members()[other.members.front()];
-        within_hosts &= progress_.members()[a].host == first.host;
-        across_hosts_on_one_device &= progress_.members()[a].device == first.device;
-      }
-      const bool has_room = other.members.size() < static_cast<std::size_t>(other.nranks);
-      const bool is_in = std::ranges::any_of(other.members, [&](std::size_t a) {
-        return progress_.members()[a].process == member.process;
-      });
-      if (has_room && !is_in) with_room.push_back(&other);
-    }
-    std::erase_if(with_room, [&](const Communicator* other) {
-      const Member& first = progress_.members()[other->members.front()];
-      return (within_hosts && first.host != member.host) ||
-             (across_hosts_on_one_device && !within_hosts && first.device != member.device);
-    });
-    return with_room.size() == 1 ? with_room.front() : nullptr;
-  }
-
   // Where hosts run different versions of NCCL, some print the id and some do not: together they
   // are all ranks of one communicator. All ranks make it by the same call.
   bool completes_another(const Indices& members) {
-    const int nranks = progress_.members()[members.front()].nranks;
-    for (Communicator& other : found_) {
-      if (other.nranks != nranks ||
-          other.members.size() + members.size() != static_cast<std::size_t>(nranks) ||
-          is_split(progress_.members()[other.members.front()]) !=
-              is_split(progress_.members()[members.front()]))
-        continue;
-      Indices all = other.members;
-      all.insert(all.end(), members.begin(), members.end());
-      if (!ranks_are_distinct(progress_, all)) continue;
-      std::ranges::stable_sort(all, {}, [&](std::size_t index) { return rank_of(index); });
-      other.members = std::move(all);
-      return true;
-    }
-    return false;
+    const std::optional<std::size_t> other = incomplete_.take(members);
+    if (!other) return false;
+    Indices& all = found_[*other].members;
+    all.insert(all.end(), members.begin(), members.end());
+    std::ranges::stable_sort(all, {}, [&](std::size_t index) { return rank_of(index); });
+    return true;
   }
 
   // Ranks laid out as a grid, as frameworks do: the k-th process that is rank 0, the k-th that is
@@ -252,6 +217,8 @@ class Grouping {
         auto& [size, rank] = world_ranks_[progress_.members()[index].process];
         if (nranks > size) std::tie(size, rank) = std::pair(nranks, rank_of(index));
       }
+    of_size_[nranks].push_back(found_.size());
+    if (members.size() < static_cast<std::size_t>(nranks)) incomplete_.add(found_.size(), members);
     found_.push_back({id, nranks, matched, std::move(members)});
   }
 
@@ -271,6 +238,9 @@ class Grouping {
       int>
       made_;
   std::vector<Communicator> found_;
+  std::map<int, Indices> of_size_;  // of those found
+  std::map<int, Room> rooms_;       // by size
+  Incomplete incomplete_;
   int unnamed_ = 0;
 };
 
