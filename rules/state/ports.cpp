@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <tuple>
 
 #include "rules/state/joining.h"
 
@@ -117,14 +119,15 @@ struct Ends {
   std::vector<End> all;
   Joining joining;
   std::vector<std::pair<std::size_t, std::size_t>> cables;
-  std::vector<std::size_t> by_lid;  // of which nothing else is told
+  std::vector<std::size_t> with_lid;  // among other names
+  std::vector<std::size_t> by_lid;    // of which nothing else is told
 };
 
 std::size_t add(Ends& ends, End end) {
   const std::size_t index = ends.joining.add();
   const std::vector<std::string> keys = keys_of(end, ends.worthless);
   for (const std::string& key : keys) ends.joining.name(index, key);
-  if (keys.empty() && !end.names.lid.empty()) ends.by_lid.push_back(index);
+  if (!end.names.lid.empty()) (keys.empty() ? ends.by_lid : ends.with_lid).push_back(index);
   ends.all.push_back(std::move(end));
   return index;
 }
@@ -167,32 +170,71 @@ Ends ends_of(const JobState& job) {
   return ends;
 }
 
-// Ports that a LID may mean: all that have it; of these the ones on the host if there are any.
-std::set<std::size_t> ports_with_lid(Ends& ends, const End& wanted) {
-  std::set<std::size_t> on_host;
-  std::set<std::size_t> anywhere;
-  for (std::size_t i = 0; i < ends.all.size(); ++i) {
-    const NetworkPort& names = ends.all[i].names;
-    if (names.lid != wanted.names.lid || keys_of(ends.all[i], ends.worthless).empty()) continue;
-    if (!wanted.names.port.empty() && !names.port.empty() && names.port != wanted.names.port)
-      continue;
-    anywhere.insert(ends.joining.root(i));
-    if (names.host == wanted.where) on_host.insert(ends.joining.root(i));
+// The port that is meant, where it is one.
+struct Meant {
+  std::optional<std::size_t> port;
+  bool several = false;
+
+  void add(std::size_t other) {
+    several |= port && *port != other;
+    port = other;
   }
-  return on_host.empty() ? anywhere : on_host;
-}
+  void add(const Meant& others) {
+    if (others.port) add(*others.port);
+    several |= others.several;
+  }
+};
+
+// Ports that a LID may mean: all that have it; of these the ones on the host if there are any.
+class PortsWithLid {
+ public:
+  explicit PortsWithLid(Ends& ends) {
+    for (const std::size_t index : ends.with_lid) {
+      const NetworkPort& names = ends.all[index].names;
+      const std::size_t port = ends.joining.root(index);
+      for (const std::string& host : std::set{std::string(), names.host})
+        for (const std::optional<std::string>& number : {std::optional(names.port), {}})
+          known_[{names.lid, host, number}].add(port);
+    }
+  }
+
+  Meant meant_by(const End& wanted) const {
+    const Meant on_host = on(wanted.where, wanted);
+    return on_host.port ? on_host : on("", wanted);
+  }
+
+ private:
+  // Empty: on any host. No number: with any.
+  using Key = std::tuple<std::string, std::string, std::optional<std::string>>;
+
+  Meant on(const std::string& host, const End& wanted) const {
+    const NetworkPort& names = wanted.names;
+    if (names.port.empty()) return find({names.lid, host, {}});
+    Meant meant = find({names.lid, host, names.port});
+    meant.add(find({names.lid, host, ""}));
+    return meant;
+  }
+
+  Meant find(const Key& key) const {
+    const auto known = known_.find(key);
+    return known == known_.end() ? Meant{} : known->second;
+  }
+
+  std::map<Key, Meant> known_;
+};
 
 // Those of which a LID is all that is told: another report may tell whose it is.
 void settle_lids(const JobState& job, Ends& ends) {
+  const PortsWithLid ports(ends);
   for (std::size_t index : ends.by_lid) {
     End& end = ends.all[index];
-    const std::set<std::size_t> meant = ports_with_lid(ends, end);
-    if (meant.size() == 1) {
-      ends.joining.join(index, *meant.begin());
+    const Meant meant = ports.meant_by(end);
+    if (meant.port && !meant.several) {
+      ends.joining.join(index, *meant.port);
       continue;
     }
     ends.joining.name(index, fmt::format("lid {} {} {}", end.where, end.names.lid, end.names.port));
-    if (!meant.empty()) continue;  // several have it, and none is told
+    if (meant.several) continue;  // and none is told
     end.names.host = job.host_of(end.record->spoken_host, end.record->source);
     end.names.by_lid_alone = true;
   }

@@ -91,6 +91,43 @@ TEST(Ports, OfALidThatNobodyExplainsAreThoseOfTheHostThatWasAsked) {
   EXPECT_TRUE(ports.all()[0].by_lid_alone);
 }
 
+TEST(Ports, OfManyThatOnlyALidTellsAreThoseThatOthersName) {
+  constexpr int kFirst = 1000;
+  constexpr int kMany = 2000;
+  const auto numbered = [](PartReport report, int port) {
+    for (NamedValue& name : report.names)
+      if (name.name == "port") name.value = std::to_string(port);
+    return report;
+  };
+  Job job;
+  for (int port = kFirst; port < kFirst + kMany; ++port)
+    job.part("mgmt", numbered(perfquery("37", {{"SymbolErrorCounter", "9"}}), port));
+  for (int port = kFirst; port < kFirst + kMany; port += 2)
+    job.part("node-1", numbered(ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"), port));
+  const Ports ports(job.state);
+  ASSERT_EQ(ports.all().size(), kMany);
+  for (const NetworkPort& port : ports.all()) {
+    const bool named = std::stoi(port.port) % 2 == 0;
+    EXPECT_EQ(port.records.size(), named ? 2U : 1U) << port.label();
+    EXPECT_EQ(port.by_lid_alone, !named) << port.label();
+    EXPECT_EQ(port.host, named ? "node-1" : "mgmt") << port.label();
+  }
+}
+
+TEST(Ports, OfALidWithoutANumberAreTheOneThatTheHostItselfHas) {
+  Job job;
+  PartReport unnumbered = perfquery("37", {{"SymbolErrorCounter", "0"}});
+  std::erase_if(unnumbered.names, [](const NamedValue& name) { return name.name == "port"; });
+  job.part("node-1", ibstat("mlx5_3", "37", "0x946dae0300a1b2c2"));
+  job.part("node-2", ibstat("mlx5_3", "37", "0x946dae0300a1ffff"));
+  job.part("node-2", unnumbered);
+  job.part("mgmt", unnumbered, {}, "other.txt");
+  const Ports ports(job.state);
+  ASSERT_EQ(ports.all().size(), 3U);
+  EXPECT_EQ(ports.find_by_device("node-1", "mlx5_3")->records.size(), 1U);
+  EXPECT_EQ(ports.find_by_device("node-2", "mlx5_3")->records.size(), 2U);
+}
+
 // --- State of ports
 // -----------------------------------------------------------------------------------
 
