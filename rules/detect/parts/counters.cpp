@@ -4,6 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "rules/detect/detector.h"
 #include "rules/detect/parts/facts.h"
@@ -71,6 +75,7 @@ bool is_graver(const Movement* a, const Movement* b) {
   return std::make_pair(level_of(*a), a->growth) > std::make_pair(level_of(*b), b->growth);
 }
 
+// By port.
 std::vector<Sign> signs_of(const PartFacts& facts) {
   const Siblings siblings(facts);
   std::vector<Sign> signs;
@@ -215,10 +220,11 @@ Suspicion describe_all(const PartFacts& facts, const std::vector<const Sign*>& a
 const Sign* at_other_end(const PartFacts& facts, const std::vector<Sign>& signs, const Sign& sign) {
   const std::size_t peer = facts.ports.all()[sign.port].peer;
   if (peer == kNoPort) return nullptr;
-  const auto found = std::ranges::find_if(signs, [&](const Sign& other) {
-    return other.port == peer && other.of->finding == sign.of->finding && !other.of->names_no_part;
+  const auto of_peer = std::ranges::equal_range(signs, peer, {}, &Sign::port);
+  const auto found = std::ranges::find_if(of_peer, [&](const Sign& other) {
+    return other.of->finding == sign.of->finding && !other.of->names_no_part;
   });
-  return found == signs.end() ? nullptr : &*found;
+  return found == of_peer.end() ? nullptr : &*found;
 }
 
 // Of a link with signs at both ends, the host's end tells.
@@ -331,34 +337,40 @@ std::vector<OneReading> single_readings(const PartFacts& facts, std::size_t inde
   return readings;
 }
 
-// Whether the tool looked at a fabric, and next to none of its ports counts errors.
-bool is_one_of_many_sound(const PartFacts& facts, const NetworkPort& port) {
+using ToolAndSource = std::pair<std::string, std::uint32_t>;
+
+// Reports of a fabric next to none of whose ports count errors.
+std::set<ToolAndSource> reports_of_sound_fabrics(const PartFacts& facts) {
   constexpr double kFewest = 20;
   constexpr double kMostOfAll = 0.02;
-  return std::ranges::any_of(facts.parts().records(), [&](const PartRecord& fabric) {
-    if (fabric.kind != "fabric") return false;
+  std::set<ToolAndSource> sound;
+  for (const PartRecord& fabric : facts.parts().records()) {
+    if (fabric.kind != "fabric") continue;
     const double checked = number_in(facts.view, fabric, "ports checked").value_or(0);
     const double bad =
         number_in(facts.view, fabric, "ports have errors beyond threshold").value_or(0);
-    return checked >= kFewest && bad > 0 && bad <= std::max(1.0, kMostOfAll * checked) &&
-           std::ranges::any_of(port.records, [&](const PartRecord* record) {
-             return record->tool == fabric.tool && record->source == fabric.source;
-           });
-  });
+    if (checked >= kFewest && bad > 0 && bad <= std::max(1.0, kMostOfAll * checked))
+      sound.emplace(fabric.tool, fabric.source);
+  }
+  return sound;
 }
 
 // One value may be years old: it is mentioned, and accuses nobody. Where nothing else was sent, a
 // counter that is full is looked into, and one of the few ports that count at all.
 void mention_single_readings(const PartFacts& facts, Suspicions& found) {
+  const std::set<ToolAndSource> sound = reports_of_sound_fabrics(facts);
   for (std::size_t i = 0; i < facts.moved.size(); ++i) {
     const std::vector<OneReading> readings = single_readings(facts, i);
     if (readings.empty()) continue;
     const NetworkPort& port = facts.ports.all()[i];
     Suspicion suspicion;
     const bool full = std::ranges::any_of(readings, &OneReading::full);
+    const bool is_one_of_many_sound = std::ranges::any_of(
+        port.records,
+        [&](const PartRecord* record) { return sound.contains({record->tool, record->source}); });
     const bool stands_out =
-        !tells_of_a_job(facts.view) && (full || std::ranges::any_of(readings, &OneReading::much) ||
-                                        is_one_of_many_sound(facts, port));
+        !tells_of_a_job(facts.view) &&
+        (full || std::ranges::any_of(readings, &OneReading::much) || is_one_of_many_sound);
     suspicion.verdict = stands_out ? Verdict::slow : Verdict::healthy;
     suspicion.since = readings.front().line->time;
     Finding& finding = suspicion.finding;
