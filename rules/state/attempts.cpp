@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace faultline {
@@ -29,24 +30,12 @@ Order order_of_lines(const LineRef& a, const LineRef& b, bool same_host) {
   return order_of(a.time, b.time, same_host);
 }
 
-enum class Succession { follows, concurrent, unrelated };
-
-// Whether `later`, which may have come after `earlier`, took over from it.
-Succession succession(const Span& earlier, const Span& later) {
-  bool share = std::ranges::any_of(
-      later.slots, [&](const std::string& slot) { return earlier.slots.contains(slot); });
-  if (!share) return Succession::unrelated;
-  switch (order_of_lines(*earlier.last, *later.first, true)) {
-    case Order::before:
-      return Succession::follows;
-    case Order::after:
-      return Succession::concurrent;
-    case Order::cannot_tell:
-      break;
-  }
+// Whether `later`, which may have come after `earlier` in the same slot, took over from it.
+bool follows(const Span& earlier, const Span& later) {
+  const Order order = order_of_lines(*earlier.last, *later.first, true);
+  if (order != Order::cannot_tell) return order == Order::before;
   // Nothing orders their lines. Whoever plays the same part on the same GPU is its successor.
-  return earlier.nranks == later.nranks && earlier.rank == later.rank ? Succession::follows
-                                                                      : Succession::concurrent;
+  return earlier.nranks == later.nranks && earlier.rank == later.rank;
 }
 
 class Sets {
@@ -107,6 +96,87 @@ void join_by_communicator(const Progress& progress, const std::vector<Span>& spa
     }
 }
 
+// Who had each slot, as they came.
+class Slots {
+ public:
+  explicit Slots(const std::vector<Span>& spans) : spans_(spans) {
+    for (std::size_t which = 0; which < spans.size(); ++which)
+      for (const std::string& slot : spans[which].slots) holders_[slot].push_back(which);
+    for (auto& [slot, holders] : holders_)
+      std::ranges::sort(holders, {}, [&](std::size_t which) { return came(which); });
+  }
+
+  // Those that had it shortly before or after, of lower ids. They tell of all who was before whom.
+  std::vector<std::size_t> near(const std::string& slot, std::size_t which) const {
+    constexpr std::size_t kNear = 32;
+    const std::vector<std::size_t>& holders = holders_.at(slot);
+    const auto at = static_cast<std::size_t>(
+        std::ranges::lower_bound(holders, came(which), {},
+                                 [&](std::size_t other) { return came(other); }) -
+        holders.begin());
+    std::vector<std::size_t> near;
+    const std::size_t end = std::min(at + kNear + 1, holders.size());
+    for (std::size_t i = at - std::min(at, kNear); i < end; ++i)
+      if (holders[i] < which) near.push_back(holders[i]);
+    std::ranges::sort(near);
+    return near;
+  }
+
+ private:
+  std::tuple<std::int64_t, std::uint64_t, std::size_t> came(std::size_t which) const {
+    const LineRef& first = *spans_[which].first;
+    return {first.time.wall_us.value_or(0), first.line, which};
+  }
+
+  const std::vector<Span>& spans_;
+  std::map<std::string, std::vector<std::size_t>> holders_;
+};
+
+// How many sets in a row come before each, and itself. `before`: by set, the sets that it follows.
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<std::vector<std::size_t>>& before)
+      : before_(before), number_(before.size(), kUnknown) {}
+
+  int& operator[](std::size_t set) { return number_[set]; }
+
+  // A row may be longer than a stack is deep.
+  void count(std::size_t last) {
+    if (number_[last] != kUnknown) return;
+    std::vector<Step> way{{last}};
+    number_[last] = kOnTheWay;
+    while (!way.empty()) {
+      Step& step = way.back();
+      if (step.asked == before_[step.set].size()) {
+        number_[step.set] = step.highest + 1;
+        way.pop_back();
+        continue;
+      }
+      const std::size_t earlier = before_[step.set][step.asked];
+      if (number_[earlier] == kUnknown) {
+        number_[earlier] = kOnTheWay;
+        way.push_back({earlier});
+        continue;
+      }
+      ++step.asked;
+      // A circle: clocks that contradict each other.
+      step.highest = std::max(step.highest, number_[earlier] == kOnTheWay ? 1 : number_[earlier]);
+    }
+  }
+
+  static constexpr int kUnknown = 0;
+  static constexpr int kOnTheWay = -1;
+
+  struct Step {
+    std::size_t set = 0;
+    std::size_t asked = 0;  // of those before it
+    int highest = 0;
+  };
+
+  const std::vector<std::vector<std::size_t>>& before_;
+  std::vector<int> number_;
+};
+
 }  // namespace
 
 Attempts attempts_of(const Progress& progress) {
@@ -115,41 +185,26 @@ Attempts attempts_of(const Progress& progress) {
   Sets sets(spans.size());
   join_by_communicator(progress, spans, sets);
 
-  // Who had a slot before whom.
-  std::map<std::string, std::vector<std::size_t>> by_slot;
-  std::map<std::size_t, std::set<std::size_t>> before;  // set -> the sets it follows
+  std::vector<std::vector<std::size_t>> before(spans.size());  // by set: the sets that it follows
   std::vector<std::pair<std::size_t, std::size_t>> beside;
+  const Slots slots(spans);
   for (std::size_t which = 0; which < spans.size(); ++which)
-    for (const std::string& slot : spans[which].slots) {
-      std::vector<std::size_t>& holders = by_slot[slot];
-      for (std::size_t holder : holders) {
-        std::size_t a = sets.find(holder);
-        std::size_t b = sets.find(which);
+    for (const std::string& slot : spans[which].slots)
+      for (const std::size_t holder : slots.near(slot, which)) {
+        const std::size_t a = sets.find(holder);
+        const std::size_t b = sets.find(which);
         if (a == b) continue;
-        if (order_of_lines(*spans[which].last, *spans[holder].first, true) == Order::before) {
-          before[a].insert(b);
-        } else if (succession(spans[holder], spans[which]) == Succession::follows) {
-          before[b].insert(a);
-        } else {
+        if (order_of_lines(*spans[which].last, *spans[holder].first, true) == Order::before)
+          before[a].push_back(b);
+        else if (follows(spans[holder], spans[which]))
+          before[b].push_back(a);
+        else
           beside.emplace_back(a, b);
-        }
       }
-      holders.push_back(which);
-    }
+  for (std::vector<std::size_t>& earlier : before) std::ranges::sort(earlier);
+  Numbers number(before);
+  for (std::size_t set = 0; set < spans.size(); ++set) number.count(sets.find(set));
 
-  std::map<std::size_t, int> number;
-  std::set<std::size_t> on_the_way;
-  auto number_of = [&](auto&& self, std::size_t set) -> int {
-    if (auto known = number.find(set); known != number.end()) return known->second;
-    if (!on_the_way.insert(set).second) return 1;  // a circle: clocks that contradict each other
-    int highest = 0;
-    if (auto earlier = before.find(set); earlier != before.end())
-      for (std::size_t other : earlier->second) highest = std::max(highest, self(self, other));
-    on_the_way.erase(set);
-    return number[set] = highest + 1;
-  };
-
-  for (std::size_t set = 0; set < spans.size(); ++set) number_of(number_of, sets.find(set));
   // Who ran on beside a later attempt was part of it.
   for (const auto& [a, b] : beside) {
     int& left = number[a];

@@ -74,5 +74,47 @@ TEST(Attempts, ProcessesThatShareAGpuAtOneTimeAreOfOneAttempt) {
   EXPECT_EQ(attempts_of(job.state.progress()).count, 1);
 }
 
+// Processes on one GPU, one after the other. Ids: of the processes.
+Attempts restarted(const std::vector<int>& ids, bool dated = false) {
+  Job job;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    EventTime time;
+    if (dated) time.wall_us = 1'000'000'000 + static_cast<std::int64_t>(i) * 60'000'000;
+    // A log of all, or one of each.
+    const Source source{"j", dated ? fmt::format("{}.log", i) : "train.log", "node-0", -1};
+    job.say(source, {.host = "node-0", .pid = ids[i]},
+            CommunicatorInit{.communicator = 0x10,
+                             .nranks = 2,
+                             .cuda_device = 0,
+                             .gpu = Job::gpu_of(0),
+                             .complete = true},
+            "Init COMPLETE", time);
+  }
+  return attempts_of(job.state.progress());
+}
+
+TEST(Attempts, AreAsManyAsThereWereProcessesOnOneGpu) {
+  constexpr int kMany = 2000;
+  std::vector<int> rising;
+  for (int i = 0; i < kMany; ++i) rising.push_back(100 + i);
+  // Ids begin anew, as those of processes do.
+  std::vector<int> anew = rising;
+  std::ranges::rotate(anew, anew.begin() + kMany / 3);
+  std::vector<int> falling(rising.rbegin(), rising.rend());
+  for (const auto& ids : {rising, anew, falling})
+    for (const bool dated : {false, true}) {
+      const Attempts attempts = restarted(ids, dated);
+      EXPECT_EQ(attempts.count, kMany);
+      for (int i = 0; i < kMany; ++i)
+        ASSERT_EQ(attempts.of_member[static_cast<std::size_t>(i)], i + 1) << ids[0] << dated;
+    }
+}
+
+TEST(Attempts, OfARowLongerThanAStackIsDeepAreCounted) {
+  std::vector<int> ids;
+  for (int i = 0; i < 60'000; ++i) ids.push_back(i + 1);
+  EXPECT_EQ(restarted(ids).count, 60'000);
+}
+
 }  // namespace
 }  // namespace faultline
