@@ -32,18 +32,29 @@ bool is_live(const View& view, std::uint32_t source) {
          (state.end == SourceEnd::open && !view.moment.waiting_sources.contains(state.source.name));
 }
 
+// By worker and source: the last line of a communicator that it has used, or finished setting up.
+using LastFinished = std::map<std::pair<std::size_t, std::uint32_t>, std::uint64_t>;
+
+LastFinished last_finished_in(const View& view) {
+  LastFinished last;
+  for (std::size_t worker = 0; worker < view.workers.all.size(); ++worker)
+    for (const std::size_t index : view.workers.all[worker].members) {
+      const Member& member = view.member(index);
+      if (!member.complete && !member.first_op_count) continue;
+      const LineRef& line = member.latest_line();
+      std::uint64_t& known = last[{worker, line.source}];
+      known = std::max(known, line.line);
+    }
+  return last;
+}
+
 // The line of its end may be lost, or be of a version that prints none: a rank that goes on to use
 // this communicator or another has finished.
-bool has_finished(const View& view, std::size_t index) {
+bool has_finished(const View& view, const LastFinished& last, std::size_t index) {
   const Member& member = view.member(index);
   if (member.complete || member.first_op_count || member.left_cleanly()) return true;
-  return std::ranges::any_of(view.worker_of(index).members, [&](std::size_t other) {
-    const Member& later = view.member(other);
-    const bool went_on = later.complete || later.first_op_count;
-    const LineRef& line = later.latest_line();
-    return other != index && went_on && line.source == member.init_line.source &&
-           line.line > member.init_line.line;
-  });
+  const auto known = last.find({view.workers.of_member[index], member.init_line.source});
+  return known != last.end() && known->second > member.init_line.line;
 }
 
 // What NCCL prints of a communicator's shape and channels it knows from all ranks: once one rank
@@ -59,7 +70,7 @@ bool all_have_met(const View& view, const std::vector<std::size_t>& members) {
   });
 }
 
-std::optional<Start> start_of(const View& view, std::size_t which) {
+std::optional<Start> start_of(const View& view, const LastFinished& last, std::size_t which) {
   const Communicator& communicator = view.communicators[which];
   if (!communicator.matched) return std::nullopt;
   Start start{.communicator = which};
@@ -68,7 +79,7 @@ std::optional<Start> start_of(const View& view, std::size_t which) {
     const Member& member = view.member(index);
     if (!member.init || !view.in_attempt(member.process)) return std::nullopt;
     seen.insert(member.init->rank);
-    if (has_finished(view, index)) {
+    if (has_finished(view, last, index)) {
       start.finished.push_back(index);
     } else {
       if (is_live(view, member.init_line.source)) return std::nullopt;
@@ -243,7 +254,7 @@ Absent absent_of(const View& view, const Start& start) {
   if (view.communicators[start.communicator].nranks == view.workers.expected) {
     absent.ranks = start.unseen;
     for (std::size_t i = 0; i < view.workers.all.size(); ++i)
-      if (std::ranges::find(start.unseen, view.workers.all[i].rank) != start.unseen.end())
+      if (std::ranges::binary_search(start.unseen, view.workers.all[i].rank))
         absent.workers.push_back(i);
     return absent;
   }
@@ -259,12 +270,13 @@ Absent absent_of(const View& view, const Start& start) {
 // that their host lacks, or because there are as many of them as ranks that did not come.
 std::vector<const ProcessSeen*> stopped_before(const View& view, const std::vector<int>& ranks,
                                                const std::set<std::string>& hosts) {
+  const std::set<int> wanted(ranks.begin(), ranks.end());
   std::vector<const ProcessSeen*> found;
   std::vector<const ProcessSeen*> all;
   for (const ProcessSeen& seen : view.job.processes().all()) {
     if (seen.began || !view.in_attempt(seen.process) || is_live(view, seen.source)) continue;
     all.push_back(&seen);
-    const bool by_rank = std::ranges::find(ranks, seen.launcher_rank) != ranks.end();
+    const bool by_rank = wanted.contains(seen.launcher_rank);
     if (by_rank || (seen.launcher_rank < 0 && hosts.contains(seen.host))) found.push_back(&seen);
   }
   if (found.size() > ranks.size()) found.clear();  // not all of them can be it
@@ -455,8 +467,9 @@ std::optional<Suspicion> least_far_before_any_began(const View& view) {
 std::vector<Suspicion> find_missing_ranks(const View& view) {
   std::vector<Suspicion> found;
   std::vector<Start> nobodys;
+  const LastFinished last_finished = last_finished_in(view);
   for (std::size_t which = 0; which < view.communicators.size(); ++which) {
-    const std::optional<Start> start = start_of(view, which);
+    const std::optional<Start> start = start_of(view, last_finished, which);
     if (!start) continue;
     if (start->finished.empty() && (start->unseen.empty() || all_have_met(view, start->stuck))) {
       nobodys.push_back(*start);
