@@ -21,12 +21,14 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
     if (!worker.host.empty()) hosts_.emplace(worker.rank, worker.host);
     if (!worker.gpu.empty()) gpus_.emplace(worker.rank, gpu_name(worker.host, worker.gpu));
   }
-  for (const auto& exit : view.job.torch().exits())
+  for (const auto& exit : view.job.torch().exits()) {
+    if (!in_attempt(exit.line)) continue;
+    const std::string host = short_host(exit.fact.host);
     for (const int rank : exit.fact.ranks) {
-      if (!in_attempt(exit.line)) continue;
       world_.insert(rank);
-      if (!exit.fact.host.empty()) hosts_.emplace(rank, short_host(exit.fact.host));
+      if (!host.empty()) hosts_.emplace(rank, host);
     }
+  }
   for (const TorchRank* rank : view.job.torch().ranks()) {
     ranks_.push_back(rank);
     if (rank->rank < 0) continue;
