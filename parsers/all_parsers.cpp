@@ -80,6 +80,7 @@ constexpr Parser kParsers[] = {
     {"mpirun", "FATAL: task-exit: ", parse_mpi_exit, true},
     {"sge", " died through signal ", parse_mpi_exit, true},
     {"pals", ": rank ", parse_pals_exit, true},
+    {"kubernetes", " exited with code ", parse_pod_exit, true},
     {"deepspeed", " exits with return code = ", parse_deepspeed_exit, true},
     {"deepspeed", " exits successfully.", parse_deepspeed_exit, true},
     {"paddle", " status failed cmd ", parse_paddle_exit, true},

@@ -160,6 +160,22 @@ bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings) {
   return true;
 }
 
+// Pod: kubeflow.llama-worker-3 exited with code 1
+// It is the event of an operator of training jobs. A pod's name is its host's.
+bool parse_pod_exit(std::string_view text, std::vector<Reading>& readings) {
+  static const Pattern kLine(
+      R"(Pod: [a-z0-9-]+\.([a-z0-9][a-z0-9.-]*) exited with code (-?\d+)\b)");
+  std::string_view pod;
+  std::string_view code;
+  if (!kLine.find(text, &pod, &code)) return false;
+  const auto number = number_in<int>(code);
+  if (!number || *number == 0) return false;
+  ProcessExit exit{.teller = "kubernetes", .host = shortened(pod)};
+  set_exit_code(exit, *number);
+  readings.push_back({.fact = std::move(exit)});
+  return true;
+}
+
 // [ERROR] [launch.py:434:sigkill_handler] ['/usr/bin/python3', '-u', …] exits with return code = -9
 // The command is the last one that was started on the host, not the one that failed.
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings) {

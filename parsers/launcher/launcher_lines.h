@@ -1,5 +1,5 @@
 // Lines in which launchers, schedulers and shells tell of processes that ended: torchrun's agent,
-// srun, mpirun, Hydra, DeepSpeed.
+// srun, mpirun, Hydra, DeepSpeed, operators of Kubernetes.
 #pragma once
 
 #include <string_view>
@@ -15,6 +15,7 @@ bool parse_mpirun_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_paddle_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_deepspeed_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_pals_exit(std::string_view text, std::vector<Reading>& readings);
+bool parse_pod_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_exit(std::string_view text, std::vector<Reading>& readings);
 bool parse_shell_word(std::string_view text, std::vector<Reading>& readings);
 

@@ -263,6 +263,14 @@ TEST(LauncherLines, WhoEndedAndHow) {
         {ProcessExit{.teller = "pals", .host = "gpu-8", .ranks = {31}, .exit_code = 17}}},
        {"a good end", "gpu-8: rank 31 exited with code 0", {}},
        {"another program's words", "gpu-8: rank 31 waits", {}}});
+  expect_all<Fact>(
+      parse_pod_exit,
+      {{"an operator's event",
+        "1.70e+09 DEBUG events Pod: kubeflow.llama-worker-3 exited with code 137 {}",
+        {ProcessExit{
+            .teller = "kubernetes", .host = "llama-worker-3", .exit_code = 137, .signal = 9}}},
+       {"a good end", "Pod: kubeflow.llama-worker-3 exited with code 0", {}},
+       {"another program's words", "docker exited with code 1", {}}});
   const auto ended = [](const std::string& teller, std::vector<int> ranks, int signal,
                         const std::string& reason, const std::string& host = {}) {
     return std::vector<Fact>{ProcessExit{.teller = teller,

@@ -185,6 +185,7 @@ std::string name_of(const ProcessExit& exit, bool several) {
 // Of whom no line tells the rank.
 std::string process_of(const Ended& end) {
   const ProcessExit& exit = end.exit();
+  if (exit.teller == "kubernetes" && !end.host.empty()) return "Pod " + end.host;
   if (exit.local_rank < 0) return "A process";
   return fmt::format("Local rank {} (process {}{})", exit.local_rank, exit.pid,
                      end.host.empty() ? "" : " on " + end.host);
