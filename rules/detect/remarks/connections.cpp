@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rules/state/joining.h"
+
 namespace faultline {
 namespace {
 
@@ -144,19 +146,18 @@ std::vector<Report> reports_of(const View& view, const SightingList& causes,
 }
 
 std::vector<std::vector<Report>> connected(const std::vector<Report>& reports) {
-  std::map<std::string, std::string> parents;
-  auto root = [&](std::string name) {
-    while (parents.try_emplace(name, name).first->second != name) name = parents[name];
-    return name;
-  };
-  for (const Report& report : reports)
-    if (!report.far.name.empty()) parents[root(report.near.name)] = root(report.far.name);
-  std::map<std::string, std::size_t> known;
-  std::vector<std::vector<Report>> groups;
+  Joining joining;
   for (const Report& report : reports) {
-    const auto [at, is_new] = known.try_emplace(root(report.near.name), groups.size());
+    const std::size_t index = joining.add();
+    joining.name(index, report.near.name);
+    if (!report.far.name.empty()) joining.name(index, report.far.name);
+  }
+  std::map<std::size_t, std::size_t> known;
+  std::vector<std::vector<Report>> groups;
+  for (std::size_t index = 0; index < reports.size(); ++index) {
+    const auto [at, is_new] = known.try_emplace(joining.root(index), groups.size());
     if (is_new) groups.emplace_back();
-    groups[at->second].push_back(report);
+    groups[at->second].push_back(reports[index]);
   }
   return groups;
 }
