@@ -21,18 +21,28 @@ bool was_set_up(const Member& member) {
   return member.complete || member.first_op_count || member.left_cleanly();
 }
 
-// NCCL compares GPUs when all have joined. Where the log of a rank is here that has not, they wait.
-bool waits_for_a_rank(const View& view, const Communicator& communicator) {
-  std::set<int> missing = view.roll.heard;
+// Ranks of which there is a log.
+std::set<int> ranks_with_logs(const View& view) {
+  std::set<int> ranks = view.roll.heard;
   for (const SourceState& state : view.job.sources().all())
-    if (const int rank = rank_by_file_name(state.source.name).rank; rank >= 0) missing.insert(rank);
+    if (const int rank = rank_by_file_name(state.source.name).rank; rank >= 0) ranks.insert(rank);
+  return ranks;
+}
+
+// NCCL compares GPUs when all have joined. Where the log of a rank is here that has not, they wait.
+bool waits_for_a_rank(const View& view, const Communicator& communicator,
+                      const std::set<int>& with_logs) {
   // Of a communicator of some ranks nothing tells which others belong to it.
-  if (std::cmp_greater(missing.size(), communicator.nranks)) return false;
+  if (std::cmp_greater(with_logs.size(), communicator.nranks) ||
+      !std::cmp_less(communicator.members.size(), communicator.nranks))
+    return false;
+  std::set<int> joined;
   for (const std::size_t index : communicator.members) {
-    missing.erase(view.worker_of(index).rank);
-    if (const auto& init = view.member(index).init) missing.erase(init->rank);
+    joined.insert(view.worker_of(index).rank);
+    if (const auto& init = view.member(index).init) joined.insert(init->rank);
   }
-  return !missing.empty() && std::cmp_less(communicator.members.size(), communicator.nranks);
+  std::erase_if(joined, [&](int rank) { return !with_logs.contains(rank); });
+  return joined.size() < with_logs.size();
 }
 
 Suspicion describe_duplicate(const View& view, const Communicator& communicator,
@@ -60,8 +70,10 @@ Suspicion describe_duplicate(const View& view, const Communicator& communicator,
 
 std::vector<Suspicion> find_duplicate_gpus(const View& view) {
   std::vector<Suspicion> found;
+  const std::set<int> with_logs = ranks_with_logs(view);
   for (const Communicator& communicator : view.communicators) {
-    if (!communicator.matched || communicator.nranks < 2 || waits_for_a_rank(view, communicator))
+    if (!communicator.matched || communicator.nranks < 2 ||
+        waits_for_a_rank(view, communicator, with_logs))
       continue;
     if (std::ranges::any_of(communicator.members,
                             [&](std::size_t index) { return was_set_up(view.member(index)); }))
