@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "rules/detect/parts/facts.h"
 #include "rules/detect/placed.h"
@@ -173,29 +177,76 @@ class Conditions {
 
   // The same field of the same link elsewhere; where there is only one GPU, of its other links.
   bool siblings_differ(Hit& hit, const std::vector<const PartRecord*>& beside) const {
-    const std::string_view link = hit.record->name("link");
+    const PartRecord& record = *hit.record;
+    const Siblings& siblings = siblings_of(hit, beside);
+    const GpuName gpu = gpu_of(record);
+    const std::string link(record.name("link"));
+    const Met of_link_here = count_in(siblings.of_link_of_gpu, {gpu, link});
+    const Met elsewhere = count_in(siblings.of_link, link) - of_link_here;
+    if (elsewhere.fine + elsewhere.alike > 0) return elsewhere.fine > elsewhere.alike;
+    hit.sure.add(Ground::no_siblings);
+    Met here = count_in(siblings.of_gpu, gpu);
+    if (of_link_here.fine + of_link_here.alike > 0)
+      --(is_met_by(record, hit) ? here.alike : here.fine);
+    return here.fine > here.alike;
+  }
+
+  using GpuName = std::pair<std::string, std::string>;  // index, UUID
+
+  static GpuName gpu_of(const PartRecord& record) {
+    return {std::string(record.name("index")), std::string(record.name("uuid"))};
+  }
+
+  // How many meet a condition, and how many do not.
+  struct Met {
     int fine = 0;
     int alike = 0;
-    int fine_here = 0;
-    int alike_here = 0;
-    for (const PartRecord* other : beside) {
-      const PartSeries* series = facts_.parts().find(*other, hit.field);
-      if (other == hit.record || series == nullptr || other->tool != hit.record->tool) continue;
-      const bool met = is_met(hit, series->last().value);
-      const bool same_gpu = other->name("index") == hit.record->name("index") &&
-                            other->name("uuid") == hit.record->name("uuid");
-      if (same_gpu)
-        ++(met ? alike_here : fine_here);
-      else if (other->name("link") == link)
-        ++(met ? alike : fine);
-    }
-    if (fine + alike > 0) return fine > alike;
-    hit.sure.add(Ground::no_siblings);
-    return fine_here > alike_here;
+    Met operator-(const Met& other) const { return {fine - other.fine, alike - other.alike}; }
+  };
+
+  // What one tool says by one field of all parts of a host.
+  struct Siblings {
+    std::map<std::string, Met> of_link;
+    std::map<GpuName, Met> of_gpu;
+    std::map<std::pair<GpuName, std::string>, Met> of_link_of_gpu;
+  };
+
+  template <class Counts>
+  static Met count_in(const Counts& counts, const typename Counts::key_type& of) {
+    const auto known = counts.find(of);
+    return known == counts.end() ? Met{} : known->second;
   }
+
+  bool is_met_by(const PartRecord& other, Hit hit) const {
+    return is_met(hit, facts_.parts().find(other, hit.field)->last().value);
+  }
+
+  const Siblings& siblings_of(const Hit& hit, const std::vector<const PartRecord*>& beside) const {
+    const auto [known, is_new] =
+        siblings_.try_emplace({hit.condition, beside.empty() ? nullptr : beside.front(),
+                               hit.record->tool, hit.field, hit.max});
+    Siblings& siblings = known->second;
+    if (!is_new) return siblings;
+    for (const PartRecord* other : beside) {
+      if (other->tool != hit.record->tool || facts_.parts().find(*other, hit.field) == nullptr)
+        continue;
+      const bool met = is_met_by(*other, hit);
+      const GpuName gpu = gpu_of(*other);
+      const std::string link(other->name("link"));
+      for (Met* count :
+           {&siblings.of_link[link], &siblings.of_gpu[gpu], &siblings.of_link_of_gpu[{gpu, link}]})
+        ++(met ? count->alike : count->fine);
+    }
+    return siblings;
+  }
+
+  // Condition, the first part of the host, tool, field, and the most that it may be.
+  using Asked =
+      std::tuple<const PartCondition*, const PartRecord*, std::string, std::string, std::string>;
 
   const PartFacts& facts_;
   const ConditionsCatalog& catalog_;
+  mutable std::map<Asked, Siblings> siblings_;
 };
 
 // --- What is said of a part
