@@ -144,7 +144,8 @@ bool RepeatFilter::swallows(Batch& batch, std::uint32_t speaker, const EventTime
   // Of channels that are torn down it does not matter which; else only the same words are the same.
   constexpr int kTeardown = 45;
   Hash hash;
-  hash << xid.gpu << xid.code << xid.pid.value_or(-1) << static_cast<std::int64_t>(speaker)
+  hash << xid.gpu << xid.code << xid.caused_by.value_or(-1) << xid.pid.value_or(-1) << xid.process
+       << static_cast<std::int64_t>(xid.xid_line) << static_cast<std::int64_t>(speaker)
        << std::string_view(xid.code == kTeardown ? std::string_view() : xid.detail);
   const auto last = last_of_storm(batch, speaker, hash.value(), [&](const Fact& fact) {
     const auto* other = std::get_if<GpuXid>(&fact);

@@ -255,7 +255,8 @@ void suspect_ports(const PartFacts& facts, const std::vector<Sign>& signs, Suspi
 }
 
 bool is_of_job(const PartFacts& facts, const Sign& sign) {
-  return owner_of_port(facts.view, facts.ports.all()[sign.port]).part_of_job() && !is_past(sign);
+  const NetworkPort& port = facts.ports.all()[sign.port];
+  return owner_of_port(facts.view, *facts.nic_users, port).part_of_job() && !is_past(sign);
 }
 
 // Signs that say nothing of the port that counts: who is at fault is elsewhere.

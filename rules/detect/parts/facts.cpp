@@ -41,6 +41,7 @@ PartFacts::PartFacts(const View& the_view)
       ports(the_view.job),
       gpus(gpus_of(the_view.job)),
       ranks_by_address(ranks_by_address_in(the_view)) {
+  if (!ports.all().empty()) nic_users.emplace(view);
   for (const NetworkPort& port : ports.all())
     moved.push_back(movements_of(parts(), *view.catalog.counters, view.phases, port.records));
 }
@@ -78,9 +79,9 @@ void lay_on_ports(const PartFacts& facts, const std::vector<const NetworkPort*>&
     const bool switch_of_none = host.empty() && !port->is_host_port();
     Ownership ownership = owner_of_host(facts.view, host);
     if (port->is_host_port())
-      ownership = owner_of_port(facts.view, *port);
+      ownership = owner_of_port(facts.view, *facts.nic_users, *port);
     else if (port->peer != kNoPort)
-      ownership = owner_of_port(facts.view, facts.ports.all()[port->peer]);
+      ownership = owner_of_port(facts.view, *facts.nic_users, facts.ports.all()[port->peer]);
     of_job |= ownership.part_of_job();
     of_bystanders |= !ownership.part_of_job();
     add_owner(facts.view, ownership, host, finding.subject);

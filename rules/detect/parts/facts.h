@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct PartFacts {
   Ports ports;
   std::vector<std::vector<Movement>> moved;  // by port
   std::vector<GpuPart> gpus;
+  std::optional<NicUsers> nic_users;  // where there are ports
   // By the addresses over which ranks said, when they started, that they find their peers.
   std::map<std::string, std::set<int>, std::less<>> ranks_by_address;
 

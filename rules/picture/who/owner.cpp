@@ -13,7 +13,6 @@ bool hosts_are_known(const View& view) {
          !view.workers.by_host.contains("");
 }
 
-// NICs that a process made connections over, by the lines that tell of them.
 std::set<std::string> nics_used(const View& view, const ProcessKey& process) {
   constexpr int kMostDevices = 64;
   std::set<std::string> nics;
@@ -25,12 +24,6 @@ std::set<std::string> nics_used(const View& view, const ProcessKey& process) {
   for (int index = 0; index < kMostDevices; ++index)
     if ((devices >> index & 1U) != 0) nics.insert(view.job.addresses().device_name(process, index));
   return nics;
-}
-
-bool is_port(const std::string& nic, const NetworkPort& port) {
-  const std::size_t colon = nic.find(':');
-  return nic.substr(0, colon) == port.device &&
-         (colon == std::string::npos || port.port.empty() || nic.substr(colon + 1) == port.port);
 }
 
 }  // namespace
@@ -58,16 +51,31 @@ Ownership owner_of_gpu(const View& view, const std::string& host, const std::str
   return {.doubt = Ground::gpu_unknown};
 }
 
-Ownership owner_of_port(const View& view, const NetworkPort& port) {
+NicUsers::NicUsers(const View& view) {
+  for (std::size_t i = 0; i < view.workers.all.size(); ++i)
+    for (const std::string& nic : nics_used(view, view.workers.all[i].process)) {
+      const std::size_t colon = nic.find(':');
+      std::string port = colon == std::string::npos ? std::string() : nic.substr(colon + 1);
+      by_device_[{view.workers.all[i].host, nic.substr(0, colon)}].push_back({std::move(port), i});
+    }
+}
+
+std::vector<std::size_t> NicUsers::of(const NetworkPort& port) const {
+  std::vector<std::size_t> users;
+  const auto known = by_device_.find({port.host, port.device});
+  if (known == by_device_.end()) return users;
+  for (const Use& use : known->second) {
+    const bool is_it = use.port.empty() || port.port.empty() || use.port == port.port;
+    if (is_it && (users.empty() || users.back() != use.worker)) users.push_back(use.worker);
+  }
+  return users;
+}
+
+Ownership owner_of_port(const View& view, const NicUsers& users, const NetworkPort& port) {
   Ownership ownership = owner_of_host(view, port.host);
   if (ownership.owner != Owner::host) return ownership;
-  std::vector<std::size_t> users;
-  for (std::size_t i : ownership.workers) {
-    const std::set<std::string> nics = nics_used(view, view.workers.all[i].process);
-    if (std::ranges::any_of(nics, [&](const std::string& nic) { return is_port(nic, port); }))
-      users.push_back(i);
-  }
-  if (!users.empty()) return {.owner = Owner::ranks, .workers = std::move(users)};
+  if (std::vector<std::size_t> its = users.of(port); !its.empty())
+    return {.owner = Owner::ranks, .workers = std::move(its)};
   return ownership;
 }
 

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rules/knowledge/sureness.h"
@@ -30,7 +32,24 @@ struct Ownership {
 
 Ownership owner_of_host(const View& view, const std::string& host);
 Ownership owner_of_gpu(const View& view, const std::string& host, const std::string& pci);
-Ownership owner_of_port(const View& view, const NetworkPort& port);
+
+// Which ranks made connections over which NIC, by the lines that tell of them.
+class NicUsers {
+ public:
+  explicit NicUsers(const View& view);
+
+  // Indices into view.workers.all, ascending.
+  std::vector<std::size_t> of(const NetworkPort& port) const;
+
+ private:
+  struct Use {
+    std::string port;  // empty: the line names none
+    std::size_t worker = 0;
+  };
+  std::map<std::pair<std::string, std::string>, std::vector<Use>> by_device_;  // and its host
+};
+
+Ownership owner_of_port(const View& view, const NicUsers& users, const NetworkPort& port);
 
 // Whose process a kernel names by its pid. `host`: the job runs there, and no rank has this pid; it
 // may still be a rank in a container, which counts pids of its own.
