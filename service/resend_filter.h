@@ -47,8 +47,9 @@ class ResendFilter {
   // What is new of the bytes so far and was not returned yet; valid until the next call.
   std::string_view feed(std::string_view bytes);
 
-  // The body is complete. A rest that ends inside a block whose head it matches is taken for the
-  // beginning of that block: a shorter copy of a file that grew.
+  // The body is complete. A rest that is no whole block is new, also if a block begins like it:
+  // logs of two attempts begin with the same banner, and what is lost is worse than what comes
+  // twice.
   std::string_view finish();
 
   // The body is of a form that means nothing in part: a shorter one is another one, not the
@@ -80,6 +81,7 @@ class ResendFilter {
   void begin_boundary();
   bool match_block(bool complete);
   void take_block(HeldBlock block);
+  std::string_view skip_overlong_line(std::string_view bytes);
   void find_next();
   std::string_view give_up();
 

@@ -110,6 +110,17 @@ TEST(ResendFilter, KnowsABodyThatBranchedOffAnotherWhenItComesAgain) {
   EXPECT_EQ(send(held, same + lines("first boot", 100)).fresh, "");
 }
 
+// As a second attempt's log that is sent whole each time that it has grown by a line.
+TEST(ResendFilter, KnowsABranchOfAFewBytes) {
+  const std::string banner(400, '*');
+  Held held;
+  held.block(banner, true).block("first\n").block("second\n", true);
+  EXPECT_EQ(send(held, banner + "second\n").fresh, "");
+  const Sent grown = send(held, banner + "second\nthird\n");
+  EXPECT_EQ(grown.fresh, "third\n");
+  EXPECT_TRUE(grown.continues);
+}
+
 TEST(ResendFilter, TellsBodiesApartThatBeginAlike) {
   const std::string head(400, 'h');
   Held held;
@@ -119,12 +130,42 @@ TEST(ResendFilter, TellsBodiesApartThatBeginAlike) {
   EXPECT_EQ(send(held, head + lines("six", 50)).fresh, head + lines("six", 50));
 }
 
-TEST(ResendFilter, TakesAShorterCopyForADuplicate) {
-  const std::string block = lines("a", 500);
+// Each body ends a block, so an older copy that comes late is known.
+TEST(ResendFilter, KnowsAShorterCopyThatWasABodyItself) {
   Held held;
-  held.block(block, true).block(lines("b", 500));
-  EXPECT_EQ(send(held, block.substr(0, 3000)).fresh, "");
-  EXPECT_EQ(send(held, block + lines("b", 500).substr(0, 5)).fresh, "");
+  held.block(lines("a", 500), true).block(lines("b", 500)).block(lines("c", 20));
+  EXPECT_EQ(send(held, lines("a", 500)).fresh, "");
+  EXPECT_EQ(send(held, lines("a", 500) + lines("b", 500)).fresh, "");
+}
+
+// A second attempt begins with the first one's banner, and is shorter.
+TEST(ResendFilter, TakesAShorterBodyThatBeginsAlikeForNew) {
+  const std::string banner(400, '*');
+  Held held;
+  held.block(banner + lines("first attempt", 500), true).block(lines("more", 500));
+  const std::string second = banner + lines("second attempt", 9);
+  const Sent sent = send(held, second);
+  EXPECT_EQ(sent.fresh, second);
+  EXPECT_EQ(sent.duplicates, 0U);
+  EXPECT_FALSE(sent.continues);
+  const std::string with_more = banner + lines("first attempt", 500) + "mor";
+  EXPECT_EQ(send(held, with_more).fresh, "mor");
+}
+
+TEST(ResendFilter, LosesNoLineBehindOneThatIsTooLongToBeRead) {
+  const std::string held_line = std::string(2 << 20, 'x') + "\n";
+  Held held;
+  held.block(held_line, true).block(lines("a", 100));
+  for (const std::size_t piece : {1000UL, 65536UL, std::size_t{8} << 20}) {
+    SCOPED_TRACE(piece);
+    EXPECT_EQ(send(held, held_line + lines("a", 100) + lines("b", 10), piece).fresh,
+              lines("b", 10));
+    const std::string shorter = std::string(3 << 19, 'x') + "\n";
+    const std::string fresh = send(held, shorter + lines("b", 100), piece).fresh;
+    EXPECT_TRUE(fresh.ends_with(lines("b", 100))) << fresh.size();
+    const std::string longer = std::string(3 << 20, 'x') + "\n";
+    EXPECT_TRUE(send(held, longer + lines("b", 100), piece).fresh.ends_with(lines("b", 100)));
+  }
 }
 
 // A dump written again without stacks begins as the one before it, and is shorter.
