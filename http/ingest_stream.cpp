@@ -82,14 +82,13 @@ std::optional<Problem> IngestStream::obstacle() const {
     return Problem{.status = 413,
                    .detail = fmt::format("not one of {} lines is of a form that is known; the rest "
                                          "of the body is not read",
-                                         file_->receipt().lines),
-                   .next_offset = next_offset()};
+                                         file_->receipt().lines)};
   return std::nullopt;
 }
 
 // What is in proportion to what was sent can only harm who sends it.
 std::optional<Problem> IngestStream::tells_too_much() const {
-  constexpr std::uint64_t kFreeWeight = 65'536;
+  constexpr std::uint64_t kFreeWeight = 8'192;
   constexpr std::uint64_t kWeightOfAByte = 2;
   const std::uint64_t weight = weight_ + (file_ ? file_->weight() : 0);
   if (weight <= kFreeWeight + kWeightOfAByte * fed_) return std::nullopt;
@@ -98,11 +97,9 @@ std::optional<Problem> IngestStream::tells_too_much() const {
       .detail = fmt::format("{} bytes unpack to more than {} events, as no log's do; the "
                             "rest of the body is not read. Send it in parts, or not "
                             "compressed",
-                            fed_, weight - 1),
-      .next_offset = next_offset()};
+                            fed_, weight - 1)};
 }
 
-// Asked before each piece that comes of unpacking.
 std::optional<Problem> IngestStream::takes_too_long() {
   constexpr std::string_view kKept = "whole lines received so far are kept";
   switch (turn_ ? turn_->next() : LongReads::Turn::May::go_on) {
@@ -114,13 +111,11 @@ std::optional<Problem> IngestStream::takes_too_long() {
           .detail = fmt::format("many bodies that unpack to very much are being read; {}, "
                                 "send it again later",
                                 kKept),
-          .next_offset = next_offset(),
           .retry_after_seconds = kRetryAfterSeconds,
           .refused = "unpacking"};
     case LongReads::Turn::May::stop_for_good:
       return Problem{.status = 503,
                      .detail = fmt::format("the server is stopping; {}, send it again", kKept),
-                     .next_offset = next_offset(),
                      .retry_after_seconds = kRetryAfterSeconds};
   }
   return std::nullopt;
@@ -266,10 +261,14 @@ void IngestStream::open(std::string_view name) {
   open_file(std::string(name));
 }
 
-// One slice of a body may inflate to millions of lines, so that each piece looks for obstacles.
-void IngestStream::bytes(std::string_view piece) {
+// One slice of a body may inflate to millions of lines, or of bytes that nobody reads.
+bool IngestStream::wants_more() {
   if (!problem_) problem_ = takes_too_long();
   if (!problem_) problem_ = obstacle();
+  return !problem_;
+}
+
+void IngestStream::bytes(std::string_view piece) {
   if (problem_) return;
   produced_ += piece.size();
   if (file_) file_->feed(piece);
@@ -279,7 +278,8 @@ void IngestStream::bytes(std::string_view piece) {
     choose_source();
 }
 
-void IngestStream::close() { end_file(true); }
+// After a problem there may be more of it than was read.
+void IngestStream::close() { end_file(!problem_); }
 
 void IngestStream::unreadable(std::uint64_t bytes, std::string_view hint) {
   unreadable_ = {bytes, std::string(hint)};

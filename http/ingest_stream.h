@@ -76,6 +76,7 @@ class IngestStream : FileVisitor, PartVisitor {
   void open(std::string_view name) override;
   void bytes(std::string_view piece) override;
   void close() override;
+  bool wants_more() override;
   void unreadable(std::uint64_t bytes, std::string_view hint) override;
   void open_part(std::string_view filename) override;
   void part_bytes(std::string_view piece) override;

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "service/clock.h"
 
@@ -41,47 +42,43 @@ class Turns {
 };
 
 // Pieces of bodies that take long, since they inflate to very much. Each keeps the thread that it
-// is read on, so that there are as many more threads as may be kept, and no more may be.
+// is read on, so few may: of more than that the one that has taken most ends.
 class LongReads {
  public:
   static constexpr std::size_t kMost = 8;
-  static constexpr std::chrono::milliseconds kLong{50};
+  // Others, whose threads are never kept for long.
+  static constexpr std::size_t kMostShort = 16;
 
-  // What one piece takes of its thread, while this lives.
+  // What one piece takes of its thread, while this lives. Used by that thread alone.
   class Turn {
    public:
     enum class May { go_on, stop_for_others, stop_for_good };
 
     explicit Turn(LongReads& all) : all_(all) {}
-    ~Turn() {
-      if (is_long_) --all_.running_;
-    }
+    ~Turn();
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    May next() {
-      if (all_.stopping_) return May::stop_for_good;
-      if (is_long_ || steady_now() - begun_ < kLong) return May::go_on;
-      is_long_ = all_.take();
-      return is_long_ ? May::go_on : May::stop_for_others;
-    }
+    May next();
 
    private:
+    friend class LongReads;
+
     LongReads& all_;
-    SteadyTime begun_ = steady_now();
+    const SteadyTime begun_ = steady_now();
+    const std::chrono::nanoseconds cpu_before_ = processor_time();
+    std::atomic<std::chrono::nanoseconds> cpu_{std::chrono::nanoseconds{0}};
+    std::atomic<bool> has_place_{false};
     bool is_long_ = false;
   };
 
   void stop() { stopping_ = true; }
 
  private:
-  bool take() {
-    if (running_.fetch_add(1) < kMost) return true;
-    --running_;
-    return false;
-  }
+  bool give_place(Turn& turn);
 
-  std::atomic<std::size_t> running_{0};
+  std::mutex mutex_;
+  std::vector<Turn*> running_;
   std::atomic<bool> stopping_{false};
 };
 
@@ -104,11 +101,10 @@ class Threads {
 
  private:
   // They wait for the disk or compute a diagnosis; of several jobs at once.
-  static constexpr std::size_t kAnswering = 8;
+  static constexpr std::size_t kAnswering = 32;
 
   LongReads long_reads_;
-  boost::asio::thread_pool parsing_{std::max(2U, std::thread::hardware_concurrency()) +
-                                    LongReads::kMost};
+  boost::asio::thread_pool parsing_{LongReads::kMost + LongReads::kMostShort};
   boost::asio::thread_pool health_{1};
   boost::asio::thread_pool answering_{kAnswering};
   Turns turns_{answering_};

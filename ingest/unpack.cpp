@@ -9,7 +9,8 @@ namespace faultline {
 class Unpacker::Impl {
  public:
   Impl(std::string name, Encoding encoding, FileVisitor& visitor)
-      : shared_{visitor, {}}, outermost_(shared_, std::move(name), 0, encoding) {}
+      : shared_{visitor, unpacking::Limits(visitor)},
+        outermost_(shared_, std::move(name), 0, encoding) {}
 
   Result<void> feed(std::string_view bytes) {
     if (bytes.empty()) return {};

@@ -21,6 +21,10 @@ class FileVisitor {
   virtual void bytes(std::string_view piece) = 0;
   virtual void close() = 0;
 
+  // Asked whenever something is inflated, also of what nobody reads: false ends the unpacking, as
+  // an error does.
+  virtual bool wants_more() { return true; }
+
   // The file that is open is of a form in which nothing can be read, or packed in one: its bytes,
   // of which none came, and what to do about it.
   virtual void unreadable(std::uint64_t bytes, std::string_view hint) = 0;

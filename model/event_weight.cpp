@@ -51,7 +51,7 @@ std::size_t bytes_of(const std::vector<T>& values) {
 }  // namespace
 
 std::uint64_t weight_of(const Event& event) {
-  constexpr std::size_t kUsual = 512;
+  constexpr std::size_t kUsual = 256;
   const std::size_t told = std::visit([](const auto& fact) { return bytes_of(fact); }, event.fact);
   return 1 + (event.text.size() + told) / kUsual;
 }

@@ -1,6 +1,7 @@
 #include "service/folded_job.h"
 
 #include <fmt/format.h>
+#include <xxhash.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -10,6 +11,14 @@ namespace {
 
 // What a job may hold. 100,000 events that each name another part take up to 360 MB.
 constexpr std::uint64_t kMostEvents = 4'000'000;
+// Processes, as hosts and pids tell them apart: 2 KB each, and more.
+constexpr std::size_t kMostSpeakers = 262'144;
+
+std::uint64_t hash_of(const Speaker& speaker) {
+  const std::int64_t numbers[] = {speaker.pid, speaker.device, speaker.rank};
+  return XXH3_64bits_withSeed(numbers, sizeof numbers,
+                              XXH3_64bits(speaker.host.data(), speaker.host.size()));
+}
 
 }  // namespace
 
@@ -45,6 +54,12 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
   if (events_ > kMostEvents)
     throw std::length_error(
         fmt::format("it tells of more than {} events; one job may hold so many", kMostEvents));
+  for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
+  if (speakers_.size() > kMostSpeakers)
+    throw std::length_error(
+        fmt::format("more than {} processes speak in it; one job may hold so "
+                    "many",
+                    kMostSpeakers));
   state_.apply(source, batch, received, calls);
   last_batch_ = number;
   if (calls == CallsAre::new_ones) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,7 @@ class FoldedJob {
   std::uint64_t version_ = 0;
   std::optional<Timestamp> first_received_;
   std::uint64_t events_ = 0;
+  std::unordered_set<std::uint64_t> speakers_;  // hashes
   std::uint64_t bytes_ = 0;
   std::int64_t last_batch_ = 0;
   bool is_whole_ = true;

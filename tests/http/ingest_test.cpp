@@ -240,7 +240,9 @@ TEST_F(Ingest, RefusesABodyThatTellsOfMoreEventsThanItsSizeAllows) {
   EXPECT_LT(server.peak_kib(), kLittleMemoryKib);
   EXPECT_LT(server.database_bytes(), 128U << 20);
   // Not compressed, or with as few lines as somebody may well send, all of them are taken.
-  workshop.make("yes '" + hung + "' | head -n 150000 > log; head -n 60000 log | gzip > log.gz");
+  workshop.make("yes '" + hung +
+                "' | head -n 150000 > log; seq 60000 | sed 's/.*/[&.5] INFO: task "
+                "python:123 blocked for more than 120 seconds./' | gzip > log.gz");
   const Reply plain = curl(server, "/api/v1/ingest?job=k&source=s", "-T " + file("log"));
   EXPECT_THAT(plain.body, HasSubstr(R"("events":150000)"));
   const Reply packed = curl(server, "/api/v1/ingest?job=k&source=t", "-T " + file("log.gz"));

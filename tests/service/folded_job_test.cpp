@@ -29,6 +29,20 @@ TEST(FoldedJob, FoldsAtOnceWhatNobodyReads) {
   EXPECT_EQ(state.first_received(), Timestamp(std::chrono::seconds(1)));
 }
 
+TEST(FoldedJob, RefusesMoreProcessesThanAJobMayHold) {
+  FoldedJob job("llama");
+  std::vector<bool> taken;
+  for (int part = 0; part < 3; ++part) {
+    Commit commit;
+    commit.source = {.job = "llama", .name = "all"};
+    for (int i = 0; i < 131'072; ++i)
+      commit.batch.speakers.push_back({.host = fmt::format("host-{}-{}", part, i)});
+    job.fold(std::make_shared<const Commit>(std::move(commit)),
+             [&](std::exception_ptr failure) { taken.push_back(!failure); });
+  }
+  EXPECT_EQ(taken, (std::vector{true, true, false}));
+}
+
 TEST(FoldedJob, WritersDoNotWaitForAReader) {
   FoldedJob job("llama");
   std::vector<int> done;
