@@ -4,7 +4,7 @@ namespace faultline {
 namespace {
 
 // Of the thread's own time, for on a busy machine all take long.
-constexpr std::chrono::milliseconds kShort{50};
+constexpr std::chrono::milliseconds kShort{20};
 // It may also wait, for the disk.
 constexpr std::chrono::seconds kShortWait{5};
 // Nobody is ended for others before.

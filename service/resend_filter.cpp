@@ -52,8 +52,8 @@ void ResendFilter::begin_boundary() {
   if (next_ && !is_used(*next_)) candidates_.push_back({.block = *next_, .follows = true});
   for (const HeldBlock& block : held_.starts) {
     if (is_used(block) || (next_ && block.batch == next_->batch)) continue;
-    // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with. But
-    // what came behind the bytes before may be a branch of them.
+    // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with.
+    // But what came behind the bytes before may be a branch of them.
     if (last_matched_ && size_of(block) < kHeadBytes && block.batch < last_matched_->batch)
       continue;
     candidates_.push_back({.block = block});
@@ -117,26 +117,24 @@ bool ResendFilter::match_block(bool complete) {
 
 std::string_view ResendFilter::give_up() {
   passes_all_ = true;
-  skipping_ = 0;
   candidates_.clear();
   return rest();
 }
 
-// Of a line that nobody reads the head had to do. If it ends before the one that is held, the body
-// is another one from the next line on.
+// Of a line that nobody reads the head had to do; it may end before the one that is held.
 std::string_view ResendFilter::skip_overlong_line(std::string_view bytes) {
   const std::string_view of_line =
       bytes.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(skipping_, bytes.size())));
   const std::size_t length = std::min(of_line.find('\n'), of_line.size() - 1) + 1;
   skipping_ -= length;
   duplicate_bytes_ += length;
-  if (skipping_ > 0 && of_line[length - 1] == '\n') give_up();
+  if (of_line[length - 1] == '\n') skipping_ = 0;
   return bytes.substr(length);
 }
 
 std::string_view ResendFilter::feed(std::string_view bytes) {
-  if (skipping_ > 0 && !bytes.empty()) bytes = skip_overlong_line(bytes);
   if (passes_all_) return bytes;
+  if (skipping_ > 0 && !bytes.empty()) bytes = skip_overlong_line(bytes);
   buffer_.erase(0, start_);
   start_ = 0;
   buffer_.append(bytes);

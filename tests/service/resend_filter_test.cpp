@@ -163,6 +163,11 @@ TEST(ResendFilter, LosesNoLineBehindOneThatIsTooLongToBeRead) {
     const std::string shorter = std::string(3 << 19, 'x') + "\n";
     const std::string fresh = send(held, shorter + lines("b", 100), piece).fresh;
     EXPECT_TRUE(fresh.ends_with(lines("b", 100))) << fresh.size();
+    Held both = held;
+    both.block(lines("b", 100), true);
+    if (piece < shorter.size()) {
+      EXPECT_EQ(send(both, shorter + lines("b", 100), piece).fresh, "") << "it came before";
+    }
     const std::string longer = std::string(3 << 20, 'x') + "\n";
     EXPECT_TRUE(send(held, longer + lines("b", 100), piece).fresh.ends_with(lines("b", 100)));
   }
