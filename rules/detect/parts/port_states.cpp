@@ -8,7 +8,7 @@
 #include <map>
 
 #include "rules/detect/detector.h"
-#include "rules/detect/parts/facts.h"
+#include "rules/detect/parts/port_fleet.h"
 #include "rules/detect/placed.h"
 #include "rules/knowledge/advice.h"
 #include "rules/knowledge/ground_names.h"
@@ -18,13 +18,6 @@ namespace faultline {
 namespace {
 
 constexpr std::size_t kLeastSiblings = 3;
-
-// What was said last of one quantity of a port.
-struct Reading {
-  std::string value;
-  const LineRef* line = nullptr;
-  bool known() const { return line != nullptr; }
-};
 
 bool is_later(const LineRef& a, const LineRef& b) {
   return order_of(a.time, b.time, true) != Order::before;
@@ -44,24 +37,6 @@ Reading latest(const PartFacts& facts, const NetworkPort& port, std::string_view
     }
   }
   return reading;
-}
-
-struct PortState {
-  const NetworkPort* port = nullptr;
-  std::string state;     // active, initialize, armed, down; empty: not told
-  std::string physical;  // polling, disabled, …
-  std::string said;      // the tool's words for both
-  double rate = 0;       // Gbit/s; 0: not told
-  std::string type;      // of the adapter
-  const LineRef* line = nullptr;
-  const LineRef* rate_line = nullptr;
-  Reading could_be;
-
-  bool is_active() const { return state == "active"; }
-};
-
-bool is_of_one_type(const PortState& a, const PortState& b) {
-  return !a.type.empty() && a.type == b.type;
 }
 
 double rate_in(const std::string& text) {
@@ -112,54 +87,20 @@ bool is_virtual(const PartFacts& facts, const NetworkPort& port) {
          matches_any(facts.view.catalog.conditions.ports.virtual_interfaces, port.netdev);
 }
 
-// Whether a rank listed the NIC when it started, or used the interface: then it was up.
-bool is_used_by_job(const PartFacts& facts, const NetworkPort& port) {
-  if (port.device.empty()) return !facts.ranks_at(port).empty();
-  for (const std::size_t index : facts.view.workers.on(port.host)) {
-    const ProcessKey& process = facts.view.workers.all[index].process;
-    for (const std::string& nic : facts.view.job.addresses().devices_of(process)) {
-      const std::size_t colon = nic.find(':');
-      if (nic.substr(0, colon) != port.device) continue;
-      if (colon == std::string::npos || port.port.empty() || nic.substr(colon + 1) == port.port)
-        return true;
-    }
-  }
-  return false;
-}
-
-std::string name_on_host(const NetworkPort& port, std::string_view kind) {
-  return kind == "netdev" ? port.netdev : fmt::format("{} {}", port.device, port.port);
-}
-
 // Why the port should be up; none: it may well be unused.
-std::optional<Claim> expectation(const PartFacts& facts, const std::vector<PortState>& states,
-                                 const PortState& state, std::string_view kind) {
-  if (is_used_by_job(facts, *state.port)) return Claim::port_of_the_job_down;
-  std::size_t up = 0;
-  std::size_t down = 0;
-  std::size_t up_beside = 0;
-  std::size_t down_beside = 0;
-  for (const PortState& other : states) {
-    if (other.port == state.port || other.state.empty()) continue;
-    if (other.port->host == state.port->host) {
-      const bool of_type = !state.type.empty() && other.type == state.type;
-      if (of_type) ++(other.is_active() ? up_beside : down_beside);
-    } else if (name_on_host(*other.port, kind) == name_on_host(*state.port, kind) &&
-               owner_of_host(facts.view, other.port->host).part_of_job()) {
-      ++(other.is_active() ? up : down);
-    }
-  }
-  if (up > down) return Claim::port_up_elsewhere;
+std::optional<Claim> expectation(const PartFacts& facts, const PortFleet& fleet,
+                                 const PortState& state, std::string_view kind, bool is_only_one) {
+  if (fleet.is_used_by_job(*state.port)) return Claim::port_of_the_job_down;
+  const UpAndDown elsewhere = fleet.elsewhere(state);
+  if (elsewhere.up > elsewhere.down) return Claim::port_up_elsewhere;
   // Interfaces are there that nobody uses; what asks after RDMA ports is asked by who uses them.
   const bool of_no_job = kind == "port" && !tells_of_a_job(facts.view);
   // Who goes through all ports of a switch asks about none of them.
   if (of_no_job && was_asked_about(facts, *state.port))
-    return states.size() == 1 ? Claim::port_asked_about : Claim::port_perhaps_unused;
-  const bool none_up = std::ranges::none_of(states, [&](const PortState& other) {
-    return other.port->host == state.port->host && other.is_active();
-  });
-  if (none_up && of_no_job) return Claim::port_none_up;
-  if (up + down == 0 && down_beside == 0 && up_beside >= kLeastSiblings)
+    return is_only_one ? Claim::port_asked_about : Claim::port_perhaps_unused;
+  if (!fleet.any_up_on(state.port->host) && of_no_job) return Claim::port_none_up;
+  const UpAndDown beside = fleet.beside(state);
+  if (elsewhere.up + elsewhere.down == 0 && beside.down == 0 && beside.up >= kLeastSiblings)
     return Claim::port_up_beside;
   if (of_no_job) return Claim::port_perhaps_unused;
   return std::nullopt;
@@ -232,13 +173,13 @@ void join_alike(std::vector<Suspicion>&& alike, std::string_view what, Suspicion
 }
 
 void suspect_down(const PartFacts& facts, const std::vector<PortState>& states,
-                  std::string_view kind, Suspicions& found) {
+                  const PortFleet& fleet, std::string_view kind, Suspicions& found) {
   std::map<std::string, std::vector<Suspicion>> by_trouble;
   const auto initialising =
       std::ranges::count_if(states, [](const PortState& s) { return s.state == "initialize"; });
   for (const PortState& state : states) {
     if (state.state.empty() || state.is_active() || is_virtual(facts, *state.port)) continue;
-    std::optional<Claim> claim = expectation(facts, states, state, kind);
+    std::optional<Claim> claim = expectation(facts, fleet, state, kind, states.size() == 1);
     // A cable that is fine leads somewhere: the port is meant to be used. Where all ports of a
     // fabric are like that, it is their subnet manager that is missing.
     if (state.state == "initialize" && claim != Claim::port_of_the_job_down &&
@@ -273,48 +214,6 @@ Suspicion describe_slow(const PartFacts& facts, const NetworkPort& port, const L
   return suspicion;
 }
 
-// The rate that most of these have, if it is higher and they are enough.
-double higher_rate_of_most(double rate, const std::map<double, std::size_t>& by_rate,
-                           std::size_t least) {
-  std::size_t all = 0;
-  for (const auto& [other, count] : by_rate) all += count;
-  for (const auto& [other, count] : by_rate)
-    if (other > rate && count * 4 >= all * 3 && count >= least) return other;
-  return 0;
-}
-
-double rate_of_siblings(const std::vector<PortState>& states, const PortState& state) {
-  std::map<double, std::size_t> by_rate;
-  for (const PortState& other : states) {
-    if (other.port == state.port || !other.is_active() || other.rate <= 0) continue;
-    const bool same_name = other.port->host != state.port->host && !state.port->device.empty() &&
-                           other.port->device == state.port->device && other.type == state.type;
-    if (is_of_one_type(state, other) || same_name) ++by_rate[other.rate];
-  }
-  return higher_rate_of_most(state.rate, by_rate, 2);
-}
-
-// What the port of this name runs at on most other hosts of the job.
-struct Elsewhere {
-  double rate = 0;  // 0: not more than here
-  std::size_t hosts = 0;
-};
-Elsewhere rate_elsewhere(const PartFacts& facts, const std::vector<PortState>& states,
-                         const PortState& state) {
-  std::map<double, std::size_t> by_rate;
-  std::set<std::string> hosts;
-  for (const PortState& other : states) {
-    if (!other.is_active() || other.rate <= 0 || other.port->host == state.port->host) continue;
-    if (state.port->device.empty() || other.type != state.type ||
-        name_on_host(*other.port, "port") != name_on_host(*state.port, "port") ||
-        !owner_of_host(facts.view, other.port->host).part_of_job())
-      continue;
-    ++by_rate[other.rate];
-    hosts.insert(other.port->host);
-  }
-  return {higher_rate_of_most(state.rate, by_rate, 1), hosts.size()};
-}
-
 // Ports of a host that are slow one and all have that in common: what they are plugged into, or how
 // the host is set up.
 Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const PortState*>& slow,
@@ -333,7 +232,8 @@ Suspicion describe_slow_host(const PartFacts& facts, const std::vector<const Por
 
 // By host, where all active ports are slower than elsewhere, and alike.
 std::set<std::string> suspect_slow_hosts(const PartFacts& facts,
-                                         const std::vector<PortState>& states, Suspicions& found) {
+                                         const std::vector<PortState>& states,
+                                         const PortFleet& fleet, Suspicions& found) {
   std::map<std::string, std::vector<const PortState*>> active;
   for (const PortState& state : states)
     if (state.is_active() && state.rate > 0 && state.rate_line != nullptr)
@@ -344,7 +244,7 @@ std::set<std::string> suspect_slow_hosts(const PartFacts& facts,
     if (ports.size() < 2) continue;
     Elsewhere elsewhere;
     const bool all = std::ranges::all_of(ports, [&](const PortState* port) {
-      elsewhere = rate_elsewhere(facts, states, *port);
+      elsewhere = fleet.rate_elsewhere(*port);
       return elsewhere.rate > 0 && port->rate == ports.front()->rate;
     });
     if (!all) continue;
@@ -355,15 +255,16 @@ std::set<std::string> suspect_slow_hosts(const PartFacts& facts,
   return slow_hosts;
 }
 
-void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states, Suspicions& found) {
-  const std::set<std::string> slow_hosts = suspect_slow_hosts(facts, states, found);
+void suspect_slow(const PartFacts& facts, const std::vector<PortState>& states,
+                  const PortFleet& fleet, Suspicions& found) {
+  const std::set<std::string> slow_hosts = suspect_slow_hosts(facts, states, fleet, found);
   std::vector<Suspicion> slow;
   for (const PortState& state : states) {
     if (!state.is_active() || state.rate <= 0 || state.rate_line == nullptr ||
         slow_hosts.contains(state.port->host))
       continue;
-    const double siblings = rate_of_siblings(states, state);
-    const Elsewhere elsewhere = rate_elsewhere(facts, states, state);
+    const double siblings = fleet.rate_of_siblings(state);
+    const Elsewhere elsewhere = fleet.rate_elsewhere(state);
     if (siblings == 0 && elsewhere.rate == 0) continue;
     slow.push_back(
         describe_slow(facts, *state.port, state.rate_line,
@@ -503,10 +404,11 @@ void suspect_missing(const PartFacts& facts, const std::vector<PortState>& state
     if (by_host[port.host].emplace(port.device, &state).second) ++hosts_with[port.device];
   }
   if (by_host.size() < kLeastSiblings) return;
+  std::erase_if(hosts_with, [&](const auto& one) { return one.second + 1 != by_host.size(); });
   for (const auto& [host, devices] : by_host) {
     std::vector<std::string> missing;
     for (const auto& [device, hosts] : hosts_with)
-      if (hosts + 1 == by_host.size() && !devices.contains(device)) missing.push_back(device);
+      if (!devices.contains(device)) missing.push_back(device);
     // Somebody may have asked for a single device.
     if (missing.empty() || missing.size() > devices.size()) continue;
     Suspicion suspicion;
@@ -553,14 +455,16 @@ std::vector<FastPort> fast_ports_up(const View& view) {
 Suspicions suspect_port_states(const PartFacts& facts) {
   Suspicions found;
   const std::vector<PortState> ports = states_of(facts, "port");
-  suspect_down(facts, ports, "port", found);
-  suspect_slow(facts, ports, found);
+  const PortFleet fleet(facts, ports, "port");
+  suspect_down(facts, ports, fleet, "port", found);
+  suspect_slow(facts, ports, fleet, found);
   suspect_recovering(facts, ports, found);
   suspect_missing(facts, ports, found);
   suspect_could_be(facts, found);
   suspect_below_supported(facts, ports, found);
   suspect_interfaces(facts, found);
-  suspect_down(facts, states_of(facts, "netdev"), "netdev", found);
+  const std::vector<PortState> interfaces = states_of(facts, "netdev");
+  suspect_down(facts, interfaces, PortFleet(facts, interfaces, "netdev"), "netdev", found);
   return found;
 }
 
