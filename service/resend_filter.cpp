@@ -23,8 +23,10 @@ HeldBlocks held_blocks(Store& store, const std::string& job, const std::string& 
           }};
 }
 
+// The longest is the strongest claim; equal ones keep their order.
 ResendFilter::ResendFilter(HeldBlocks held) : held_(std::move(held)) {
   std::erase_if(held_.starts, [](const HeldBlock& block) { return size_of(block) == 0; });
+  std::ranges::stable_sort(held_.starts, std::ranges::greater(), size_of);
   begin_boundary();
 }
 
@@ -48,20 +50,21 @@ void ResendFilter::find_next() {
 void ResendFilter::begin_boundary() {
   find_next();
   candidates_.clear();
-  const auto is_used = [&](const HeldBlock& block) { return matched_.contains(block.batch); };
-  if (next_ && !is_used(*next_)) candidates_.push_back({.block = *next_, .follows = true});
+  bool lacks_next = next_ && !matched_.contains(next_->batch);
+  const auto add_next = [&] {
+    candidates_.push_back({.block = *next_, .follows = true});
+    lacks_next = false;
+  };
   for (const HeldBlock& block : held_.starts) {
-    if (is_used(block) || (next_ && block.batch == next_->batch)) continue;
+    if (lacks_next && size_of(*next_) >= size_of(block)) add_next();
+    if (next_ && block.batch == next_->batch) continue;
     // In mid-body a few equal bytes prove nothing: a file may well grow by a line it began with.
     // But what came behind the bytes before may be a branch of them.
     if (last_matched_ && size_of(block) < kHeadBytes && block.batch < last_matched_->batch)
       continue;
     candidates_.push_back({.block = block});
   }
-  // The longest is the strongest claim; equal ones keep their order.
-  std::stable_sort(
-      candidates_.begin(), candidates_.end(),
-      [](const Candidate& a, const Candidate& b) { return size_of(a.block) > size_of(b.block); });
+  if (lacks_next) add_next();
 }
 
 void ResendFilter::drop(std::size_t bytes) {
@@ -74,23 +77,29 @@ void ResendFilter::take_block(HeldBlock block) {
   skipping_ = size_of(block) - here;
   drop(here);
   matched_.insert(block.batch);
+  std::erase_if(held_.starts, [&](const HeldBlock& start) { return start.batch == block.batch; });
   last_matched_ = block;
   begin_boundary();
 }
 
+// Most begin otherwise.
+void ResendFilter::drop_those_that_begin_otherwise() {
+  const std::uint64_t usual = digest_of(rest().substr(0, kHeadBytes));
+  std::erase_if(candidates_, [&](Candidate& candidate) {
+    const std::size_t head = std::min(size_of(candidate.block), kHeadBytes);
+    if (candidate.head_matches || rest().size() < head) return false;
+    const std::uint64_t digest = head == kHeadBytes ? usual : digest_of(rest().substr(0, head));
+    candidate.head_matches = digest == candidate.block.print.head_digest;
+    return !candidate.head_matches;
+  });
+}
+
 // Takes one whole block off the front of what is held back. False: nothing to take, or not yet.
 bool ResendFilter::match_block(bool complete) {
+  drop_those_that_begin_otherwise();
   for (auto candidate = candidates_.begin(); candidate != candidates_.end();) {
     const Fingerprint& block = candidate->block.print;
     const std::size_t size = size_of(candidate->block);
-    const std::size_t head = std::min(size, kHeadBytes);
-    if (!candidate->head_matches && rest().size() >= head) {
-      if (digest_of(rest().substr(0, head)) != block.head_digest) {
-        candidate = candidates_.erase(candidate);
-        continue;
-      }
-      candidate->head_matches = true;
-    }
     if (whole_bodies_ && size > kMostHeldBytes) {
       candidate = candidates_.erase(candidate);  // what it tells is told again, and changes nothing
       continue;

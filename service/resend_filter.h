@@ -79,6 +79,7 @@ class ResendFilter {
   std::string_view rest() const { return std::string_view(buffer_).substr(start_); }
   void drop(std::size_t bytes);
   void begin_boundary();
+  void drop_those_that_begin_otherwise();
   bool match_block(bool complete);
   void take_block(HeldBlock block);
   std::string_view skip_overlong_line(std::string_view bytes);
