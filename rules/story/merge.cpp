@@ -164,23 +164,23 @@ class Merger {
   }
 
  private:
-  // Findings of one event have one of these in common.
-  static std::vector<std::string> keys_of(const Candidate& candidate) {
+  // Findings of one event have one of these in common. A set, as thousands of ports may have one
+  // name.
+  static std::set<std::string> keys_of(const Candidate& candidate) {
     const Finding& finding = candidate.finding();
-    std::vector<std::string> keys{finding.id};
+    std::set<std::string> keys{finding.id};
     if (is(finding.cause, Trait::of_calls)) {
-      keys.push_back(is(finding.cause, Trait::of_a_group)
-                         ? std::string(name_of(finding.cause))
-                         : fmt::format("{}", fmt::join(finding.subject.ranks, ",")));
+      keys.insert(is(finding.cause, Trait::of_a_group)
+                      ? std::string(name_of(finding.cause))
+                      : fmt::format("{}", fmt::join(finding.subject.ranks, ",")));
       return keys;
     }
     for (const std::string& host : finding.subject.hosts)
-      keys.push_back(fmt::format("{}|{}", finding.cause, host));
+      keys.insert(fmt::format("{}|{}", finding.cause, host));
     for (const int rank : finding.subject.ranks)
-      keys.push_back(fmt::format("{}|rank {}", finding.cause, rank));
+      keys.insert(fmt::format("{}|rank {}", finding.cause, rank));
     for (const auto* names : {&finding.subject.gpus, &finding.subject.nics})
-      for (const std::string& name : *names)
-        keys.push_back(fmt::format("{}|{}", finding.cause, name));
+      for (const std::string& name : *names) keys.insert(fmt::format("{}|{}", finding.cause, name));
     return keys;
   }
 
