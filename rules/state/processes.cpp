@@ -52,4 +52,9 @@ void Processes::apply(std::uint32_t source, const Source& origin, const Batch& b
     seen.prints_init |= setting->group == "interface" && setting->name == "bootstrap";
 }
 
+const ProcessSeen* Processes::find(const ProcessKey& process) const {
+  const auto known = known_.find(process);
+  return known == known_.end() ? nullptr : &all_[known->second];
+}
+
 }  // namespace faultline

@@ -34,6 +34,7 @@ class Processes {
   // Those whose pid is not known are left out.
   using All = Arranged<ProcessSeen, ByProcess>;
   const All& all() const { return all_; }
+  const ProcessSeen* find(const ProcessKey& process) const;  // nullptr: not seen
 
  private:
   All all_;

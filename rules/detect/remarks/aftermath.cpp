@@ -87,9 +87,8 @@ bool is_last_word(const View& view, const Sighting& sighting) {
   const auto comes_later = [&](const LineRef& line) {
     return line.known() && (line.source != last.source || line.line > last.line);
   };
-  const auto& processes = view.job.processes().all();
-  const auto seen = std::ranges::find(processes, sighting.process->process, &ProcessSeen::process);
-  if (seen != processes.end() && comes_later(seen->last)) return false;
+  const ProcessSeen* seen = view.job.processes().find(sighting.process->process);
+  if (seen != nullptr && comes_later(seen->last)) return false;
   return std::ranges::none_of(sighting.workers, [&](std::size_t worker) {
     return std::ranges::any_of(view.workers.all[worker].members, [&](std::size_t m) {
       return view.is_live(m) || view.member(m).ending || comes_later(view.member(m).last_line) ||
