@@ -246,13 +246,6 @@ std::string short_node(std::string_view node) {
   return std::string(node.substr(0, node.find(':')));
 }
 
-bool same_device(const NetworkPort& port, std::string_view device) {
-  const std::size_t colon = device.find(':');
-  if (port.device != device.substr(0, colon)) return false;
-  return colon == std::string_view::npos || port.port.empty() ||
-         port.port == device.substr(colon + 1);
-}
-
 }  // namespace
 
 std::string NetworkPort::label() const {
@@ -299,13 +292,32 @@ Ports::Ports(const JobState& job) {
     all_[other].peer = one;
     all_[one].cabling = all_[other].cabling = ends.all[a].record;
   }
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    by_host_[all_[i].host].push_back(i);
+    if (all_[i].device.empty()) continue;
+    by_device_.try_emplace({all_[i].host, all_[i].device, all_[i].port}, i);
+    by_device_.try_emplace({all_[i].host, all_[i].device, std::nullopt}, i);
+  }
+}
+
+const std::vector<std::size_t>& Ports::on(std::string_view host) const {
+  static const std::vector<std::size_t> kNone;
+  const auto known = by_host_.find(host);
+  return known == by_host_.end() ? kNone : known->second;
 }
 
 const NetworkPort* Ports::find_by_device(std::string_view host, std::string_view device) const {
-  const auto found = std::ranges::find_if(all_, [&](const NetworkPort& port) {
-    return port.host == host && !port.device.empty() && same_device(port, device);
-  });
-  return found == all_.end() ? nullptr : &*found;
+  const std::size_t colon = device.find(':');
+  const auto first = [&](const std::optional<std::string>& port) {
+    const auto known =
+        by_device_.find({std::string(host), std::string(device.substr(0, colon)), port});
+    return known == by_device_.end() ? kNoPort : known->second;
+  };
+  // A port without a number may be any of its device.
+  const std::size_t found = colon == std::string_view::npos
+                                ? first(std::nullopt)
+                                : std::min(first(""), first(std::string(device.substr(colon + 1))));
+  return found == kNoPort ? nullptr : &all_[found];
 }
 
 }  // namespace faultline

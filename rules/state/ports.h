@@ -3,8 +3,11 @@
 // PCI address; a report that names two of these ties them together.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "rules/state/job_state.h"
@@ -40,11 +43,19 @@ class Ports {
 
   const std::vector<NetworkPort>& all() const { return all_; }
 
+  // Indices of those of a host, ascending. Empty host: of those of which none is known.
+  const std::vector<std::size_t>& on(std::string_view host) const;
+
   // nullptr: no report names it. A device may be given with its port, as NCCL does: mlx5_0:1.
   const NetworkPort* find_by_device(std::string_view host, std::string_view device) const;
 
  private:
+  // Host, device, and which port of it; none: any.
+  using DeviceKey = std::tuple<std::string, std::string, std::optional<std::string>>;
+
   std::vector<NetworkPort> all_;
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_host_;
+  std::map<DeviceKey, std::size_t> by_device_;  // the first
 };
 
 }  // namespace faultline

@@ -142,6 +142,23 @@ TEST(Bandwidth, FarUnderTheRateOfTheLinkIsLow) {
   EXPECT_EQ(healthy.diagnosis().verdict, Verdict::healthy);
 }
 
+TEST(Bandwidth, OfAPortThatOnlyItsSwitchTellsOfIsComparedWithNoRate) {
+  Job job = sixteen_ranks();
+  job.part("node-0", {.tool = "iblinkinfo",
+                      .kind = "link",
+                      .names = {{"node", "leaf01"},
+                                {"port", "1"},
+                                {"peer_host", "node-1"},
+                                {"peer_device", "mlx5_0"},
+                                {"peer_port", "1"}},
+                      .values = {{"state", "Active"}}});
+  job.part("node-1", {.tool = "perftest",
+                      .kind = "path",
+                      .names = {{"to", "node-0"}},
+                      .values = {{"#bytes", "65536"}, {"BW average[Gb/sec]", "97.12"}}});
+  EXPECT_EQ(job.diagnosis().verdict, Verdict::healthy);
+}
+
 PartReport pings(const std::string& tool, const std::string& sent, const std::string& received) {
   return {.tool = tool,
           .kind = "path",

@@ -93,15 +93,19 @@ bool is_of_last_report(const PartFacts& facts, const PartRecord& record, std::st
   });
 }
 
+// A port that only the other end of its cable tells of has no report of its own.
+bool is_told_of_by(const NetworkPort& port, std::uint32_t source) {
+  return !port.records.empty() && port.records.front()->source == source;
+}
+
 // The port that was measured; where none is named, the only one that the same source tells of.
 const NetworkPort* port_measured(const PartFacts& facts, const Measured& measured) {
   const std::string_view device = measured.record->name("device");
   if (!device.empty()) return facts.ports.find_by_device(measured.host, device);
   const NetworkPort* only = nullptr;
-  for (const NetworkPort& port : facts.ports.all()) {
-    if (port.device.empty() || port.host != measured.host ||
-        port.records.front()->source != measured.record->source)
-      continue;
+  for (const std::size_t index : facts.ports.on(measured.host)) {
+    const NetworkPort& port = facts.ports.all()[index];
+    if (port.device.empty() || !is_told_of_by(port, measured.record->source)) continue;
     if (only != nullptr) return nullptr;
     only = &port;
   }
@@ -149,10 +153,11 @@ void suspect_rdma(const PartFacts& facts, const PartRecord& record, Suspicions& 
 double speed_of_host(const PartFacts& facts, const std::string& host, const PartRecord& record) {
   static const NamePatterns kSpeed{"speed"};
   std::set<double> speeds;
-  for (const NetworkPort& port : facts.ports.all())
-    if (!port.netdev.empty() && port.host == host &&
-        (!host.empty() || port.records.front()->source == record.source))
+  for (const std::size_t index : facts.ports.on(host)) {
+    const NetworkPort& port = facts.ports.all()[index];
+    if (!port.netdev.empty() && (!host.empty() || is_told_of_by(port, record.source)))
       if (const double speed = rate_of(facts, port, kSpeed); speed > 0) speeds.insert(speed);
+  }
   return speeds.size() == 1 ? *speeds.begin() : 0;
 }
 
