@@ -309,10 +309,10 @@ void gather_evidence(const View& view, const XidGroup& group, Finding& finding) 
     add(group.bursts.back()->recovery_told->last);
 }
 
-Suspicion describe_xid(const View& view, const XidGroup& group, bool others_fault = false) {
+Suspicion describe_xid(const View& view, const XidGroup& group, Memberships& members,
+                       bool others_fault = false) {
   std::vector<GpuMembership> memberships;
-  for (const std::string& gpu : group.gpus)
-    memberships.push_back(membership_of(view, group.host, gpu));
+  for (const std::string& gpu : group.gpus) memberships.push_back(members.of(group.host, gpu));
   const GpuMembership& best = *std::ranges::min_element(
       memberships, {}, [](const GpuMembership& m) { return static_cast<int>(m.kind); });
 
@@ -428,10 +428,12 @@ std::vector<Suspicion> find_xids(const View& view) {
   found.reserve(current.size() + past.size());
   const auto programs = std::ranges::count_if(
       current, [](const auto& entry) { return entry.second.cause == kProgram; });
-  for (const auto& [key, group] : current) found.push_back(describe_xid(view, group, programs > 1));
+  Memberships members(view);
+  for (const auto& [key, group] : current)
+    found.push_back(describe_xid(view, group, members, programs > 1));
   // What also happened in the job is told of there.
   for (const auto& [key, group] : past)
-    if (!current.contains(key)) found.push_back(describe_xid(view, group));
+    if (!current.contains(key)) found.push_back(describe_xid(view, group, members));
   spare_what_was_outlived(view, found);
   tell_past_offences(view, found);
   return found;

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "rules/picture/who/rank_hosts.h"
-
 namespace faultline {
 namespace {
 
@@ -18,46 +16,42 @@ void settle_by_who_is_behind(const View& view, GpuMembership& membership) {
   membership.workers = settled.size() == 1 ? settled : std::vector<std::size_t>();
 }
 
+}  // namespace
+
 // Ranks that no line was seen of are somewhere: where launchers give ranks out in blocks, on the
 // hosts of their blocks, else on any host without a rank.
-bool may_have_unseen_ranks(const View& view, const std::string& host) {
-  const std::vector<Worker>& workers = view.workers.all;
-  if (view.workers.expected <= static_cast<int>(workers.size()) || host.empty()) return false;
-  const bool is_seen = std::ranges::any_of(workers, [&](const Worker& worker) {
-    return worker.host == host || worker.sender_host == host;
-  });
-  if (!is_seen) return true;
-  std::set<int> seen;
-  for (const Worker& worker : workers) seen.insert(worker.rank);
-  const RankHosts hosts = rank_hosts(view);
-  for (const auto& [block, name] : hosts.host_of_block)
-    for (int rank = block * hosts.block; name == host && rank < (block + 1) * hosts.block; ++rank)
-      if (!seen.contains(rank)) return true;
+bool Memberships::may_have_unseen_ranks(const std::string& host) {
+  const Workers& workers = view_.workers;
+  if (workers.expected <= static_cast<int>(workers.all.size()) || host.empty()) return false;
+  if (!workers.by_host.contains(host) && !workers.by_sender_host.contains(host)) return true;
+  if (!rank_hosts_) rank_hosts_ = rank_hosts(view_);
+  const std::optional<int> block = rank_hosts_->block_of(host);
+  if (!block) return false;
+  for (int rank = *block * rank_hosts_->block; rank < (*block + 1) * rank_hosts_->block; ++rank)
+    if (!workers.by_rank.contains(rank)) return true;
   return false;
 }
 
 // Processes of the job were seen, and none of them there.
-bool is_host_without_process(const View& view, const std::string& host) {
-  bool elsewhere = false;
-  for (const ProcessSeen& seen : view.job.processes().all()) {
-    if (!view.in_attempt(seen.process)) continue;
-    if (seen.host.empty() || seen.host == host) return false;
-    elsewhere = true;
+bool Memberships::is_host_without_process(const std::string& host) {
+  if (!process_hosts_) {
+    process_hosts_.emplace();
+    for (const ProcessSeen& seen : view_.job.processes().all())
+      if (view_.in_attempt(seen.process)) process_hosts_->insert(seen.host);
   }
-  return elsewhere && !host.empty();
+  return !process_hosts_->empty() && !process_hosts_->contains("") &&
+         !process_hosts_->contains(host) && !host.empty();
 }
 
-}  // namespace
-
-GpuMembership membership_of(const View& view, const std::string& host, const std::string& gpu) {
-  const std::vector<Worker>& workers = view.workers.all;
+GpuMembership Memberships::of(const std::string& host, const std::string& gpu) {
+  const std::vector<Worker>& workers = view_.workers.all;
   GpuMembership membership;
   if (workers.empty()) {
-    if (is_host_without_process(view, host)) membership.kind = GpuMembership::Kind::unseen_rank;
+    if (is_host_without_process(host)) membership.kind = GpuMembership::Kind::unseen_rank;
     return membership;
   }
   bool gpus_unknown = false;
-  for (std::size_t i : view.workers.perhaps_on(host)) {
+  for (std::size_t i : view_.workers.perhaps_on(host)) {
     gpus_unknown |= workers[i].gpu.empty();
     if (workers[i].gpu == gpu) membership.workers.push_back(i);
   }
@@ -66,14 +60,14 @@ GpuMembership membership_of(const View& view, const std::string& host, const std
   std::set<std::string> machines;
   for (std::size_t i : membership.workers) machines.insert(workers[i].host);
   if (membership.workers.empty())
-    membership.kind = gpus_unknown                        ? Kind::gpu_unknown
-                      : may_have_unseen_ranks(view, host) ? Kind::unseen_rank
-                                                          : Kind::bystander;
+    membership.kind = gpus_unknown                  ? Kind::gpu_unknown
+                      : may_have_unseen_ranks(host) ? Kind::unseen_rank
+                                                    : Kind::bystander;
   else
     membership.kind = !host.empty() && machines.size() == 1 && !machines.contains("")
                           ? Kind::rank
                           : Kind::host_unknown;
-  settle_by_who_is_behind(view, membership);
+  settle_by_who_is_behind(view_, membership);
   return membership;
 }
 

@@ -1,10 +1,13 @@
 // Whether and how a GPU that a kernel speaks of belongs to the job.
 #pragma once
 
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "rules/picture/view.h"
+#include "rules/picture/who/rank_hosts.h"
 
 namespace faultline {
 
@@ -23,6 +26,20 @@ struct GpuMembership {
   bool is_open() const { return kind == Kind::host_unknown && workers.empty(); }
 };
 
-GpuMembership membership_of(const View& view, const std::string& host, const std::string& gpu);
+class Memberships {
+ public:
+  explicit Memberships(const View& view) : view_(view) {}
+
+  GpuMembership of(const std::string& host, const std::string& gpu);
+
+ private:
+  bool may_have_unseen_ranks(const std::string& host);
+  bool is_host_without_process(const std::string& host);
+
+  const View& view_;
+  // Worked out once somebody asks.
+  std::optional<RankHosts> rank_hosts_;
+  std::optional<std::set<std::string>> process_hosts_;
+};
 
 }  // namespace faultline

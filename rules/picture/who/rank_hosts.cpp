@@ -5,8 +5,8 @@
 namespace faultline {
 namespace {
 
-// nullopt would be no better: an empty answer is that there is no such block.
-std::map<int, std::string> in_blocks_of(const View& view, int block) {
+// No block: they are not given out in blocks of that many.
+RankHosts in_blocks_of(const View& view, int block) {
   std::map<int, std::string> hosts;
   std::map<std::string, int> blocks;
   for (const Worker& worker : view.workers.all) {
@@ -15,7 +15,8 @@ std::map<int, std::string> in_blocks_of(const View& view, int block) {
     if (hosts.try_emplace(which, worker.host).first->second != worker.host) return {};
     if (blocks.try_emplace(worker.host, which).first->second != which) return {};
   }
-  return hosts;
+  if (hosts.empty()) return {};
+  return {block, std::move(hosts), std::move(blocks)};
 }
 
 }  // namespace
@@ -24,6 +25,11 @@ std::string RankHosts::host_of(int rank) const {
   if (block <= 0) return {};
   const auto known = host_of_block.find(rank / block);
   return known == host_of_block.end() ? std::string() : known->second;
+}
+
+std::optional<int> RankHosts::block_of(const std::string& host) const {
+  const auto known = block_of_host.find(host);
+  return known == block_of_host.end() ? std::nullopt : std::optional(known->second);
 }
 
 RankHosts rank_hosts(const View& view) {
@@ -35,8 +41,8 @@ RankHosts rank_hosts(const View& view) {
   // The smallest that fits: with more it could only be by chance that no host has more.
   for (int block = std::max(most, 1); block <= ranks && block < 2 * most + 1; ++block) {
     if (ranks % block != 0) continue;
-    std::map<int, std::string> hosts = in_blocks_of(view, block);
-    if (!hosts.empty()) return {block, std::move(hosts)};
+    RankHosts hosts = in_blocks_of(view, block);
+    if (hosts.block > 0) return hosts;
   }
   return {};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "rules/picture/view.h"
@@ -11,8 +12,10 @@ namespace faultline {
 struct RankHosts {
   int block = 0;  // ranks of a host; 0: they are not given out in blocks
   std::map<int, std::string> host_of_block;
+  std::map<std::string, int> block_of_host;
 
   std::string host_of(int rank) const;  // empty: not known
+  std::optional<int> block_of(const std::string& host) const;
 };
 
 RankHosts rank_hosts(const View& view);
