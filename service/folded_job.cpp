@@ -57,9 +57,7 @@ void FoldedJob::apply(std::int64_t number, const Source& source, const Batch& ba
   for (const Speaker& speaker : batch.speakers) speakers_.insert(hash_of(speaker));
   if (speakers_.size() > kMostSpeakers)
     throw std::length_error(
-        fmt::format("more than {} processes speak in it; one job may hold so "
-                    "many",
-                    kMostSpeakers));
+        fmt::format("it tells of more than {} processes; one job may hold so many", kMostSpeakers));
   state_.apply(source, batch, received, calls);
   last_batch_ = number;
   if (calls == CallsAre::new_ones) {

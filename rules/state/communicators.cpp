@@ -116,9 +116,9 @@ class Grouping {
     const int nranks = progress_.members()[members.front()].nranks;
     if (const auto known = of_size_.find(nranks); known != of_size_.end()) {
       // Others of this size have theirs, so only lines were lost: these are the rest of them.
-      Room& room =
-          rooms_.try_emplace(nranks, progress_.members(), found_, known->second).first->second;
-      for (std::size_t index : members) room.seat(index);
+      FreeSeats& seats =
+          free_seats_.try_emplace(nranks, progress_.members(), found_, known->second).first->second;
+      for (std::size_t index : members) seats.seat(index);
       return;
     }
     const std::string name = next_name(static_cast<std::size_t>(nranks));
@@ -238,8 +238,8 @@ class Grouping {
       int>
       made_;
   std::vector<Communicator> found_;
-  std::map<int, Indices> of_size_;  // of those found
-  std::map<int, Room> rooms_;       // by size
+  std::map<int, Indices> of_size_;       // of those found
+  std::map<int, FreeSeats> free_seats_;  // by size
   Incomplete incomplete_;
   int unnamed_ = 0;
 };

@@ -52,8 +52,8 @@ std::optional<std::size_t> Incomplete::take(const std::vector<std::size_t>& lack
   return communicator;
 }
 
-Room::Room(const Members& members, std::vector<Communicator>& all,
-           const std::vector<std::size_t>& of_size)
+FreeSeats::FreeSeats(const Members& members, std::vector<Communicator>& all,
+                     const std::vector<std::size_t>& of_size)
     : members_(members), all_(all) {
   for (const std::size_t which : of_size) {
     const std::vector<std::size_t>& its = all_[which].members;
@@ -67,7 +67,7 @@ Room::Room(const Members& members, std::vector<Communicator>& all,
     if (has_room(which)) open(which);
 }
 
-void Room::seat(std::size_t index) {
+void FreeSeats::seat(std::size_t index) {
   const Place place = place_of(members_[index]);
   const std::set<std::size_t>& possible = with_room_[place];
   std::set<std::size_t>& taken = with_room_and_process_[{place, members_[index].process}];
@@ -78,12 +78,12 @@ void Room::seat(std::size_t index) {
   if (!has_room(home)) close(home, place);
 }
 
-Room::Place Room::place_of(const Member& member) const {
+FreeSeats::Place FreeSeats::place_of(const Member& member) const {
   if (within_hosts_) return {member.host, 0};
   return {{}, across_hosts_on_one_device_ ? member.device : 0};
 }
 
-void Room::open(std::size_t which) {
+void FreeSeats::open(std::size_t which) {
   const std::vector<std::size_t>& its = all_[which].members;
   const Place place = place_of(members_[its.front()]);
   with_room_[place].insert(which);
@@ -91,13 +91,13 @@ void Room::open(std::size_t which) {
     with_room_and_process_[{place, members_[index].process}].insert(which);
 }
 
-void Room::close(std::size_t which, const Place& place) {
+void FreeSeats::close(std::size_t which, const Place& place) {
   with_room_[place].erase(which);
   for (const std::size_t index : all_[which].members)
     with_room_and_process_[{place, members_[index].process}].erase(which);
 }
 
-bool Room::has_room(std::size_t which) const {
+bool FreeSeats::has_room(std::size_t which) const {
   const Communicator& communicator = all_[which];
   return communicator.members.size() < static_cast<std::size_t>(communicator.nranks);
 }

@@ -42,12 +42,12 @@ class Incomplete {
   std::vector<std::uint64_t> of_all_ = {0};  // by how many ranks there are
 };
 
-// Room in the communicators of one size for members whose Init lines were not seen.
-class Room {
+// Places in the communicators of one size for members whose Init lines were not seen.
+class FreeSeats {
  public:
   // of_size: which of all have this size.
-  Room(const Members& members, std::vector<Communicator>& all,
-       const std::vector<std::size_t>& of_size);
+  FreeSeats(const Members& members, std::vector<Communicator>& all,
+            const std::vector<std::size_t>& of_size);
 
   // Adds a member to the communicator that it must belong to, if only one has room for it and is
   // laid out over hosts and devices as its likes are.

@@ -14,7 +14,7 @@
 namespace faultline {
 
 // What was said last of one quantity of a port.
-struct Reading {
+struct LastSaid {
   std::string value;
   const LineRef* line = nullptr;
   bool known() const { return line != nullptr; }
@@ -29,7 +29,7 @@ struct PortState {
   std::string type;      // of the adapter
   const LineRef* line = nullptr;
   const LineRef* rate_line = nullptr;
-  Reading could_be;
+  LastSaid could_be;
 
   bool is_active() const { return state == "active"; }
 };

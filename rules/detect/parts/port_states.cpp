@@ -23,9 +23,9 @@ bool is_later(const LineRef& a, const LineRef& b) {
   return order_of(a.time, b.time, true) != Order::before;
 }
 
-Reading latest(const PartFacts& facts, const NetworkPort& port, std::string_view kind,
-               const NamePatterns& fields) {
-  Reading reading;
+LastSaid latest(const PartFacts& facts, const NetworkPort& port, std::string_view kind,
+                const NamePatterns& fields) {
+  LastSaid reading;
   for (const PartRecord* record : port.records) {
     const bool of_kind = kind == "netdev" ? record->kind == "netdev" : record->kind != "netdev";
     if (!of_kind) continue;
@@ -48,9 +48,9 @@ double rate_in(const std::string& text) {
 PortState state_of(const PartFacts& facts, const NetworkPort& port, std::string_view kind) {
   const PortWords& words = facts.view.catalog.conditions.ports;
   PortState state{.port = &port};
-  const Reading logical = latest(facts, port, kind, words.state);
-  const Reading physical = latest(facts, port, kind, words.physical);
-  const Reading rate = latest(facts, port, kind, words.rate);
+  const LastSaid logical = latest(facts, port, kind, words.state);
+  const LastSaid physical = latest(facts, port, kind, words.physical);
+  const LastSaid rate = latest(facts, port, kind, words.rate);
   state.could_be = latest(facts, port, kind, words.could_be);
   state.type = latest(facts, port, kind, words.type).value;
   state.line = logical.line;
@@ -298,9 +298,9 @@ void suspect_below_supported(const PartFacts& facts, const std::vector<PortState
   std::vector<Suspicion> slow;
   for (const PortState& state : states) {
     if (!state.is_active()) continue;
-    const Reading now = latest(facts, *state.port, "port", words.speed);
-    const Reading port = latest(facts, *state.port, "port", words.enabled_speeds);
-    const Reading cable = latest(facts, *state.port, "port", words.cable_speeds);
+    const LastSaid now = latest(facts, *state.port, "port", words.speed);
+    const LastSaid port = latest(facts, *state.port, "port", words.enabled_speeds);
+    const LastSaid cable = latest(facts, *state.port, "port", words.cable_speeds);
     if (!now.known() || !port.known() || !cable.known()) continue;
     const std::size_t runs_at = fastest_in(words.speeds, now.value);
     const std::size_t could =
@@ -321,7 +321,7 @@ void suspect_could_be(const PartFacts& facts, Suspicions& found) {
   std::set<const NetworkPort*> told;
   std::vector<Suspicion> slow;
   for (const NetworkPort& port : facts.ports.all()) {
-    const Reading could_be = latest(facts, port, "link", words.could_be);
+    const LastSaid could_be = latest(facts, port, "link", words.could_be);
     if (!could_be.known() || told.contains(&port)) continue;
     if (words.state_of(latest(facts, port, "link", words.state).value) != "active") continue;
     told.insert(&port);
@@ -358,7 +358,7 @@ void suspect_interfaces(const PartFacts& facts, Suspicions& found) {
   const PortWords& words = facts.view.catalog.conditions.ports;
   std::map<std::string, std::vector<PortState>> by_host;
   for (PortState& state : states_of(facts, "netdev")) {
-    const Reading type = latest(facts, *state.port, "netdev", words.interface_type);
+    const LastSaid type = latest(facts, *state.port, "netdev", words.interface_type);
     if (!state.state.empty() && words.infiniband.contains(CountersCatalog::normalised(type.value)))
       by_host[state.port->host].push_back(std::move(state));
   }
@@ -444,9 +444,9 @@ std::vector<FastPort> fast_ports_up(const View& view) {
   std::vector<FastPort> fast;
   for (const PortState& state : states_of(facts, "port")) {
     if (!state.is_active() || state.line == nullptr) continue;
-    const Reading layer = latest(facts, *state.port, "port", view.catalog.conditions.ports.layer);
+    const LastSaid layer = latest(facts, *state.port, "port", view.catalog.conditions.ports.layer);
     if (normalised_field(layer.value) != "infiniband" && state.rate < kFastEthernet) continue;
-    const Reading rate = latest(facts, *state.port, "port", view.catalog.conditions.ports.rate);
+    const LastSaid rate = latest(facts, *state.port, "port", view.catalog.conditions.ports.rate);
     fast.push_back({state.port->host, state.port->label(), rate.value, state.line});
   }
   return fast;
