@@ -197,14 +197,24 @@ int unmap_shared(sqlite3_file* file, int remove) {
   return below(file)->pMethods->xShmUnmap(below(file), remove);
 }
 
+// SQLite is in C: what is thrown through it leaves its transactions half done.
+template <auto call, class... Arguments>
+int without_throwing(Arguments... arguments) noexcept {
+  try {
+    return call(arguments...);
+  } catch (...) {
+    return SQLITE_IOERR_NOMEM;
+  }
+}
+
 // Version 2: no memory-mapped pages, which would pass the checksums by.
 constexpr sqlite3_io_methods kMethods{
     .iVersion = 2,
     .xClose = close_file,
-    .xRead = read_file,
-    .xWrite = write_file,
+    .xRead = without_throwing<read_file>,
+    .xWrite = without_throwing<write_file>,
     .xTruncate = truncate_file,
-    .xSync = sync_file,
+    .xSync = without_throwing<sync_file>,
     .xFileSize = size_of_file,
     .xLock = lock_file,
     .xUnlock = unlock_file,
@@ -222,25 +232,30 @@ constexpr sqlite3_io_methods kMethods{
 
 sqlite3_vfs* system_files() { return sqlite3_vfs_find(nullptr); }
 
+void describe_file(State& state, const char* name, int flags) {
+  if (name != nullptr) state.path = name;
+  state.is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
+  const bool lasts = (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
+  if (lasts && name != nullptr) state.identity = identity_of(state.path);
+  if (!state.is_database || !state.identity) return;
+  Known& all = known();
+  const std::lock_guard lock(all.mutex);
+  all.databases[state.path] = *state.identity;
+}
+
 int open_file(sqlite3_vfs*, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   GuardedFile& opened = guarded(file);
   opened.base.pMethods = nullptr;
   sqlite3_vfs* system = system_files();
   const int code = system->xOpen(system, name, opened.below(), flags, out_flags);
   if (opened.below()->pMethods == nullptr) return code;
-  opened.state = std::unique_ptr<State>(new (std::nothrow) State).release();
-  if (opened.state == nullptr) {
+  try {
+    auto state = std::make_unique<State>();
+    describe_file(*state, name, flags);
+    opened.state = state.release();
+  } catch (...) {
     opened.below()->pMethods->xClose(opened.below());
     return SQLITE_NOMEM;
-  }
-  if (name != nullptr) opened.state->path = name;
-  opened.state->is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
-  const bool lasts = (flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)) != 0;
-  if (lasts && name != nullptr) opened.state->identity = identity_of(opened.state->path);
-  if (opened.state->is_database && opened.state->identity) {
-    Known& all = known();
-    const std::lock_guard lock(all.mutex);
-    all.databases[opened.state->path] = *opened.state->identity;
   }
   opened.base.pMethods = &kMethods;
   return code;

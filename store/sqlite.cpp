@@ -153,21 +153,28 @@ bool Database::has_checksums() const { return has_checksums_of_pages(handle_.get
 bool Database::in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 Transaction::Transaction(Database& database) : database_(database) {
+  // There may have been no memory to roll the one before back.
+  if (database_.in_transaction()) database_.attempt("ROLLBACK");
   database_.run("BEGIN IMMEDIATE");
+  database_.may_commit_ = true;
 }
 
 Transaction::~Transaction() {
-  // Should it fail, SQLite has rolled back by itself, or will when the file is opened next.
+  // Should it fail, SQLite has rolled back by itself, or the next transaction does.
   if (database_.in_transaction()) database_.attempt("ROLLBACK");
 }
 
-void Transaction::commit() { database_.run("COMMIT"); }
+void Transaction::commit() {
+  if (!database_.may_commit_) throw StoreError("what failed in part could not be undone");
+  database_.run("COMMIT");
+}
 
 Savepoint::Savepoint(Database& database) : database_(database) { database_.run("SAVEPOINT part"); }
 
 Savepoint::~Savepoint() {
-  // Should it fail, the whole transaction cannot commit either, and says why.
-  if (!kept_ && database_.in_transaction()) database_.attempt("ROLLBACK TO part; RELEASE part");
+  if (kept_ || !database_.in_transaction()) return;
+  // It fails where there is no memory.
+  if (!database_.attempt("ROLLBACK TO part; RELEASE part")) database_.may_commit_ = false;
 }
 
 void Savepoint::keep() {

@@ -118,6 +118,9 @@ class Database {
   const std::filesystem::path& file() const { return file_; }
 
  private:
+  friend class Transaction;
+  friend class Savepoint;
+
   sqlite3_stmt* prepared(std::string_view sql);
 
   struct Close {
@@ -130,6 +133,7 @@ class Database {
   std::filesystem::path file_;
   std::unique_ptr<sqlite3, Close> handle_;
   std::map<std::string, std::unique_ptr<sqlite3_stmt, Finalize>, std::less<>> statements_;
+  bool may_commit_ = true;  // no part of the transaction was left half done
 };
 
 // Rolls back unless committed.

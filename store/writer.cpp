@@ -23,11 +23,18 @@ Writer::~Writer() {
 }
 
 void Writer::submit(Deed deed) {
+  // All that needs memory comes first: what is refused for want of it must not be done.
+  std::list<Waiting> one;
+  one.push_back({std::move(deed), 0});
+  std::map<std::string, std::list<Waiting>> lane;
+  lane.try_emplace(one.front().deed.job);
   {
     const std::lock_guard lock(mutex_);
-    std::deque<Waiting>& of_job = waiting_[deed.job];
-    of_job.push_back({std::move(deed), ++submitted_});
-    unfinished_.insert(submitted_);
+    unfinished_.insert(submitted_ + 1);
+    one.front().number = ++submitted_;
+    waiting_.merge(lane);
+    std::list<Waiting>& of_job = waiting_.find(one.front().deed.job)->second;
+    of_job.splice(of_job.end(), one);
   }
   changed_.notify_all();
 }

@@ -8,6 +8,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -66,8 +67,8 @@ class Writer {
   Database& database_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::map<std::string, std::deque<Waiting>> waiting_;  // by job; none is empty
-  std::string last_served_;                             // a job
+  std::map<std::string, std::list<Waiting>> waiting_;  // by job; none is empty
+  std::string last_served_;                            // a job
   std::uint64_t submitted_ = 0;
   std::set<std::uint64_t> unfinished_;  // numbers
   std::uint64_t transactions_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <future>
 #include <vector>
@@ -115,6 +116,28 @@ TEST_F(WriterTest, ClosesATransactionThatHoldsEnough) {
   writer.drain();
   EXPECT_THAT(done, ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_EQ(writer.transactions(), 4u) << "the obstacle's, and three of two";
+}
+
+// Without memory SQLite cannot undo a part either; then nothing of its transaction stays.
+TEST_F(WriterTest, CommitsNothingOfATransactionInWhichAPartCouldNotBeUndone) {
+  Writer writer(database);
+  Obstacle obstacle(writer);
+  Writer::Deed deed = insert(2);
+  deed.write = [](Database& db) {
+    db.run("INSERT INTO t VALUES (2, '')");
+    sqlite3_hard_heap_limit64(1);
+    throw StoreError("no memory");
+  };
+  writer.submit(insert(1));
+  writer.submit(deed);
+  obstacle.remove();
+  writer.drain();
+  sqlite3_hard_heap_limit64(0);
+  EXPECT_THAT(failed, ElementsAre(1, 2));
+  writer.submit(insert(3));
+  writer.drain();
+  EXPECT_THAT(done, ElementsAre(3));
+  EXPECT_THAT(numbers(), ElementsAre(3));
 }
 
 TEST_F(WriterTest, TellsEveryWaiterThatTheDiskIsFullAndGoesOnWhenItIsNot) {
