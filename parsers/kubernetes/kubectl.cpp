@@ -262,6 +262,8 @@ class Kubectl : public PartDocument {
     }
     const KubernetesTopic* topic = topic_of_event(event.reason);
     if (topic == nullptr) return;
+    // Operators tell of good ends, too.
+    if (topic->topic == "exit" && last_word(event.message) == "0") return;
     std::string_view name = event.object;
     const std::size_t slash = std::min(name.find('/'), name.size());
     const std::string_view kind = name.substr(0, slash);

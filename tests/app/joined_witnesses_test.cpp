@@ -86,6 +86,19 @@ TEST(RankThatAborted, WaitedAsItsPeersDidThoughItsLinesAreMissing) {
     EXPECT_THAT(std::string(name_of(cause.cause)), Not(HasSubstr("behind"))) << cause.title;
 }
 
+TEST(OperatorOfPods, AccusesAPodThatEndedWithAnErrorAndNoneThatEndedWell) {
+  const auto told = [](std::string_view code) {
+    return pasted(
+        fmt::format("LAST SEEN   TYPE     REASON           OBJECT             MESSAGE\n"
+                    "5m          Normal   ExitedWithCode   pytorchjob/llama   "
+                    "Pod: team.llama-worker-3 exited with code {}\n",
+                    code));
+  };
+  EXPECT_TRUE(told("0").root_causes.empty());
+  EXPECT_EQ(told("1").root_causes.size(), 1U);
+  EXPECT_EQ(told("137").root_causes.size(), 1U);
+}
+
 // nccl-tests on two hosts, beside NCCL's own search for rings.
 std::string measured(double busbw, const std::string& gdr) {
   std::string text =
