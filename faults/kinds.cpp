@@ -37,7 +37,7 @@ const std::array kKinds = {
     Kind{"short", "writes take only a part", 200, 3, course(short_write_round)},
     Kind{"slow", "each write and sync takes its time", 200, 2, course(slow_disk_round)},
     Kind{"descriptors", "no descriptor is free", 200, 2, course(descriptors_round)},
-    Kind{"memory", "no memory is free", 200, 3, course(memory_round)},
+    Kind{"memory", "no memory is free", 2000, 3, course(memory_round)},
     Kind{"clock", "the clock jumps", 200, 2, course_without_twin(clock_round)},
     Kind{"drip", "a body is sent again, the first of its bytes slowly", 200, 1, course(drip_round)},
     Kind{"renamed", "the folder gets another name while it serves", 200, 2,

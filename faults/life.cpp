@@ -18,6 +18,10 @@ using namespace std::chrono_literals;
 
 constexpr auto kLongestReload = 5s;
 constexpr auto kLongestReread = 5s;
+// Within it a server has looked again at what it could not at once.
+constexpr auto kLongestSettling = 5s;
+// Who ends for want of memory still writes down why.
+constexpr auto kLongestEnd = 2s;
 
 constexpr std::string_view kIdOfNotes = "faults.note";
 constexpr const char* kRulesLikeNotes = "/api/v1/rules?class=host.error&limit=1000";
@@ -123,6 +127,8 @@ void Life::restart_and_check(Verdict& verdict) {
 }
 
 void Life::go_on_and_check(Verdict& verdict, bool may_have_ended) {
+  if (may_have_ended && get(server_.port(), "/healthz").status == 0)
+    server_.ends_within(kLongestEnd);
   if (server_.lives()) return send_the_rest_and_check(verdict);
   if (!may_have_ended)
     verdict.fail(fmt::format("the server has ended by itself: {}", server_.messages()));
@@ -166,8 +172,14 @@ void Life::compare_with_twin(Verdict& verdict) {
   }
   const std::vector<std::string> jobs = jobs_of(ledger_);
   ++verdict.checks;
-  for (std::string& difference : differences(answers_of(twin.server_.port(), jobs, Forget::arrival),
-                                             answers_of(server_.port(), jobs, Forget::arrival)))
+  std::vector<std::string> all;
+  const auto end = std::chrono::steady_clock::now() + kLongestSettling;
+  do {
+    all = differences(answers_of(twin.server_.port(), jobs, Forget::arrival),
+                      answers_of(server_.port(), jobs, Forget::arrival));
+    if (!all.empty()) std::this_thread::sleep_for(100ms);
+  } while (!all.empty() && std::chrono::steady_clock::now() < end);
+  for (const std::string& difference : all)
     verdict.fail(fmt::format("unlike a server that nothing befell: {}", difference));
 }
 

@@ -79,8 +79,7 @@ void memory_round(Life& life, Random& random, Verdict& verdict) {
   if (random.one_in(2)) life.server().limit(RLIMIT_AS, life.server().address_space_bytes());
   life.steering().refuse_memory(kAlways / 20'000);
   const auto load = life.load(random, InternalErrors::excused);
-  for (auto left = some_time(random, 60, 160); left > 0ms && life.server().lives(); left -= 5ms)
-    std::this_thread::sleep_for(5ms);
+  life.server().ends_within(some_time(random, 60, 160));
   Life::finish(*load, verdict);
   life.server().lift_limit(RLIMIT_AS);
   life.steering().relent();
@@ -97,11 +96,6 @@ bool has_come_to_rest(Life& life, Random& random, Verdict& verdict) {
   return verdict.good();
 }
 
-bool dies_within(Server& server, std::chrono::milliseconds time) {
-  for (; time > 0ms && server.lives(); time -= 5ms) std::this_thread::sleep_for(5ms);
-  return !server.lives();
-}
-
 }  // namespace
 
 // What is stored is read again with other rules. What was acknowledged stays, each fact once, and
@@ -112,7 +106,7 @@ void rereading_round(Life& life, Random& random, Verdict& verdict) {
   life.know_notes(are_facts, verdict);
   life.steering().kill_in_write(static_cast<std::uint32_t>(random.between(1, 60)));
   life.reread();
-  verdict.struck = dies_within(life.server(), 50ms);
+  verdict.struck = life.server().ends_within(50ms);
   life.steering().relent();
   life.go_on_and_check(verdict, true);
   if (!life.reread()) verdict.fail("its lines are not read again after a restart");
@@ -125,7 +119,7 @@ void rereading_round(Life& life, Random& random, Verdict& verdict) {
 void housekeeping_round(Life& life, Random& random, Verdict& verdict) {
   if (!has_come_to_rest(life, random, verdict)) return;
   life.steering().kill_in_write(static_cast<std::uint32_t>(random.between(1, 120)));
-  verdict.struck = dies_within(life.server(), 6500ms);
+  verdict.struck = life.server().ends_within(6500ms);
   life.steering().relent();
   life.go_on_and_check(verdict, true);
 }

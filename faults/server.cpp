@@ -154,6 +154,12 @@ bool Server::lives() {
   return false;
 }
 
+bool Server::ends_within(std::chrono::milliseconds time) {
+  for (const auto end = Clock::now() + time; lives() && Clock::now() < end;)
+    std::this_thread::sleep_for(kBetweenLooks);
+  return !lives();
+}
+
 void Server::limit(int resource, rlim_t soft) {
   rlimit both{};
   const auto which = static_cast<__rlimit_resource>(resource);

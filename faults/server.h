@@ -52,6 +52,7 @@ class Server {
   void reload();
   // False: it has ended by itself.
   bool lives();
+  bool ends_within(std::chrono::milliseconds time);
   void limit(int resource, rlim_t soft);
   void lift_limit(int resource);
   std::size_t address_space_bytes() const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 #include "logging/log.h"
 #include "service/clock.h"
@@ -219,30 +220,56 @@ std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketch_of(const Job& job) cons
   return job.sketch;
 }
 
+// A commit from when it is made until it is folded, or refused by anybody on its way.
+class LiveJobs::Underway {
+ public:
+  Underway(LiveJobs& jobs, const Source& source) : jobs_(jobs), source_(source.job, source.name) {
+    const std::lock_guard lock(jobs_.on_its_way_mutex_);
+    ++jobs_.on_its_way_[source_];
+    ++jobs_.commits_in_flight_;
+  }
+  ~Underway() {
+    leave();
+    end();
+  }
+  Underway(const Underway&) = delete;
+  Underway& operator=(const Underway&) = delete;
+
+  // It is on the disk, or never will be.
+  void leave() {
+    if (std::exchange(has_left_, true)) return;
+    const std::lock_guard lock(jobs_.on_its_way_mutex_);
+    const auto entry = jobs_.on_its_way_.find(source_);
+    if (--entry->second == 0) jobs_.on_its_way_.erase(entry);
+  }
+
+  void end() {
+    if (!std::exchange(has_ended_, true)) --jobs_.commits_in_flight_;
+  }
+
+ private:
+  LiveJobs& jobs_;
+  std::pair<std::string, std::string> source_;  // with its job
+  bool has_left_ = false;
+  bool has_ended_ = false;
+};
+
 void LiveJobs::commit(Commit commit, std::function<void(std::exception_ptr)> done) {
   // Read before, so that it is not read with this commit and then folded with it again. It stays so
   // while somebody has it.
   const std::shared_ptr<Job> job = find_or_add(commit.source.job);
   const SteadyTime begun = steady_now();
   const std::size_t kept_lines = commit.kept_lines.size();
-  ++commits_in_flight_;
-  {
-    const std::lock_guard lock(on_its_way_mutex_);
-    ++on_its_way_[{commit.source.job, commit.source.name}];
-  }
-  auto ended = [this, done = std::move(done)](std::exception_ptr failure) {
-    --commits_in_flight_;
+  auto underway = std::make_shared<Underway>(*this, commit.source);
+  auto ended = [underway, done = std::move(done)](std::exception_ptr failure) {
+    underway->end();
     done(failure);
   };
   store_.submit(std::move(commit),
-                [this, begun, kept_lines, job, ended = std::move(ended)](
+                [this, begun, kept_lines, job, underway, ended = std::move(ended)](
                     const std::shared_ptr<const Commit>& saved, std::exception_ptr failure) {
                   metrics_.count_commit(steady_now() - begun, failure != nullptr);
-                  {
-                    const std::lock_guard lock(on_its_way_mutex_);
-                    const auto entry = on_its_way_.find({saved->source.job, saved->source.name});
-                    if (--entry->second == 0) on_its_way_.erase(entry);
-                  }
+                  underway->leave();
                   if (failure) {
                     ended(failure);
                     return;

@@ -143,6 +143,7 @@ class LiveJobs {
  private:
   struct Job;
   struct Sketch;
+  class Underway;
 
   std::vector<std::shared_ptr<Job>> all() const;
   std::shared_ptr<Job> known(std::string_view name) const;  // maybe not read

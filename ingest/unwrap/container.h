@@ -1,11 +1,11 @@
 // The log files of container runtimes.
 #pragma once
 
-#include "ingest/unwrap/json_text.h"
 #include "ingest/unwrap/peeled.h"
 #include "ingest/unwrap/pieces.h"
 #include "ingest/unwrap/step.h"
 #include "ingest/unwrap/text_pool.h"
+#include "parsers/json/json_text.h"
 
 namespace faultline {
 

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "ingest/unwrap/json_text.h"
 #include "ingest/unwrap/peeled.h"
 #include "ingest/unwrap/saved.h"
 #include "ingest/unwrap/step.h"
 #include "ingest/unwrap/text_pool.h"
+#include "parsers/json/json_text.h"
 
 namespace faultline {
 

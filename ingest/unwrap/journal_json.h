@@ -1,10 +1,10 @@
 // journalctl -o json: {"MESSAGE":"...","_HOSTNAME":"...","__REALTIME_TIMESTAMP":"...",...}
 #pragma once
 
-#include "ingest/unwrap/json_text.h"
 #include "ingest/unwrap/peeled.h"
 #include "ingest/unwrap/step.h"
 #include "ingest/unwrap/text_pool.h"
+#include "parsers/json/json_text.h"
 
 namespace faultline {
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "parsers/json/json_text.h"
+
 namespace faultline {
 namespace {
 
@@ -148,10 +150,9 @@ std::string JsonExtent::mended(std::string_view bytes) const {
 
 JsonTree read_json_tree(std::string_view text) {
   JsonTree read;
-  ondemand::parser parser;
+  JsonText json;
   ondemand::document document;
-  const simdjson::padded_string padded(text);
-  if (parser.iterate(padded).get(document) != simdjson::SUCCESS) {
+  if (!json.open(text, document)) {
     read.reason = "it is no JSON";
     return read;
   }

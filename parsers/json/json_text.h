@@ -1,9 +1,10 @@
-// Opens one line as a JSON document.
+// Opens a text as a JSON document.
 #pragma once
 
 #include <simdjson.h>
 
 #include <algorithm>
+#include <new>
 #include <string_view>
 #include <vector>
 
@@ -23,9 +24,12 @@ class JsonText {
     // The reader looks at whole blocks, beyond the end of the text.
     padded_.assign(text.size() + simdjson::SIMDJSON_PADDING, ' ');
     std::copy(text.begin(), text.end(), padded_.begin());
-    return !parser_
-                .iterate(simdjson::padded_string_view(padded_.data(), text.size(), padded_.size()))
-                .get(document);
+    const simdjson::error_code error =
+        parser_.iterate(simdjson::padded_string_view(padded_.data(), text.size(), padded_.size()))
+            .get(document);
+    // The text may well be JSON: nobody may pass it over.
+    if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+    return error == simdjson::SUCCESS;
   }
 
  private:
