@@ -25,8 +25,9 @@ class AskedByCatalog : public Noteworthy {
   }
   TroubleKind trouble_in(std::string_view text) const override { return trouble_->kind_of(text); }
   bool knows(const Remark& remark) const override { return signatures_->match(remark).has_value(); }
-  bool hides(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const override {
-    return secrets_->hide(line, is_cut, in_key, hidden);
+  bool hides(std::string_view line, bool is_cut, OpenSecret& open,
+             std::string& hidden) const override {
+    return secrets_->hide(line, is_cut, open, hidden);
   }
   bool completes(const Remark& begun, std::string_view text) const override {
     return faultline::completes(*signatures_, begun, text);

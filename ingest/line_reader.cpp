@@ -164,11 +164,20 @@ Batch LineReader::take() {
 }
 
 LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool counted) {
+  if (end == LineEnd::there) return read_as_it_is(line, end, counted);
+  // Its rest may come, and it is read anew: behind what was before it.
+  OpenSecret before = open_secret_;
+  const Read read = read_as_it_is(line, end, counted);
+  if (!read.told) open_secret_ = std::move(before);
+  return read;
+}
+
+LineReader::Read LineReader::read_as_it_is(const LinePlace& line, LineEnd end, bool counted) {
   searched_ = is_hidden_ = row_is_hidden_ = false;
   if (!rows_.is_watching()) return read_line(line, end, counted);
   LinePlace place = line;
   searched_ = true;
-  row_is_hidden_ = wanted_.hides(line.text, false, in_key_, hidden_row_);
+  row_is_hidden_ = wanted_.hides(line.text, false, open_secret_, hidden_row_);
   if (row_is_hidden_) place.text = hidden_row_;
   has_joined_ = has_joined_this_ = false;
   has_hidden_ = row_is_hidden_;
@@ -183,7 +192,7 @@ LineReader::Read LineReader::read(const LinePlace& line, LineEnd end, bool count
 
 void LineReader::hide_secrets(LinePlace& place) {
   if (std::exchange(searched_, true)) return;
-  is_hidden_ = wanted_.hides(place.text, false, in_key_, hidden_);
+  is_hidden_ = wanted_.hides(place.text, false, open_secret_, hidden_);
   if (is_hidden_) place.text = hidden_;
 }
 
@@ -201,8 +210,8 @@ void LineReader::pass_others() {
 
 std::string LineReader::without_secrets(std::string_view bytes) const {
   std::string hidden;
-  bool in_key = in_key_;
-  return wanted_.hides(bytes, true, in_key, hidden) ? hidden : std::string(bytes);
+  OpenSecret open = open_secret_;
+  return wanted_.hides(bytes, true, open, hidden) ? hidden : std::string(bytes);
 }
 
 LineReader::Read LineReader::read_row(const LinePlace& place, LineEnd end, bool counted) {

@@ -52,9 +52,9 @@ class LineReader {
   // counted: its beginning was read before, and the line is counted.
   Read read(const LinePlace& line, LineEnd end, bool counted);
 
-  // The lines are those of a private key, between its first and its last.
-  bool is_in_key() const { return in_key_; }
-  void go_on_in_key() { in_key_ = true; }
+  // Of a secret that lies over several lines.
+  const OpenSecret& open_secret() const { return open_secret_; }
+  void go_on_with(OpenSecret open) { open_secret_ = std::move(open); }
 
   // Of the line that was read last: as it may be kept.
   std::string_view without_secrets_as_read(std::string_view line) const {
@@ -119,6 +119,7 @@ class LineReader {
 
  private:
   void hide_secrets(LinePlace& place);
+  Read read_as_it_is(const LinePlace& line, LineEnd end, bool counted);
   Read read_row(const LinePlace& place, LineEnd end, bool counted);
   Read read_joined(LinePlace place, LineEnd end);
   Read read_line(LinePlace place, LineEnd end, bool counted);
@@ -159,7 +160,7 @@ class LineReader {
   bool is_hidden_ = false;      // and some were found
   std::string hidden_row_;      // a row by itself; joining others has hidden_ for itself
   bool row_is_hidden_ = false;  // secrets were found in it
-  bool in_key_ = false;         // the line before is of a private key that goes on
+  OpenSecret open_secret_;      // by the line before
   WrappedRows rows_;
   bool has_joined_ = false;  // rows, in this read; so the next two
   bool has_joined_this_ = false;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/facts/remark.h"
+#include "model/open_secret.h"
 
 namespace faultline {
 
@@ -25,9 +26,9 @@ class Noteworthy {
   virtual TroubleKind trouble_in(std::string_view text) const = 0;
   // Whether a signature knows it as it stands. Where nobody can tell, it waits for no more.
   virtual bool knows(const Remark&) const { return true; }
-  // Whether a line holds what must not be kept: then `hidden` is the line without it. in_key: the
-  // line before left a private key open; it is set for the next line. is_cut: the line may go on.
-  virtual bool hides(std::string_view, bool /*is_cut*/, bool& /*in_key*/,
+  // Whether a line holds what must not be kept: then `hidden` is the line without it. open: what
+  // the line before left open; it is set for the next line. is_cut: the line may go on.
+  virtual bool hides(std::string_view, bool /*is_cut*/, OpenSecret& /*open*/,
                      std::string& /*hidden*/) const {
     return false;
   }

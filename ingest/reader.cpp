@@ -32,8 +32,9 @@ constexpr unsigned char kRows = kInDump | kPassingOver;
 constexpr unsigned char kLastLine = kRows | kDiscarding;
 // In front of all, in whatever midst it is: which lines were kept that look like trouble.
 constexpr unsigned char kUnread = kRows | kTailCounted;
-// Behind that, with nothing: it is in the midst of a private key.
-constexpr unsigned char kInKey = kRows | kTailRead;
+// Behind that: it is in the midst of a private key; or, with its name, of a setting without its
+// value.
+constexpr unsigned char kInSecret = kRows | kTailRead;
 
 // Of a dump or a trace that breaks off, the most that waits over a restart for its rest.
 constexpr std::size_t kMaxCarriedDump = std::size_t{16} << 20;
@@ -204,7 +205,8 @@ class Reader::Impl {
     Cursor cursor{taken_, lines_, {}};
     const std::string unread = line_reader_.unread().save();
     if (!unread.empty()) cursor.carry = carried(kUnread, unread);
-    if (line_reader_.is_in_key()) cursor.carry += carried(kInKey, {});
+    if (const OpenSecret& open = line_reader_.open_secret(); !open.empty())
+      cursor.carry += carried(kInSecret, open.in_key ? std::string_view() : open.setting);
     // Bytes of the unfinished line that were already taken; those after them will come again.
     std::uint64_t of_tail = taken_ > line_start_ ? taken_ - line_start_ : 0;
     if (at_beginning_ || dump_.open()) {
@@ -318,9 +320,10 @@ class Reader::Impl {
   void restore(std::string_view carry) {
     LineReader::Memory memory;
     line_reader_.unread().restore(take_front(carry, kUnread));
-    if (!carry.empty() && static_cast<unsigned char>(carry[0]) == kInKey)
-      line_reader_.go_on_in_key();
-    take_front(carry, kInKey);
+    if (!carry.empty() && static_cast<unsigned char>(carry[0]) == kInSecret) {
+      const std::string_view setting = take_front(carry, kInSecret);
+      line_reader_.go_on_with({.in_key = setting.empty(), .setting = std::string(setting)});
+    }
     const std::string_view last_line = take_front(carry, kLastLine);
     memory.rows = take_front(carry, kRows);
     if (carry.size() < 9) {

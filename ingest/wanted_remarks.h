@@ -32,8 +32,8 @@ class WantedRemarks {
   bool knows(const Remark& remark) const { return !noteworthy_ || noteworthy_->knows(remark); }
 
   // See Noteworthy::hides.
-  bool hides(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const {
-    return noteworthy_ && noteworthy_->hides(line, is_cut, in_key, hidden);
+  bool hides(std::string_view line, bool is_cut, OpenSecret& open, std::string& hidden) const {
+    return noteworthy_ && noteworthy_->hides(line, is_cut, open, hidden);
   }
 
   // Of a line that no parser knows.

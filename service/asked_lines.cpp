@@ -36,9 +36,9 @@ bool AskedLines::knows(const Remark& remark) const {
   return in_force().signatures->match(remark).has_value();
 }
 
-bool AskedLines::hides(std::string_view line, bool is_cut, bool& in_key,
+bool AskedLines::hides(std::string_view line, bool is_cut, OpenSecret& open,
                        std::string& hidden) const {
-  return in_force().secrets->hide(line, is_cut, in_key, hidden);
+  return in_force().secrets->hide(line, is_cut, open, hidden);
 }
 
 bool AskedLines::completes(const Remark& begun, std::string_view text) const {

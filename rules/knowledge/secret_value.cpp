@@ -44,6 +44,12 @@ bool is_no_value(std::string_view value) {
   return kWords.find(' ' + in_small_letters(value) + ' ') != kWords.npos;
 }
 
+// Of YAML: the value stands in the lines behind.
+bool is_mark_of_a_block(std::string_view value) {
+  return !value.empty() && (value[0] == '|' || value[0] == '>') &&
+         (value.size() == 1 || (value.size() == 2 && (value[1] == '-' || value[1] == '+')));
+}
+
 // $TOKEN, ${TOKEN:-}, $(cat x), %s, %(token)s, {}, {token}, <token>, ...
 bool is_placeholder(std::string_view value) {
   const auto all = [](std::string_view text, auto fits) {
@@ -59,7 +65,7 @@ bool is_placeholder(std::string_view value) {
     return all(value.substr(1), [](char c) { return is_large(c) || is_of_digits(c) || c == '_'; });
   if (value.starts_with('{') && value.ends_with('}'))
     return std::ranges::all_of(value.substr(1, value.size() - 2), of_a_name);
-  return value == "{" || value == "[" || value == "(";
+  return value == "{" || value == "[" || value == "(" || is_mark_of_a_block(value);
 }
 
 // get_token(, os.environ[, self.token, {token}: of a line of code, what works it out.

@@ -13,6 +13,7 @@
 
 #include "rules/knowledge/catalog_files.h"
 #include "rules/knowledge/key_lines.h"
+#include "rules/knowledge/open_setting.h"
 #include "rules/knowledge/secret_value.h"
 #include "rules/knowledge/trigger_search.h"
 #include "rules/knowledge/unescaped.h"
@@ -43,12 +44,14 @@ class Secrets::Impl {
     }
   }
 
-  bool hide(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const {
+  bool hide(std::string_view line, bool is_cut, OpenSecret& open, std::string& hidden) const {
     Hiding hiding(line, is_cut, hidden);
     bool may_open_key = false;
+    bool may_name_setting = false;
     bool is_asked = false;
     Asked asked;
     triggers_.find(line, [&](std::uint32_t literal, std::size_t end) {
+      may_name_setting = true;
       may_open_key = may_open_key || literals_[literal].begins_a_key;
       for (const Alike& alike : literals_[literal].shapes)
         if (may_follow(line, end, alike.shapes.front(), is_cut))
@@ -58,8 +61,10 @@ class Secrets::Impl {
       hide_shapes(line, asked, hiding);
       if (Unescaped::changes(line)) hide_unescaped(line, asked, hiding);
     }
-    if (in_key || may_be_of_a_key(line)) hide_letters(line, in_key, hiding);
-    if (may_open_key && opens_a_key(line)) in_key = true;
+    if (!open.setting.empty()) hide_value_of(std::exchange(open.setting, {}), line, hiding);
+    if (may_name_setting) open.setting = setting_left_open(line);
+    if (open.in_key || may_be_of_a_key(line)) hide_letters(line, open.in_key, hiding);
+    if (may_open_key && opens_a_key(line)) open.in_key = true;
     return hiding.found();
   }
 
@@ -228,6 +233,16 @@ class Secrets::Impl {
     in_key = goes_on && !ends_a_key(line);
   }
 
+  void hide_value_of(const std::string& setting, std::string_view line, Hiding& hiding) const {
+    const std::optional<SettingInOne> one = setting_in_one(setting, line);
+    std::string hidden;
+    OpenSecret none;
+    if (!one || !hide(one->text, hiding.is_cut(), none, hidden)) return;
+    for (std::size_t at = one->in_text; at < hidden.size(); ++at)
+      if (hidden[at] != one->text[at])
+        hiding.hide(line.substr(one->in_line + at - one->in_text, 1));
+  }
+
   void hide_shapes(std::string_view text, const Asked& asked, Hiding& hiding) const {
     for (std::size_t shape = 0; shape < patterns_.size(); ++shape) {
       if (!asked[shape]) continue;
@@ -299,8 +314,9 @@ Secrets::Secrets(std::vector<SecretShape> shapes)
     : shapes_(std::move(shapes)), impl_(std::make_unique<const Impl>(shapes_)) {}
 Secrets::~Secrets() = default;
 
-bool Secrets::hide(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const {
-  return impl_ && impl_->hide(line, is_cut, in_key, hidden);
+bool Secrets::hide(std::string_view line, bool is_cut, OpenSecret& open,
+                   std::string& hidden) const {
+  return impl_ && impl_->hide(line, is_cut, open, hidden);
 }
 
 std::string expanded_sample(std::string_view sample) {
@@ -358,13 +374,13 @@ std::vector<SecretShape> read_secret_shapes(std::string_view name, std::string_v
           const Secrets alone({shape});
           std::string hidden;
           for (const std::string& sample : shape.samples)
-            if (bool in_key = false;
-                !alone.hide(expanded_sample(sample), false, in_key, hidden) && !in_key)
+            if (OpenSecret open;
+                !alone.hide(expanded_sample(sample), false, open, hidden) && !open.in_key)
               file.place(entry).refuse(
                   fmt::format("{}: nothing is hidden of the sample \"{}\"; mend one of the two",
                               shape.id, sample));
           for (const std::string& sample : shape.harmless)
-            if (bool in_key = false; alone.hide(expanded_sample(sample), false, in_key, hidden))
+            if (OpenSecret open; alone.hide(expanded_sample(sample), false, open, hidden))
               file.place(entry).refuse(
                   fmt::format("{}: the harmless \"{}\" becomes \"{}\"; mend one of the two",
                               shape.id, sample, hidden));

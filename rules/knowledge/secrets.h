@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/open_secret.h"
+
 namespace faultline {
 
 struct SecretShape {
@@ -34,10 +36,9 @@ class Secrets {
 
   const std::vector<SecretShape>& shapes() const { return shapes_; }
 
-  // Whether the line holds any; then `hidden` is the line without them. in_key: the line before
-  // left a private key open, whose lines follow; it is set for the next line. is_cut: the line may
-  // go on.
-  bool hide(std::string_view line, bool is_cut, bool& in_key, std::string& hidden) const;
+  // Whether the line holds any; then `hidden` is the line without them. open: what the line before
+  // left open; it is set for the next line. is_cut: the line may go on.
+  bool hide(std::string_view line, bool is_cut, OpenSecret& open, std::string& hidden) const;
 
  private:
   class Impl;

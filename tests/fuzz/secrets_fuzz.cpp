@@ -18,22 +18,22 @@ using namespace faultline;
 void hide_in_lines(std::string_view text) {
   static const Catalog catalog = load_catalog();
   const Secrets& secrets = *catalog.secrets;
-  bool in_key = false;
+  OpenSecret open;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view line = text.substr(begin, end - begin);
     begin = end + 1;
     for (const bool is_cut : {true, false}) {
-      bool key = in_key;
+      OpenSecret left = open;
       std::string hidden;
-      if (!secrets.hide(line, is_cut, key, hidden)) hidden = line;
-      if (!is_cut) in_key = key;
+      if (!secrets.hide(line, is_cut, left, hidden)) hidden = line;
+      if (!is_cut) open = left;
       require(hidden.size() == line.size(), "a line keeps its length");
       for (std::size_t i = 0; i < line.size(); ++i)
         require(hidden[i] == line[i] || hidden[i] == '*', "only stars come in");
       std::string again;
-      bool same_key = false;
-      if (!secrets.hide(hidden, is_cut, same_key, again)) again = hidden;
+      OpenSecret nothing;
+      if (!secrets.hide(hidden, is_cut, nothing, again)) again = hidden;
       for (std::size_t i = 0; i < line.size(); ++i)
         require(hidden[i] != '*' || again[i] == '*', "a star stays");
     }

@@ -48,8 +48,8 @@ Hidden all_shapes() {
     for (const std::string& sample : shape.samples) {
       const std::string line = made_unlike(expanded_sample(sample), all.lines.size());
       std::string shown;
-      bool in_key = false;
-      if (!catalog.secrets->hide(line, false, in_key, shown)) ADD_FAILURE() << line;
+      OpenSecret open;
+      if (!catalog.secrets->hide(line, false, open, shown)) ADD_FAILURE() << line;
       all.lines.push_back(line);
       for (std::size_t begin = 0; (begin = shown.find('*', begin)) != std::string::npos;) {
         const std::size_t end = std::min(shown.find_first_not_of('*', begin), shown.size());

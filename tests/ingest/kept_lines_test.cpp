@@ -65,7 +65,7 @@ class Careful : public Noteworthy {
   }
   TroubleKind trouble_in(std::string_view) const override { return TroubleKind::none; }
   bool completes(const Remark&, std::string_view) const override { return false; }
-  bool hides(std::string_view line, bool, bool&, std::string& hidden) const override {
+  bool hides(std::string_view line, bool, OpenSecret&, std::string& hidden) const override {
     const std::size_t at = line.find("key=");
     if (at == std::string_view::npos) return false;
     hidden = fmt::format("{}key=*", line.substr(0, at));
@@ -227,9 +227,9 @@ TEST_F(LinesKept, ReadAgainBehindAGapStandWhereTheyStood) {
 // Hides whatever stands between "BEGIN" and "END".
 class KeyHider : public Careful {
  public:
-  bool hides(std::string_view line, bool, bool& in_key, std::string& hidden) const override {
-    const bool hides_it = in_key;
-    in_key = (in_key || line == "BEGIN") && line != "END";
+  bool hides(std::string_view line, bool, OpenSecret& open, std::string& hidden) const override {
+    const bool hides_it = open.in_key;
+    open.in_key = (open.in_key || line == "BEGIN") && line != "END";
     hidden = "*";
     return hides_it && line != "END";
   }

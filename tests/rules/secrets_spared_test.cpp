@@ -35,8 +35,8 @@ class SlowSecrets {
 
   std::string hidden(const std::string& line, bool is_cut) const {
     std::string result = line;
-    bool in_key = false;
-    none_.hide(line, is_cut, in_key, result);  // what reads like a private key
+    OpenSecret open;
+    none_.hide(line, is_cut, open, result);  // what reads like a private key
     Unescaped text(line);
     for (int level = 0; level == 0 || (level <= 8 && text.take_back_one()); ++level)
       for (const Shape& shape : shapes_) {
@@ -117,8 +117,8 @@ class SecretsSpared : public testing::Test {
   void expect_the_same(const std::string& line) const {
     for (const bool is_cut : {false, true}) {
       std::string result;
-      bool in_key = false;
-      if (!catalog_.secrets->hide(line, is_cut, in_key, result)) result = line;
+      OpenSecret open;
+      if (!catalog_.secrets->hide(line, is_cut, open, result)) result = line;
       ASSERT_EQ(result, slow_.hidden(line, is_cut)) << "of " << line << (is_cut ? ", cut" : "");
     }
   }

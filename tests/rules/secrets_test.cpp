@@ -21,8 +21,8 @@ const Secrets& shipped() {
 
 std::string hidden(const Secrets& secrets, const std::string& line, bool is_cut = false) {
   std::string result;
-  bool in_key = false;
-  return secrets.hide(line, is_cut, in_key, result) ? result : line;
+  OpenSecret open;
+  return secrets.hide(line, is_cut, open, result) ? result : line;
 }
 
 TEST(Secrets, OfSixtyShapesAreHiddenInPlaceAndWhatLooksAlikeStays) {
@@ -65,16 +65,16 @@ TEST(Secrets, OfAPrivateKeyAllLinesAreHiddenBehindAnyLabel) {
   const std::string run = expanded_sample("<64>");
   for (const std::string label : {"", "[rank3]: ", "2026-03-05T02:47:10Z gpu-7 app[7]: "}) {
     SCOPED_TRACE(label);
-    bool in_key = false;
+    OpenSecret open;
     std::string line;
-    EXPECT_FALSE(shipped().hide(label + "-----BEGIN RSA PRIVATE KEY-----", false, in_key, line));
-    EXPECT_TRUE(in_key);
-    EXPECT_TRUE(shipped().hide(label + run, false, in_key, line));
+    EXPECT_FALSE(shipped().hide(label + "-----BEGIN RSA PRIVATE KEY-----", false, open, line));
+    EXPECT_TRUE(open.in_key);
+    EXPECT_TRUE(shipped().hide(label + run, false, open, line));
     EXPECT_EQ(line, label + std::string(run.size(), '*'));
-    EXPECT_TRUE(shipped().hide(label + "Xk9=", false, in_key, line));
+    EXPECT_TRUE(shipped().hide(label + "Xk9=", false, open, line));
     EXPECT_EQ(line, label + "****");
-    EXPECT_FALSE(shipped().hide(label + "-----END RSA PRIVATE KEY-----", false, in_key, line));
-    EXPECT_FALSE(in_key);
+    EXPECT_FALSE(shipped().hide(label + "-----END RSA PRIVATE KEY-----", false, open, line));
+    EXPECT_FALSE(open.in_key);
   }
 }
 

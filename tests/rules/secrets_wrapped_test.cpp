@@ -19,8 +19,8 @@ const Secrets& in_the_catalog() {
 
 std::string shown_of(const std::string& line, bool is_cut = false) {
   std::string result;
-  bool in_key = false;
-  return in_the_catalog().hide(line, is_cut, in_key, result) ? result : line;
+  OpenSecret open;
+  return in_the_catalog().hide(line, is_cut, open, result) ? result : line;
 }
 
 std::string escaped(const std::string& text, bool with_slashes = false) {
@@ -235,25 +235,25 @@ TEST(SecretsWrapped, OfAPrivateKeyAllRecordsAreHidden) {
   };
   for (const auto& record : records) {
     SCOPED_TRACE(record.before);
-    bool in_key = false;
+    OpenSecret open;
     const auto shown = [&](const std::string& text) {
       const std::string line = record.before + text + record.after;
       std::string result;
-      return in_the_catalog().hide(line, false, in_key, result) ? result : line;
+      return in_the_catalog().hide(line, false, open, result) ? result : line;
     };
     const auto as_it_is = [&](const std::string& text) {
       return record.before + text + record.after;
     };
     EXPECT_EQ(shown("-----BEGIN RSA PRIVATE KEY-----"),
               as_it_is("-----BEGIN RSA PRIVATE KEY-----"));
-    EXPECT_TRUE(in_key);
+    EXPECT_TRUE(open.in_key);
     EXPECT_EQ(shown(run), as_it_is(std::string(64, '*')));
     EXPECT_EQ(shown(run), as_it_is(std::string(64, '*')));
     if (std::string_view(record.before).find('{') != std::string_view::npos) {
       EXPECT_EQ(shown("Xk9="), as_it_is("****"));
     }
     EXPECT_EQ(shown("-----END RSA PRIVATE KEY-----"), as_it_is("-----END RSA PRIVATE KEY-----"));
-    EXPECT_FALSE(in_key);
+    EXPECT_FALSE(open.in_key);
     EXPECT_EQ(shown("started"), as_it_is("started"));
   }
 }
@@ -269,16 +269,15 @@ TEST(SecretsWrapped, OfAKeyWhoseBeginningWasNotSeenRecordsAreHidden) {
 }
 
 TEST(SecretsWrapped, WhatOthersPrintBetweenTheLinesOfAKeyStays) {
-  bool in_key = false;
+  OpenSecret open;
   std::string line;
-  EXPECT_FALSE(
-      in_the_catalog().hide("[rank0]: -----BEGIN EC PRIVATE KEY-----", false, in_key, line));
+  EXPECT_FALSE(in_the_catalog().hide("[rank0]: -----BEGIN EC PRIVATE KEY-----", false, open, line));
   for (const std::string other : {"[rank1]: step 17 failed", "[rank1]: loss=0.25", ""}) {
-    EXPECT_FALSE(in_the_catalog().hide(other, false, in_key, line)) << line;
-    EXPECT_TRUE(in_key) << other;
+    EXPECT_FALSE(in_the_catalog().hide(other, false, open, line)) << line;
+    EXPECT_TRUE(open.in_key) << other;
   }
-  EXPECT_TRUE(in_the_catalog().hide("[rank0]: " + expanded_sample("<64>"), false, in_key, line));
-  EXPECT_TRUE(in_the_catalog().hide("[rank0]: q7Xm2Kd9", false, in_key, line));
+  EXPECT_TRUE(in_the_catalog().hide("[rank0]: " + expanded_sample("<64>"), false, open, line));
+  EXPECT_TRUE(in_the_catalog().hide("[rank0]: q7Xm2Kd9", false, open, line));
   EXPECT_EQ(line, "[rank0]: ********");
 }
 
