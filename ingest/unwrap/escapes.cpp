@@ -46,6 +46,8 @@ std::string_view without_control_bytes(std::string_view text, TextPool& pool) {
   // As pagers and `cat -v` show it.
   if (text.starts_with("^@^@"))
     while (text.starts_with("^@")) text.remove_prefix(2);
+  // As a terminal shows the key, where a program's next line begins.
+  if (text.size() > 2) take(text, "^C");
   if (!contains(text, kEscape) && !contains(text, '\0')) return text;
 
   const std::span<char> room = pool.room(text.size());

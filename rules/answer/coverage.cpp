@@ -25,7 +25,8 @@ void ask(MissingEvidence wanted, std::vector<MissingEvidence>& missing) {
 // What would tell more of an error that names two ends, or none.
 void ask_for_other_side(const View& view, const Finding& finding,
                         std::vector<MissingEvidence>& missing) {
-  if (is_one_of(finding.cause, {Cause::nccl_error, Cause::process_aborted})) {
+  if (is_one_of(finding.cause,
+                {Cause::nccl_error, Cause::process_aborted, Cause::software_rank_crashed})) {
     ask({"the NCCL log of every rank, from its start",
          "the lines at hand only follow from an error elsewhere, or name no cause",
          "export NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET,COLL"},

@@ -233,7 +233,8 @@ std::vector<Finding> place(const View& view, std::vector<Candidate>&& candidates
       diagnosis.symptoms.push_back(std::move(finding));
       continue;
     }
-    if (candidate.symptom || is(finding.cause, Trait::leaves_open_why))
+    if (candidate.symptom || candidate.suspicion.says_not_why ||
+        is(finding.cause, Trait::leaves_open_why))
       unexplained.push_back(finding);
     diagnosis.root_causes.push_back(std::move(finding));
   }

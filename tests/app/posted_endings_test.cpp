@@ -15,6 +15,7 @@
 namespace faultline {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -138,6 +139,54 @@ TEST(PostedEndings, ARankThatChoseItsCodeEndedByItselfThoughItsPeersSayMore) {
        at = raised.find("[rank0]:"))
     raised.replace(at, 8, "[rank2]:");
   EXPECT_THAT(first_cause(posted(raised + torchrun_table(3))), Not(StartsWith("software.")));
+}
+
+// Its log is missing, and its code tells nothing. But the others' connections to it closed first.
+TEST(PostedEndings, WhoseHostClosedTheConnectionsOfTheOthersEndedByItself) {
+  const auto lost = [](const std::string& of, const std::string& peer) {
+    return of +
+           ":98500:98502 [0] misc/socket.cc:50 NCCL WARN socketProgress: Connection closed by "
+           "remote peer " +
+           peer + ".example.org<45074>\n";
+  };
+  const std::string raised =
+      "[rank1]:[E ProcessGroupNCCL.cpp:1414] [PG 0 Rank 1] Process group watchdog thread "
+      "terminated "
+      "with exception: NCCL error: remote process exited or there was a network error, NCCL "
+      "version "
+      "2.20.5\nncclRemoteError: A call failed possibly due to a network error or a remote process "
+      "exiting prematurely.\n";
+  const std::string ended =
+      "srun: error: gpu-1: task 0: Exited with exit code 1\n"
+      "srun: error: gpu-2: task 1: Exited with exit code 134\n";
+  EXPECT_THAT(first_cause(posted(lost("gpu-2", "gpu-1") + raised + ended)),
+              AllOf(StartsWith("software.rank_crashed"), HasSubstr("Rank 0 on gpu-1")));
+  EXPECT_THAT(first_cause(posted(raised + ended)), StartsWith("process.aborted"));
+  EXPECT_THAT(first_cause(posted(lost("gpu-2", "gpu-3") + raised + ended)),
+              Not(StartsWith("software.")));
+  EXPECT_THAT(first_cause(posted(lost("gpu-2", "gpu-1") + lost("gpu-1", "gpu-3") + raised + ended)),
+              Not(StartsWith("software.")));
+}
+
+TEST(PostedEndings, ThatAWatchdogEndedItsProcessIsNoCrash) {
+  const std::string stuck =
+      "[rank25]:[E ProcessGroupNCCL.cpp:1316] [PG 0 Rank 25] Heartbeat monitor timed out! Process "
+      "will be terminated after dumping debug info. workMetaList_.size()=2\n"
+      "[rank25]:[F ProcessGroupNCCL.cpp:1169] [PG 0 Rank 25] [PG 0 Rank 25] ProcessGroupNCCL's "
+      "watchdog got stuck for 600 seconds without making progress in monitoring enqueued "
+      "collectives.\n";
+  const std::string died = "gpu-7: rank 25 died from signal 6 and dumped core\n";
+  EXPECT_THAT(first_cause(posted(died)), StartsWith("software.rank_crashed"));
+  EXPECT_THAT(first_cause(posted(stuck + died)), Not(StartsWith("software.")));
+  EXPECT_EQ(posted(stuck + died).verdict, Verdict::hang);
+}
+
+TEST(PostedEndings, AKeyThatATerminalShowsHidesNoLine) {
+  const std::string told =
+      "W1016 06:21:18.872000 140016382740288 torch/distributed/elastic/agent/server/api.py:688] "
+      "Received Signals.SIGINT death signal, shutting down workers\n";
+  EXPECT_THAT(first_cause(posted("step 3\n^C" + told)), StartsWith("process.aborted"));
+  EXPECT_EQ(first_cause(posted("^C" + told)), first_cause(posted(told)));
 }
 
 TEST(PostedEndings, WhomMpSpawnSawEndFirstIsNamed) {

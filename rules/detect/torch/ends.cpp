@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/picture/read/closing_peers.h"
 #include "rules/picture/read/gave_up_waiting.h"
 #include "rules/picture/read/sayings.h"
 #include "rules/picture/who/host_pid.h"
@@ -326,6 +327,22 @@ bool raised_something(const TorchCrew& crew, int rank) {
   });
 }
 
+// That a watchdog ends its process tells of a hang, and the line of it says so.
+bool watchdog_ended(const TorchCrew& crew, int rank) {
+  return rank >= 0 && std::ranges::any_of(crew.ranks(), [&](const TorchRank* one) {
+           return one->rank == rank && !one->guessed && one->stuck;
+         });
+}
+
+// Who ended alone, and whose host closed the connections that the others complain of, followed
+// nobody.
+bool was_the_first_to_go(const View& view, const TorchCrew& crew, const std::vector<Ended>& ends) {
+  const Ended& end = ends.front();
+  return ends.size() == 1 && end.rank >= 0 && !end.host.empty() &&
+         !raised_something(crew, end.rank) &&
+         hosts_that_closed(view).contains(short_host(end.host));
+}
+
 bool between_seconds(const EventTime& a, const EventTime& b) {
   constexpr std::int64_t kAtOnce = 2'000'000;  // launchers look every second or so
   return !a.wall_us || !b.wall_us || *b.wall_us - *a.wall_us <= kAtOnce;
@@ -342,6 +359,7 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   if (!for_memory.empty()) found.push_back(describe_ends(view, crew, for_memory));
   std::erase_if(ends, &Ended::for_memory);
   drop_who_was_swept_up(view, crew, ends);
+  std::erase_if(all.aborted, [&](const Ended& end) { return watchdog_ended(crew, end.rank); });
   if (for_memory.empty() && ends.empty() && exceptions == Exceptions::none && !all.aborted.empty())
     found.push_back(describe_aborts(view, crew, all.aborted));
   if (!for_memory.empty() || ends.empty()) return;
@@ -388,8 +406,11 @@ void add_ends(const View& view, const TorchCrew& crew, Exceptions exceptions,
   if (!harder && exceptions == Exceptions::follow &&
       !(one_chose && ends.front().exit().first && chose_its_code(ends.front()) &&
         !raised_something(crew, ends.front().rank))) {
-    found.back().finding.cause = Cause::process_aborted;
     found.back().stops_job = true;
+    if (was_the_first_to_go(view, crew, ends))
+      found.back().says_not_why = true;
+    else
+      found.back().finding.cause = Cause::process_aborted;
   }
 }
 

@@ -75,6 +75,7 @@ TEST(Unwrapper, TakesOutWhatIsNoText) {
       {"an escape that breaks off", kNccl + "\x1b[3", {.text = kNccl}},
       {"a hole in the file", std::string(100, '\0') + kNccl, {.text = kNccl}},
       {"a hole as a pager shows it", "^@^@^@" + kNccl, {.text = kNccl}},
+      {"the key that ended it", "^C" + kNccl, {.text = kNccl}},
       {"NUL bytes inside", "a\0b\0"s, {.text = "ab"}},
       {"byte order mark", "\xef\xbb\xbf" + kNccl, {.text = kNccl}},
       {"a lone byte", "\x1b", {.text = ""}},

@@ -12,17 +12,12 @@
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
+#include "rules/picture/read/closing_peers.h"
 #include "rules/picture/read/sayings.h"
 #include "rules/picture/who/source_speakers.h"
 
 namespace faultline {
 namespace {
-
-// Of a connection that was, not of one that could not be made.
-bool is_of_a_lost_peer(const MessageSignature& signature) {
-  return signature.blames == Blames::peer &&
-         (signature.cause == Cause::network_peer_lost || signature.weight == Weight::echo);
-}
 
 class Complaints {
  public:
