@@ -17,7 +17,7 @@ constexpr ByteSet kQuotes("\"'\\");  // and what escapes them
 constexpr std::array<std::string_view, 4> kNameWords = {"name", "Name", "key", "Key"};
 constexpr std::array<std::string_view, 2> kValueWords = {"value", "Value"};
 
-void drop_back(std::string_view& text, ByteSet of) {
+void drop_back(std::string_view& text, const ByteSet& of) {
   while (!text.empty() && of.has(text.back())) text.remove_suffix(1);
 }
 
