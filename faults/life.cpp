@@ -18,9 +18,9 @@ using namespace std::chrono_literals;
 
 constexpr auto kLongestReload = 5s;
 constexpr auto kLongestReread = 5s;
-// Within it a server has looked again at what it could not at once.
+// By then the server has judged again what it could not judge at once.
 constexpr auto kLongestSettling = 5s;
-// Who ends for want of memory still writes down why.
+// A server that has run out of memory says why before it ends.
 constexpr auto kLongestEnd = 2s;
 
 constexpr std::string_view kIdOfNotes = "faults.note";

@@ -51,7 +51,7 @@ void SourceKeeper::rest_of(std::uint64_t start, std::string_view line, bool coun
   const std::uint64_t begun = kept_to_ - start;
   if (kept_a_piece_ && begun <= line.size()) {
     const std::string_view rest = line.substr(begun);
-    // What the line before left open it may have taken, and no more is seen of it.
+    // The first finds the value of a setting that only the line before has named.
     if (lines_.without_secrets_as_read(line) == line && lines_.without_secrets(line) == line) {
       keeper_.rest(rest, true, counted);
       return;

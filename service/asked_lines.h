@@ -22,7 +22,8 @@ class AskedLines : public Noteworthy {
   std::optional<std::size_t> nccl_warning_in(std::string_view text) const override;
   TroubleKind trouble_in(std::string_view text) const override;
   bool knows(const Remark& remark) const override;
-  bool hides(std::string_view line, bool is_cut, OpenSecret& open, std::string& hidden) const override;
+  bool hides(std::string_view line, bool is_cut, OpenSecret& open,
+             std::string& hidden) const override;
   bool completes(const Remark& begun, std::string_view text) const override;
 
  private:

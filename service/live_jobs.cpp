@@ -220,7 +220,7 @@ std::shared_ptr<const LiveJobs::Sketch> LiveJobs::sketch_of(const Job& job) cons
   return job.sketch;
 }
 
-// A commit from when it is made until it is folded, or refused by anybody on its way.
+// Counts a commit as under way until it is folded, or refused by whoever has it.
 class LiveJobs::Underway {
  public:
   Underway(LiveJobs& jobs, const Source& source) : jobs_(jobs), source_(source.job, source.name) {
