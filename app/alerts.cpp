@@ -27,7 +27,8 @@ ConfigTables tables_of(const std::string& file) {
   CLI::App serve;
   int ignored = 0;
   add_serve_command(serve, ignored);
-  return file.empty() ? ConfigTables{} : apply_config_file(*serve.get_subcommand("serve"), file);
+  return file.empty() ? ConfigTables{}
+                      : apply_config_file(*serve.get_subcommand("serve"), file).tables;
 }
 
 int test_receiver(const TestOptions& options) {

@@ -125,8 +125,10 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error) == 0 ? kExitGood : kExitError;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "faultline: {}\n", error.what());
-    return kExitError;
+    if (std::ferror(stdout) == 0) {
+      fmt::print(stderr, "faultline: {}\n", error.what());
+      return kExitError;
+    }
   }
   // A full disk shows here at the latest.
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

@@ -83,7 +83,8 @@ std::string unknown_table(const std::string& name) {
                        : fmt::format("unknown table \"{}\"; did you mean [[{}]]?", name, meant);
 }
 
-void apply(CLI::App& command, const std::string& file, const std::string& key,
+// Returns whether the value is in force.
+bool apply(CLI::App& command, const std::string& file, const std::string& key,
            const ConfigValue& value) {
   CLI::Option* option = command.get_option_no_throw("--" + key);
   if (option == nullptr || !is_setting(*option))
@@ -92,13 +93,14 @@ void apply(CLI::App& command, const std::string& file, const std::string& key,
     return refusal_at(file, value.line, fmt::format("bad value for \"{}\": {}", key, why));
   };
   if (const std::string wrong = wrong_form(*option, value); !wrong.empty()) throw refuse(wrong);
-  if (option->count() > 0 || value.texts.empty()) return;  // given already; an empty list
+  if (option->count() > 0 || value.texts.empty()) return false;  // given already; an empty list
   try {
     option->add_result(value.texts);
     option->run_callback();
   } catch (const CLI::Error& error) {
     throw refuse(reason_of(error, key));
   }
+  return true;
 }
 
 // As they stand in the file, so that the first mistake is told of first.
@@ -117,15 +119,29 @@ std::string toml_value(const std::vector<std::string>& values) {
   return "[" + list + "]";
 }
 
-ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& file) {
-  ConfigTables tables = read_toml(file);
-  const ConfigTable own = tables.front();
-  tables.erase(tables.begin());
-  for (const auto& [key, value] : by_line(own)) apply(command, own.file, key, value);
-  for (const ConfigTable& table : tables)
+void SettingPlaces::add(std::string key, std::string value, std::string place) {
+  settings_.push_back({std::move(key), std::move(value), std::move(place)});
+}
+
+std::string SettingPlaces::with_place(std::string message) const {
+  for (const auto& [key, value, place] : settings_)
+    if (message.starts_with(key + " ") || message.starts_with("--" + key + " ") ||
+        message.starts_with(value + ": "))
+      return fmt::format("{} ({} in {})", message, key, place);
+  return message;
+}
+
+SettingsFile apply_config_file(CLI::App& command, const std::filesystem::path& file) {
+  SettingsFile read{.tables = read_toml(file), .places = {}};
+  const ConfigTable own = read.tables.front();
+  read.tables.erase(read.tables.begin());
+  for (const auto& [key, value] : by_line(own))
+    if (apply(command, own.file, key, value))
+      read.places.add(key, value.texts.front(), fmt::format("{}, line {}", own.file, value.line));
+  for (const ConfigTable& table : read.tables)
     if (std::ranges::find(kTables, table.name) == kTables.end())
       throw refusal_at(table.file, table.line, unknown_table(table.name));
-  return tables;
+  return read;
 }
 
 std::vector<std::pair<std::string, std::string>> settings_of(const CLI::App& command) {

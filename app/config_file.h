@@ -24,10 +24,32 @@ inline constexpr std::string_view kReceiver = "receiver";  // who is told of fin
 inline constexpr std::string_view kKeep = "keep";          // how long which jobs are kept
 }  // namespace tables
 
+// Where the settings of a file stand in it, for what shows to be wrong with one only when it is
+// used.
+class SettingPlaces {
+ public:
+  void add(std::string key, std::string value, std::string place);
+
+  // Adds its place to a message that begins with a setting's key, flag or value.
+  std::string with_place(std::string message) const;
+
+ private:
+  struct Setting {
+    std::string key;
+    std::string value;
+    std::string place;
+  };
+  std::vector<Setting> settings_;
+};
+
+struct SettingsFile {
+  ConfigTables tables;
+  SettingPlaces places;
+};
+
 // Applies the file to the options of `command` that were not given. Throws std::runtime_error with
 // one line that names the file, the line, the key and the mend.
-// Returns its tables.
-ConfigTables apply_config_file(CLI::App& command, const std::filesystem::path& file);
+SettingsFile apply_config_file(CLI::App& command, const std::filesystem::path& file);
 
 // The settings in force, by their keys, each as such a file has it.
 std::vector<std::pair<std::string, std::string>> settings_of(const CLI::App& command);

@@ -100,25 +100,36 @@ std::int64_t expiry_of(const TlsKeys& tls) {
   return std::chrono::duration_cast<std::chrono::seconds>(tls.expires().time_since_epoch()).count();
 }
 
+std::string expiry_text(const TlsKeys& tls) {
+  return to_rfc3339(std::chrono::time_point_cast<Timestamp::duration>(tls.expires()));
+}
+
 void tell_of_expiry(const TlsKeys& tls) {
   constexpr std::chrono::hours kSoon{24 * 14};
-  if (tls.expires() - std::chrono::system_clock::now() < kSoon)
+  const auto left = tls.expires() - std::chrono::system_clock::now();
+  if (left < kSoon)
     say(LogLevel::warning, "certificate-expires",
-        "the certificate of --tls-cert expires soon; renew it, then send SIGHUP",
-        {{"at", to_rfc3339(std::chrono::time_point_cast<Timestamp::duration>(tls.expires()))}});
+        left.count() > 0
+            ? "the certificate of --tls-cert expires soon; renew it, then send SIGHUP"
+            : "the certificate of --tls-cert has expired, and clients refuse it; renew "
+              "it, then send SIGHUP",
+        {{"at", expiry_text(tls)}});
 }
 
 void reload(const SettingsInForce& settings, const Reloadable& follows) {
   const char* event = "settings-not-read";
+  SettingPlaces places;
   try {
     const ReadSettings now = read_again(settings);
-    std::vector<Receiver> receivers = receivers_of(now.options.alerts, now.options.tables);
+    places = now.options.file.places;
+    std::vector<Receiver> receivers = receivers_of(now.options.alerts, now.options.file.tables);
     retention_of(now.options);
     event = "rules-not-read";  // a folder that is being edited must not stop what runs
     replace(follows.catalog, catalog_of(now.options));
     if (!settings.read.options.config.empty()) follow(follows, settings, now, std::move(receivers));
   } catch (const std::exception& failure) {
-    say(LogLevel::error, event, "settings and rules stay as they were", {{"why", failure.what()}});
+    say(LogLevel::error, event, "settings and rules stay as they were",
+        {{"why", places.with_place(failure.what())}});
   }
 }
 

@@ -33,6 +33,7 @@ struct Reloadable {
 Catalog catalog_of(const ServeOptions& options);
 
 std::int64_t expiry_of(const TlsKeys& tls);  // in seconds since 1970
+std::string expiry_text(const TlsKeys& tls);
 
 // Whoever renews a certificate at its last minute should hear of it before.
 void tell_of_expiry(const TlsKeys& tls);

@@ -104,16 +104,19 @@ void keep_large_blocks_off_the_heaps() {
 // How many receivers they have; throws if something is wrong with one of them.
 std::size_t check_tables(const ServeOptions& options) {
   retention_of(options);
-  return receivers_of(options.alerts, options.tables).size();
+  return receivers_of(options.alerts, options.file.tables).size();
 }
 
-// All that a start would refuse, but for what a server that runs may hold: the port, the database.
+// All that a start would refuse, but for what a server that runs may hold: the port, the database;
+// and a certificate that every client would refuse.
 void check_config(const ServeOptions& options) {
   if (const std::string wrong = wrong_data_folder(options.data); !wrong.empty())
     throw std::runtime_error(fmt::format("data {}: {}", options.data, wrong));
   refuse_open_address(options, *listen_address(options.listen));
   if (!options.tokens.empty()) Access{options.tokens, !options.tls.client_ca.empty()};
-  keys_of(options);
+  if (const auto tls = keys_of(options); tls && tls->expires() < std::chrono::system_clock::now())
+    throw std::runtime_error(fmt::format("--tls-cert {}: it expired at {}; renew it",
+                                         options.tls.certificate, expiry_text(*tls)));
   const std::size_t receivers = check_tables(options);
   const std::size_t signatures = catalog_of(options).signatures->all().size();
   fmt::print("the settings are good: {} receivers, {} signatures\n", receivers, signatures);
@@ -152,7 +155,7 @@ int serve(const SettingsInForce& settings) {
     access = std::make_unique<Access>(options.tokens, !options.tls.client_ca.empty());
   const std::unique_ptr<TlsKeys> tls = keys_of(options);
   AuditLog audit;
-  LiveReceivers receivers(receivers_of(options.alerts, options.tables));
+  LiveReceivers receivers(receivers_of(options.alerts, options.file.tables));
   LiveCatalog catalog(catalog_of(options));
   set_log_format(log_format_of(options));
   Store store(std::filesystem::path(options.data) / kDatabase);
@@ -233,11 +236,11 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   command->callback([command, options, &exit_code] {
     try {
       const Given given = given_to(*command);
-      if (!options->config.empty()) options->tables = apply_config_file(*command, options->config);
+      if (!options->config.empty()) options->file = apply_config_file(*command, options->config);
       exit_code = 0;
       if (options->print_config) {
         check_tables(*options);  // what they may hold is known of those that are good
-        fmt::print("{}", config_of(*command, options->tables));
+        fmt::print("{}", config_of(*command, options->file.tables));
       } else if (options->check_config)
         check_config(*options);
       else
@@ -246,7 +249,7 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       // To whoever started it; but who reads JSON gets nothing else.
       const LogFormat format = log_format_of(*options);
       set_log_format(format == LogFormat::json ? format : LogFormat::plain);
-      say(LogLevel::error, "not-started", failure.what());
+      say(LogLevel::error, "not-started", options->file.places.with_place(failure.what()));
       exit_code = kExitError;
     }
   });

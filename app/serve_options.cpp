@@ -226,7 +226,7 @@ void add_serve_options(CLI::App& command, ServeOptions& options) {
 }
 
 RetentionSettings retention_of(const ServeOptions& options) {
-  return {.of_some = kept_jobs_of(options.tables),
+  return {.of_some = kept_jobs_of(options.file.tables),
           .jobs = seconds_of(options.keep_jobs),
           .findings = seconds_of(options.keep_findings),
           .bytes = *setting_size(options.keep_at_most),
@@ -249,7 +249,7 @@ ReadSettings read_settings(const Given& given, const std::string& config) {
     option->add_result(values);
     option->run_callback();
   }
-  if (!config.empty()) read.options.tables = apply_config_file(command, config);
+  if (!config.empty()) read.options.file = apply_config_file(command, config);
   read.values = settings_of(command);
   return read;
 }

@@ -31,7 +31,7 @@ struct ServeOptions {
   std::string rest_after = "10m";
   std::string resolve_after = "24h";
   AlertOptions alerts;
-  ConfigTables tables;
+  SettingsFile file;
   std::size_t max_connections = 1024;
   std::vector<std::string> allowed_hosts;
   std::string min_free = "128MB";

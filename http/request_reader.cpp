@@ -73,7 +73,7 @@ std::string_view view(boost::beast::string_view text) { return {text.data(), tex
 // Clients that think we are a proxy send "http://host/path": a server has to take that as "/path",
 // and its host instead of what the Host header says.
 struct AskedFor {
-  std::string_view host;  // empty: as the Host header has it
+  std::optional<std::string_view> host;  // none: as the Host header has it
   std::string_view target;
 };
 
@@ -85,7 +85,7 @@ AskedFor asked_for(std::string_view target) {
     const std::string_view path = target.substr(end);
     return {target.substr(0, end), path.starts_with('/') ? path : "/"};
   }
-  return {{}, target};
+  return {std::nullopt, target};
 }
 
 // "0", a line's end, and one byte: the shortest end of a body is "0" and two lines' ends. Beast,
@@ -162,15 +162,16 @@ std::variant<Request, Problem, Gone> RequestReader::accept_head() {
   request.certificate = connection_.client_certificate();
   request.encrypted = connection_.encrypted();
   request.has_body = !parser_->is_done();
-  const std::string_view host = asked_for(view(message.target())).host;
-  if (!host.empty()) request.headers.emplace_back("Host", host);
+  const auto host = asked_for(view(message.target())).host;
+  if (host) request.headers.emplace_back("Host", *host);
   for (const auto& field : message)
-    if (host.empty() || field.name() != http::field::host)
+    if (!host || field.name() != http::field::host)
       request.headers.emplace_back(view(field.name_string()), view(field.value()));
 
   if (message.version() != 10 && message.version() != 11)
     return Problem{.status = 505, .detail = "only HTTP/1.0 and HTTP/1.1 are spoken here"};
   if (request.target.size() > kMaxTargetBytes) return too_long_a_target();
+  if (host && host->empty()) return malformed("the address that it asks for names no host");
   if (message.count(http::field::host) != 1 && message.version() == 11)
     return malformed("it must have one Host header");
   // A proxy might have looked at the other one.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -16,6 +17,8 @@
 #include "rules/knowledge/prose.h"
 #include "rules/picture/who/kernel_logs.h"
 #include "rules/picture/who/owner.h"
+#include "rules/picture/who/source_attempts.h"
+#include "rules/picture/who/torch_crew.h"
 
 namespace faultline {
 namespace {
@@ -143,10 +146,24 @@ Check no_gpu_errors(const View& view, const Diagnosis& diagnosis) {
   return check;
 }
 
-// Whether every rank's process still lives, as far as their own last words tell.
+// Who had the trouble that began it and ended by itself, as a launcher tells; the rest followed.
+std::set<int> to_blame_and_ended(const View& view, const Diagnosis& diagnosis) {
+  std::set<int> to_blame;
+  for (const Finding& finding : diagnosis.root_causes)
+    to_blame.insert(finding.subject.ranks.begin(), finding.subject.ranks.end());
+  std::set<int> ended;
+  const SourceAttempts attempts(view);
+  for (const TorchLine<ProcessExit>& exit : view.job.torch().exits())
+    if (ended_by_itself(exit.fact) && attempts.in_attempt(exit.line))
+      std::ranges::copy_if(exit.fact.ranks, std::inserter(ended, ended.end()),
+                           [&](int rank) { return to_blame.contains(rank); });
+  return ended;
+}
+
+// Whether every rank's process still lives, as far as they and their launchers tell.
 Check ranks_alive(const View& view, const Diagnosis& diagnosis) {
   Check check{.check = "all ranks alive", .status = CheckStatus::unknown};
-  std::set<int> ended;
+  std::set<int> ended = to_blame_and_ended(view, diagnosis);
   for (const auto* findings : {&diagnosis.root_causes, &diagnosis.symptoms})
     for (const Finding& finding : *findings)
       for (const Cause cause : {Cause::software_rank_crashed, Cause::software_cuda_oom,

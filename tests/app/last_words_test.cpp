@@ -57,6 +57,21 @@ TEST(LastWords, OfALibraryBelowAnExceptionGiveItsReason) {
   EXPECT_EQ(diagnosis.root_causes.front().cause, Cause::launch_connect_failed);
 }
 
+// The cause is another than an end, and the checklist counts the end all the same.
+TEST(LastWords, OfALauncherPutWhoEndedIntoTheChecklist) {
+  const Diagnosis diagnosis = pasted(
+      "[1,3]<stderr>:RuntimeError: CUDA error: an illegal memory access was encountered\n"
+      "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+      "the job to be terminated. The first process to do so was:\n\n"
+      "  Process name: [[27101,1],3]\n"
+      "  Exit code:    1\n");
+  EXPECT_EQ(cause_of(diagnosis), "software.gpu_memory_fault");
+  const auto check = std::ranges::find(diagnosis.checklist, "all ranks alive", &Check::check);
+  ASSERT_NE(check, diagnosis.checklist.end());
+  EXPECT_EQ(check->status, CheckStatus::fail);
+  EXPECT_EQ(check->detail, "ended: rank 3");
+}
+
 // Neither line names the host: what one kernel log tells is of one machine.
 TEST(LastWords, OfAKernelWithoutANameAreOfOneMachine) {
   const Diagnosis diagnosis = pasted(

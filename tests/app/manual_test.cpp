@@ -11,6 +11,7 @@
 namespace faultline {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -140,12 +141,14 @@ TEST_F(Manual, SaysWhatIsWrongWithACommandLine) {
 }
 
 TEST_F(Manual, FailsWhenWhatItPrintsCannotBeWritten) {
-  for (const char* line : {"$F --help", "$F version", "$F rules list", "$F completion zsh",
-                           "$F token x --scope read", "$F serve --print-config"}) {
+  for (const char* line :
+       {"$F --help", "$F version", "$F rules list", "$F completion zsh", "$F token x --scope read",
+        "$F serve --print-config", "$F simulate --list"}) {
     SCOPED_TRACE(line);
     const Outcome outcome = run(std::string(line) + " > /dev/full");
     EXPECT_EQ(outcome.status, 2);
-    EXPECT_THAT(outcome.err, HasSubstr("faultline: "));
+    EXPECT_THAT(outcome.err,
+                EndsWith("faultline: what it prints could not be written to stdout\n"));
   }
 }
 

@@ -175,6 +175,7 @@ TEST_F(Protocol, TakesAWholeUrlForItsPathAndItsHost) {
   EXPECT_THAT(answer("HTTPS://127.0.0.1/healthz", "elsewhere"), StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(answer("http://localhost?q=x", "localhost"), StartsWith("HTTP/1.1 200 OK\r\n"));
   EXPECT_THAT(answer("http://elsewhere/healthz", "localhost"), StartsWith("HTTP/1.1 421"));
+  EXPECT_THAT(answer("http:///healthz", "localhost"), StartsWith("HTTP/1.1 400"));
   RawClient old(server.port());
   old.say("GET http://elsewhere/healthz HTTP/1.0\r\n\r\n");
   EXPECT_THAT(old.hear(), HasSubstr(" 421 "));

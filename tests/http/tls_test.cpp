@@ -113,6 +113,19 @@ TEST_F(Tls, OnlyWhoShowsACertificateOfTheRightIssuerMayAsk) {
               HasSubstr("faultline_tls_refused_total 3"));
 }
 
+TEST_F(Tls, AnExpiredCertificateIsToldOfBeforeTheStartAndAtIt) {
+  issue("server", "ca", -1);
+  int exit = -1;
+  const std::string said = output_of(
+      fmt::format(FAULTLINE_BINARY " serve --check-config --tls-cert {} --tls-key {} 2>&1",
+                  path("server.pem"), path("server.key")),
+      &exit);
+  EXPECT_EQ(exit, 2);
+  EXPECT_THAT(said, HasSubstr("server.pem: it expired at 20"));
+  const ServerProcess server(workshop_.folder(), flags());
+  await_message(server, "the certificate of --tls-cert has expired");
+}
+
 TEST_F(Tls, AClientThatComesAgainBeginsAnewAndIsLetIn) {
   issue("trainer", "ca", 30);
   ServerProcess server(workshop_.folder(), flags({"--tls-client-ca", path("ca.pem")}));
