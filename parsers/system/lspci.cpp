@@ -22,7 +22,8 @@ struct Device {
 bool is_hex(char c) { return is_digit_character(c) || (c >= 'a' && c <= 'f'); }
 
 // "3b:00.0 3D controller: NVIDIA Corporation GA100 [A100 SXM4 80GB] (rev a1)", with the domain in
-// front where it is not 0000. Of what reads as ones only (rev ff) nothing here is true.
+// front where it is not 0000. Of what reads as ones only (rev ff) nothing here is true. Behind a
+// small letter is the rest of a driver's line: "0000:3b:00.0 eth0: Link is down".
 std::optional<Device> device_of(std::string_view text) {
   if (text.size() < 12 || !is_hex(text.front()) || text.find("(rev ff)") != text.npos)
     return std::nullopt;
@@ -33,7 +34,9 @@ std::optional<Device> device_of(std::string_view text) {
     return std::nullopt;
   const std::size_t colon = rest.find(": ");
   if (colon == rest.npos) return std::nullopt;
-  return Device{pci, trimmed(rest.substr(0, colon)), rest.substr(colon + 2)};
+  const std::string_view what = trimmed(rest.substr(0, colon));
+  if (what.empty() || (what.front() >= 'a' && what.front() <= 'z')) return std::nullopt;
+  return Device{pci, what, rest.substr(colon + 2)};
 }
 
 // Which parts are followed; empty: a bridge, a disk, the host's own display.

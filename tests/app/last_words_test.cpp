@@ -88,6 +88,12 @@ TEST(LastWords, OfAKernelAreReadAsAMailBreaksThem) {
       "[ 2346.280102] Kernel panic - not syncing: softlockup: hung tasks\n");
   ASSERT_EQ(diagnosis.root_causes.size(), 1U);
   EXPECT_EQ(diagnosis.root_causes.front().cause, Cause::host_cpu_hang);
+  // The rest of a driver's line begins as a row of lspci does, and is none.
+  const Diagnosis driver = pasted(
+      "Aug 15 12:21:38 gpu-7 kernel: [325977.1] eth0: a line that is longer than the next one\n"
+      "Aug 15 12:21:39 gpu-7 kernel: [325978.631877] bnxt_en\n"
+      "0000:45:00.0 eth0: TX timeout detected, starting reset task!\n");
+  EXPECT_EQ(cause_of(driver), "network.nic_failure");
 }
 
 TEST(LastWords, AnInterfaceThatSomebodyAskedForAndHasNoLinkIsSaidUnsurely) {

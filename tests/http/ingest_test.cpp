@@ -201,7 +201,7 @@ TEST_F(Ingest, KeepsWhatCameOfAGzipThatBreaksOff) {
 
 // The address sanitizer keeps what was freed, up to 256 MB, and surrounds what is not.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t kLittleMemoryKib = 800U << 10;
+constexpr std::size_t kLittleMemoryKib = 1200U << 10;
 #else
 constexpr std::size_t kLittleMemoryKib = 300U << 10;
 #endif

@@ -100,8 +100,9 @@ TEST(NcclLine, TheLastCellOfATableStandsInFrontOfAHost) {
            std::pair("    83.33  100.66  100.66    N/A", "mew0"),
            std::pair("    83.33  100.66  100.66      0", "mew-0.cluster"),
        }) {
-    const auto lines =
-        nccl_lines(std::string(row) + host + ":64904:64921 [1] NCCL INFO Using network IB");
+    const std::string text =
+        std::string(row) + host + ":64904:64921 [1] NCCL INFO Using network IB";
+    const auto lines = nccl_lines(text);
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_EQ(lines[0].host, host) << row;
     EXPECT_EQ(lines[0].pid, 64904);

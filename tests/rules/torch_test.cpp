@@ -337,6 +337,25 @@ TEST(Torch, OfCallsThatBeganInOneSecondNoneIsCalledTheFirst) {
   EXPECT_THAT(timeout->title, testing::Not(testing::HasSubstr("first in")));
 }
 
+TEST(Torch, RanksThatWaitForEachOtherInCallsFarApartHaveCalledDifferentThings) {
+  const auto mismatch_of = [](int ranks, std::uint64_t later, const TorchGroup& group = {}) {
+    TorchJob job;
+    for (int rank = 0; rank < ranks; ++rank)
+      job.time_out(rank, rank % 2 == 0 ? 122 : later, rank % 2 == 0 ? "_REDUCE_SCATTER_BASE" : "X",
+                   1024, group);
+    const Diagnosis diagnosis = job.diagnosis();
+    const Finding* mismatch = finding_of(diagnosis.root_causes, "software.collective_mismatch");
+    return mismatch == nullptr ? std::string() : mismatch->title;
+  };
+  EXPECT_EQ(mismatch_of(2, 126),
+            "Rank 0 in _REDUCE_SCATTER_BASE 122 and rank 1 in X 126 wait for each other");
+  EXPECT_THAT(mismatch_of(8, 126, {.id = 0, .name = "0", .description = "default_pg"}),
+              HasSubstr("and ranks 1, 3, 5, 7 in X 126 of default_pg wait for each other"));
+  EXPECT_EQ(mismatch_of(8, 126), "") << "they may be of several groups";
+  EXPECT_EQ(mismatch_of(2, 126, {.name = "7"}), "") << "a group that others may belong to";
+  EXPECT_EQ(mismatch_of(2, 123), "") << "one may have come out of the call, and the other not";
+}
+
 TEST(Torch, OfTwoRanksThatDifferNeitherIsTheOddOne) {
   TorchJob job;
   job.time_out(0, 9, "ALLREDUCE", 1024);

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "rules/knowledge/ground_names.h"
+#include "rules/knowledge/prose.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
 #include "rules/picture/read/sayings.h"
@@ -254,6 +255,40 @@ void find_behind(const View& view, const TorchCrew& crew, const std::set<int>& s
         claim};
 }
 
+// All ranks wait for each other, in two calls of one group and as many in each: those in the later
+// one came out of calls that the others never ended. One call apart they may have made the same,
+// and only some came out of it.
+void find_apart(const View& view, const TorchCrew& crew, const StuckGroup& stuck,
+                ProgressRow& row) {
+  constexpr std::uint64_t kApart = 2;
+  // NCCL's own lines tell more of who called what.
+  if (std::ranges::any_of(view.members,
+                          [&](std::size_t index) { return view.member(index).calls > 0; }))
+    return;
+  const std::set<int>& all = crew.world();
+  if (stuck.local || stuck.point_to_point || !stuck.whole_job) return;
+  if (crew.expected() > static_cast<int>(all.size())) return;
+  if (stuck.group.empty() && all.size() > 2) return;  // they may be several groups
+  std::map<std::uint64_t, std::set<int>> at;
+  std::map<std::uint64_t, const TimedOut*> waits;
+  for (const TimedOut& wait : stuck.waits) {
+    at[wait.sequence()].insert(wait.rank);
+    waits[wait.sequence()] = &wait;
+  }
+  if (at.size() != 2) return;
+  const auto& [earlier, behind] = *at.begin();
+  const auto& [later, ahead] = *at.rbegin();
+  std::set<int> everybody = behind;
+  everybody.insert(ahead.begin(), ahead.end());
+  if (everybody != all || behind.size() != ahead.size() || later - earlier < kApart) return;
+  row.odd = everybody;
+  row.differs = {fmt::format("{} in {} {} and {} in {} {}{} wait for each other",
+                             crew.people(behind), waits[earlier]->operation(), earlier,
+                             in_a_sentence(crew.people(ahead)), waits[later]->operation(), later,
+                             stuck.name().empty() ? "" : " of " + stuck.name()),
+                 Claim::timeout_only, true};
+}
+
 using GroupKey = std::pair<std::string, bool>;  // its name, and whether of Sends and Recvs
 using GroupsByKey = std::map<GroupKey, StuckGroup>;
 
@@ -302,6 +337,7 @@ ProgressRow row_of(const View& view, const TorchCrew& crew, const std::set<int>&
   }
   find_odd(stuck, row);
   if (row.odd.empty()) find_behind(view, crew, somewhere, stuck, row);
+  if (row.odd.empty() && row.with(HowFar::not_entered).empty()) find_apart(view, crew, stuck, row);
   // It is missed since the call was made, though it may have left later than that.
   if (row.is_leave)
     for (const TimedOut& wait : stuck.waits)
