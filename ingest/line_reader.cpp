@@ -415,6 +415,17 @@ bool LineReader::read_behind_label(const Message& message, const LinePlace& plac
   return true;
 }
 
+// Many a report is posted without the newline of its last row: that row is whole where it ends with
+// what closes something, or is a rule.
+bool LineReader::may_be_cut_row(std::string_view text) const {
+  constexpr std::string_view kCloses = "]}\"'";
+  if (!may_be_cut(text)) return false;
+  text = tool_text::without_end_blanks(text);
+  const bool is_rule = text.size() > 1 && (text.front() == '=' || text.front() == '-') &&
+                       text.find_first_not_of(text.front()) == text.npos;
+  return text.empty() || (!is_rule && kCloses.find(text.back()) == kCloses.npos);
+}
+
 // True: the line belongs to a document.
 bool LineReader::read_document(const Message& message, const LinePlace& place) {
   // No tool's report begins with a line of the kernel's own; there may be very many of them.
@@ -424,7 +435,7 @@ bool LineReader::read_document(const Message& message, const LinePlace& place) {
   document_readings_.clear();
   const bool mine =
       documents_.read({message.text, place.text, place.number, place.offset, message.host,
-                       message.time, message.rank, line_end_ == LineEnd::lost, message.is_remark},
+                       message.time, message.rank, may_be_cut_row(message.text), message.is_remark},
                       document_readings_);
   keep_document_readings(message, place);
   batch_.skipped += documents_.take_given_up();

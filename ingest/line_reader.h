@@ -130,6 +130,7 @@ class LineReader {
   bool read_plain_nccl(const LinePlace& place);
   std::uint32_t frames_speaker();
   bool may_be_cut(std::string_view text) const;
+  bool may_be_cut_row(std::string_view text) const;
   bool read_message(const Message& message, const LinePlace& place);
   bool ask_parsers(const Message& message, const LinePlace& place);
   bool read_behind_label(const Message& message, const LinePlace& place);

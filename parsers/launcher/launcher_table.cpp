@@ -75,11 +75,9 @@ class LauncherTable : public Document {
     if (known == tables_.end()) return foreign();
     Table& table = known->second;
     if (table.traceback && read_traceback(table, line, readings)) return Line::part;
-    if (line.cut) {
-      table.row = {};
-      table.traceback = nullptr;
-      return Line::part;
-    }
+    // Many a log is posted without the end of its last line. That line may lack something; what
+    // stands above it does not.
+    if (line.cut && !is_rule(text)) return Line::part;
     if (table.row.begun && line.text.starts_with(kIndent) && begins_python_traceback(text)) {
       read_field(text, line, table.row);
       table.traceback = make_python_traceback();

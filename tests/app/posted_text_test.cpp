@@ -253,5 +253,40 @@ TEST(Posted, TextThatTalksAboutAnErrorIsNoFault) {
   }
 }
 
+// An editor leaves it out, and so does `curl -d`.
+TEST(Posted, TextWithoutItsLastNewlineTellsTheSame) {
+  for (const std::string& text : {
+           std::string("Traceback (most recent call last):\n"
+                       "  File \"train.py\", line 35, in __getitem__\n"
+                       "    noised = split[1]\n"
+                       "IndexError: list index out of range\n"
+                       "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1) "
+                       "local_rank: 4 (pid: 24321) of binary: /opt/bin/python\n"
+                       "Root Cause (first observed failure):\n"
+                       "[0]:\n"
+                       "  time      : 2026-03-05_02:56:03\n"
+                       "  host      : gpu-7\n"
+                       "  rank      : 4 (local_rank: 4)\n"
+                       "  exitcode  : 1 (pid: 24321)\n"
+                       "  error_file: <N/A>\n"
+                       "  traceback : To enable traceback see: https://pytorch.org/docs\n"
+                       "============================================================\n"),
+           std::string("One or more tensors were submitted to be reduced, gathered or broadcasted "
+                       "by subset of ranks and are waiting for remainder of ranks for more than "
+                       "60 seconds.\nMissing ranks:\n6: [allreduce.0, allreduce.1]\n"),
+           std::string("Events:\n  Type     Reason            Age   From               Message\n"
+                       "  ----     ------            ----  ----               -------\n"
+                       "  Warning  FailedScheduling  2m    default-scheduler  0/6 nodes are "
+                       "available: 6 Insufficient nvidia.com/gpu.\n"),
+       }) {
+    SCOPED_TRACE(text);
+    const Diagnosis whole = pasted(text);
+    const Diagnosis without = pasted(text.substr(0, text.size() - 1));
+    ASSERT_FALSE(whole.root_causes.empty());
+    EXPECT_EQ(title_of(without), title_of(whole));
+    EXPECT_EQ(confidence_of(without), confidence_of(whole));
+  }
+}
+
 }  // namespace
 }  // namespace faultline
