@@ -56,7 +56,10 @@ sanitize_with() {
     asan) ;;
     # The thread sanitizer of g++ 12 dies of the wide address randomisation of newer kernels. The
     # build needs this as well: it runs each test program to list its tests.
-    tsan) if setarch --addr-no-randomize true 2>/dev/null; then launcher=(setarch --addr-no-randomize); fi ;;
+    tsan)
+      if setarch --addr-no-randomize true 2>/dev/null; then launcher=(setarch --addr-no-randomize); fi
+      export TSAN_OPTIONS="suppressions=$PWD/tests/tsan_suppressions.txt ${TSAN_OPTIONS:-}"
+      ;;
     *) die "no sanitizer '$1', only asan and tsan" ;;
   esac
   build "$1"
