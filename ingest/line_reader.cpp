@@ -358,10 +358,17 @@ std::uint32_t LineReader::frames_speaker() {
   return last_frames_speaker_;
 }
 
-// Of a source's last line, without a newline, the end of a sentence is the end of it.
+// Of a source's last line, without a newline, the end of a sentence is the end of it; and so is a
+// word with which launchers say how a process ended.
 bool LineReader::may_be_cut(std::string_view text) const {
+  constexpr std::string_view kLastWords[] = {" Killed",    ": Terminated",       ": Aborted",
+                                             " Memory",    "Segmentation fault", "Bus error",
+                                             " responding"};
   if (line_end_ == LineEnd::there) return false;
-  return line_end_ == LineEnd::missing || !tool_text::ends_as_a_sentence(text);
+  if (line_end_ == LineEnd::missing) return true;
+  text = tool_text::without_end_blanks(text);
+  return !tool_text::ends_as_a_sentence(text) &&
+         std::ranges::none_of(kLastWords, [&](auto word) { return text.ends_with(word); });
 }
 
 bool LineReader::read_message(const Message& message, const LinePlace& place) {

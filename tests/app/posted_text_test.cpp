@@ -271,6 +271,7 @@ TEST(Posted, TextWithoutItsLastNewlineTellsTheSame) {
                        "  error_file: <N/A>\n"
                        "  traceback : To enable traceback see: https://pytorch.org/docs\n"
                        "============================================================\n"),
+           std::string("srun: error: gpu-7: task 3: Out Of Memory\n"),
            std::string("One or more tensors were submitted to be reduced, gathered or broadcasted "
                        "by subset of ranks and are waiting for remainder of ranks for more than "
                        "60 seconds.\nMissing ranks:\n6: [allreduce.0, allreduce.1]\n"),
