@@ -9,6 +9,7 @@
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
 #include "ingest/unwrap/syslog.h"
+#include "model/path_names.h"
 #include "model/pci_address.h"
 #include "parsers/tool/tool_words.h"
 
@@ -248,20 +249,38 @@ bool is_of_a_log(std::string_view path) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return path.ends_with(end); });
 }
 
+// Whose lines a file holds, where they do not say so themselves.
+void name_by_path(Peeled& line, std::string_view path, bool is_one_name) {
+  if (const int rank = rank_by_file_name(path).rank; rank >= 0) {
+    if (!line.labelled) line.rank = rank;
+    if (is_one_name) return;
+  }
+  const std::string host = host_by_its_words(path);
+  if (!host.empty())
+    line.named_by_label(path.substr(path.find(host), host.size()));
+  else if (is_one_name && may_be_a_host(path))
+    line.named_by_label(path);
+}
+
 bool peel_grep(Peeled& line) {
   constexpr std::size_t kMostOfAPath = 255;
   std::string_view rest = line.text;
   const std::string_view path =
       take_while(rest, [](char c) { return is_name(c) || c == '/' || c == '+' || c == '='; });
-  const bool is_number = !path.empty() && std::ranges::all_of(path, is_digit);
-  const bool is_path =
-      path.find_first_of("./") != std::string_view::npos && std::ranges::any_of(path, is_letter);
-  if (path.size() > kMostOfAPath || !(is_path || is_number) || !take(rest, ':')) return false;
+  if (path.empty() || path.size() > kMostOfAPath || !take(rest, ':')) return false;
+  const bool is_number = std::ranges::all_of(path, is_digit);
+  const bool has_letter = std::ranges::any_of(path, is_letter);
+  const bool is_path = has_letter && path.find_first_of("./") != std::string_view::npos;
+  // A file that is called as its host.
+  const bool is_one_name = has_letter && !is_path && has_digit(path) && !is_device(path);
+  if (!is_number && !is_path && !is_one_name) return false;
   std::string_view behind = rest;
   std::int64_t number = 0;
-  const bool is_numbered = is_path && take_number(behind, number, 9) && take(behind, ':');
+  const bool is_numbered = !is_number && take_number(behind, number, 9) && take(behind, ':');
   if (is_numbered) rest = behind;
-  if (!(is_numbered && is_of_a_log(path)) && !begins_a_line(rest)) return false;
+  const bool begins = begins_a_line(rest) && (!is_one_name || rest.starts_with('['));
+  if (!(is_numbered && is_of_a_log(path)) && !begins) return false;
+  if (!is_number) name_by_path(line, path, is_one_name);
   line.text = rest;
   return true;
 }

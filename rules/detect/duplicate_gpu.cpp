@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "model/path_names.h"
 #include "rules/knowledge/ground_names.h"
-#include "rules/state/path_names.h"
 #include "rules/state/sources.h"
 
 namespace faultline {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "model/batch.h"
-#include "rules/state/path_names.h"
+#include "model/path_names.h"
 
 namespace faultline {
 

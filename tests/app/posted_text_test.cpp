@@ -253,6 +253,34 @@ TEST(Posted, TextThatTalksAboutAnErrorIsNoFault) {
   }
 }
 
+// What `grep -r Xid logs` prints: a file that is called as its host, or lies in its folder, says
+// whose line it is, where the line does not.
+TEST(Posted, LinesThatGrepFoundAreOfTheHostThatTheirFileIsCalledBy) {
+  const std::string xid = "NVRM: Xid (PCI:0000:4c:00): 79, GPU has fallen off the bus.\n";
+  for (const auto& [before, host] : {
+           std::pair<std::string, std::string>{"gpu-7:[Wed Nov  8 13:03:59 2023] ", "gpu-7"},
+           {"gpu-7:[  123.456789] ", "gpu-7"},
+           {"gpu-7:12:[  123.456789] ", "gpu-7"},
+           {"dmesg-node-7.log:[  123.456789] ", "node-7"},
+           {"logs/node-7/dmesg.txt:12:[  123.456789] ", "node-7"},
+           {"node-7.log:Mar  5 02:00:00 node-9 kernel: ", "node-9"},
+           {"gpu7.log:[  123.456789] ", ""},
+           {"run-3:[  123.456789] ", ""},
+           {"kern.log:[  123.456789] ", ""},
+       }) {
+    SCOPED_TRACE(before);
+    const Diagnosis diagnosis = pasted(before + xid);
+    EXPECT_EQ(cause_of(diagnosis), "gpu.off_bus");
+    EXPECT_EQ(hosts_of(diagnosis),
+              host.empty() ? std::vector<std::string>() : std::vector<std::string>{host});
+  }
+  const Diagnosis of_rank = pasted(
+      "logs/rank3.log:RuntimeError: CUDA error: an illegal memory access was encountered\n"
+      "logs/rank3.log:[rank3]: RuntimeError: CUDA error: an illegal memory access was "
+      "encountered\n");
+  EXPECT_EQ(of_rank.root_causes.front().subject.ranks, std::vector<int>{3});
+}
+
 // An editor leaves it out, and so does `curl -d`.
 TEST(Posted, TextWithoutItsLastNewlineTellsTheSame) {
   for (const std::string& text : {

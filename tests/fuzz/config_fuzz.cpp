@@ -60,7 +60,7 @@ std::optional<std::string> applied(std::string_view text) {
   CLI::App command;
   add_flags(command, settings);
   try {
-    const ConfigTables tables = apply_config_file(command, file.path());
+    const ConfigTables tables = apply_config_file(command, file.path()).tables;
     for (const ConfigTable& table : tables)
       require(table.values.size() <= text.size(), "keys are written");
   } catch (const std::runtime_error& refusal) {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/path_names.h"
 #include "rules/knowledge/ground_names.h"
 #include "rules/knowledge/prose.h"
 #include "rules/knowledge/signatures.h"
 #include "rules/picture/calls/told/adapters.h"
 #include "rules/picture/read/sayings.h"
-#include "rules/state/path_names.h"
 #include "rules/state/sources.h"
 
 namespace faultline {

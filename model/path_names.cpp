@@ -1,4 +1,4 @@
-#include "rules/state/path_names.h"
+#include "model/path_names.h"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +17,7 @@ constexpr std::size_t kMostLikePaths = 4096;  // of one frame
 constexpr std::size_t kMostAsked = 256;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alnum(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+bool is_letter_or_digit(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
 std::vector<std::string_view> split(std::string_view text, std::string_view at) {
   std::vector<std::string_view> parts;
@@ -98,7 +98,7 @@ std::string shape_of(std::string_view name) {
   std::string shape;
   for (std::size_t i = 0; i < name.size();) {
     if (!is_digit(name[i])) {
-      letters += is_alnum(name[i]) ? 1 : 0;
+      letters += is_letter_or_digit(name[i]) ? 1 : 0;
       shape.push_back(name[i++]);
       continue;
     }
@@ -124,13 +124,6 @@ bool is_numbered_otherwise(std::string_view name) {
   });
 }
 
-bool may_be_a_host(std::string_view name) {
-  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
-  const auto is_allowed = [](char c) { return is_alnum(c) || c == '-' || c == '.'; };
-  return name.size() <= kLongestHost && !is_numbered_otherwise(name) &&
-         std::ranges::any_of(name, is_letter) && std::ranges::all_of(name, is_allowed);
-}
-
 // What hosts are called, where a number follows.
 bool is_word_of_hosts(std::string_view word) {
   constexpr auto kWords =
@@ -146,6 +139,17 @@ std::pair<std::string_view, std::string_view> word_and_number(std::string_view t
   return {token.substr(0, static_cast<std::size_t>(digits)),
           token.substr(static_cast<std::size_t>(digits))};
 }
+
+}  // namespace
+
+bool may_be_a_host(std::string_view name) {
+  const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
+  const auto is_allowed = [](char c) { return is_letter_or_digit(c) || c == '-' || c == '.'; };
+  return name.size() <= kLongestHost && !is_numbered_otherwise(name) &&
+         std::ranges::any_of(name, is_letter) && std::ranges::all_of(name, is_allowed);
+}
+
+namespace {
 
 // "gpu-node-3", "ip-10-0-3-17"; what stands behind the number is not its name.
 std::string host_within(std::string_view name) {
@@ -200,7 +204,7 @@ RankInName rank_by_file_name(std::string_view path) {
     while (end < name.size() && is_digit(name[end])) ++end;
     // "local_rank0", "node-rank-1", "ranks8": none of these is a rank of the job.
     const std::string_view before = std::string_view(name).substr(0, at);
-    const bool starts_word = before.empty() || !is_alnum(before.back());
+    const bool starts_word = before.empty() || !is_letter_or_digit(before.back());
     const auto previous = before.find_last_not_of("-_.");
     const std::string_view word =
         previous == std::string_view::npos ? "" : before.substr(0, previous + 1);
@@ -221,10 +225,10 @@ void HostNames::add(const std::string& host) {
 std::string HostNames::known_in(std::string_view path) const {
   std::string best;
   const auto begins = [&](std::size_t at) {
-    return is_alnum(path[at]) && (at == 0 || !is_alnum(path[at - 1]));
+    return is_letter_or_digit(path[at]) && (at == 0 || !is_letter_or_digit(path[at - 1]));
   };
   const auto ends = [&](std::size_t at) {
-    return is_alnum(path[at - 1]) && (at == path.size() || !is_alnum(path[at]));
+    return is_letter_or_digit(path[at - 1]) && (at == path.size() || !is_letter_or_digit(path[at]));
   };
   for (std::size_t begin = 0; begin < path.size(); ++begin) {
     if (!begins(begin)) continue;

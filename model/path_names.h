@@ -14,6 +14,9 @@ namespace faultline {
 // "dmesg-node-1.log". Empty: none. What only has a number in it names no host: "run-3", "gpu7".
 std::string host_by_its_words(std::string_view path);
 
+// Whether a word may be a host's name: "run-3" and "rank7" number something else.
+bool may_be_a_host(std::string_view name);
+
 struct RankInName {
   int rank = -1;        // -1: none
   std::size_t end = 0;  // of its digits, in the path
