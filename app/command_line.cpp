@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 
 #include "app/commands.h"
 #include "app/manual/command_help.h"
@@ -125,7 +126,8 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     exit_code = app.exit(error) == 0 ? kExitGood : kExitError;
   } catch (const std::exception& error) {
-    if (std::ferror(stdout) == 0) {
+    // fmt knows what went wrong, and not with which file.
+    if (std::ferror(stdout) == 0 || dynamic_cast<const std::system_error*>(&error) == nullptr) {
       fmt::print(stderr, "faultline: {}\n", error.what());
       return kExitError;
     }
