@@ -34,9 +34,10 @@ AdviceSubject about(const View& view, const Sighting& sighting) {
 }
 
 // What stands where a name is not known.
-std::string unnamed(std::string_view placeholder) {
+std::string unnamed(std::string_view placeholder, int rank) {
   if (placeholder == "rank") return "unknown";
-  if (placeholder == "host") return host_in_words({});
+  if (placeholder == "host")
+    return rank >= 0 ? fmt::format("the host of rank {}", rank) : host_in_words({});
   if (placeholder == "gpu") return "unknown";
   if (placeholder == "device") return "a NIC";
   if (placeholder == "peer") return "a peer";
@@ -54,8 +55,8 @@ std::string known(const View& view, const Sighting& sighting, std::string_view p
 }
 
 // A name at the beginning of a title stays as it is; words in its place begin the sentence.
-std::string unnamed_at(const std::string& title, std::string_view placeholder) {
-  std::string words = unnamed(placeholder);
+std::string unnamed_at(const std::string& title, std::string_view placeholder, int rank) {
+  std::string words = unnamed(placeholder, rank);
   if (title.empty()) begin_with_a_capital(words);
   return words;
 }
@@ -68,7 +69,7 @@ std::string title_of(const View& view, const Sighting& sighting, std::string_vie
       sighting.signature->title, [&](std::string_view plain) { title += plain; },
       [&](std::string_view name) {
         const std::string value = known(view, sighting, name, peer);
-        title += value.empty() ? unnamed_at(title, name) : value;
+        title += value.empty() ? unnamed_at(title, name, rank_that_said(view, sighting)) : value;
       });
   return title;
 }
