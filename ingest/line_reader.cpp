@@ -8,6 +8,7 @@
 
 #include "ingest/unwrap/labels.h"
 #include "model/event_weight.h"
+#include "parsers/launcher/launcher_lines.h"
 #include "parsers/nccl/nccl_call.h"
 #include "parsers/nccl/nccl_forms.h"
 #include "parsers/nccl/nccl_remark.h"
@@ -358,17 +359,17 @@ std::uint32_t LineReader::frames_speaker() {
   return last_frames_speaker_;
 }
 
-// Of a source's last line, without a newline, the end of a sentence is the end of it; and so is a
-// word with which launchers say how a process ended.
+// Of a source's last line, without a newline, the end of a sentence is the end of it; and so are
+// the words by which a launcher says how a process ended.
 bool LineReader::may_be_cut(std::string_view text) const {
-  constexpr std::string_view kLastWords[] = {" Killed",    ": Terminated",       ": Aborted",
-                                             " Memory",    "Segmentation fault", "Bus error",
-                                             " responding"};
   if (line_end_ == LineEnd::there) return false;
   if (line_end_ == LineEnd::missing) return true;
   text = tool_text::without_end_blanks(text);
-  return !tool_text::ends_as_a_sentence(text) &&
-         std::ranges::none_of(kLastWords, [&](auto word) { return text.ends_with(word); });
+  const std::size_t colon = text.rfind(": ");
+  const bool says_how_it_ended = text.ends_with(" Out Of Memory") ||
+                                 text.ends_with(" Not responding") ||
+                                 (colon != text.npos && signal_named(text.substr(colon + 2)));
+  return !says_how_it_ended && !tool_text::ends_as_a_sentence(text);
 }
 
 bool LineReader::read_message(const Message& message, const LinePlace& place) {

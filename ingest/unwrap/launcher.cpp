@@ -278,7 +278,7 @@ bool peel_grep(Peeled& line) {
   std::int64_t number = 0;
   const bool is_numbered = !is_number && take_number(behind, number, 9) && take(behind, ':');
   if (is_numbered) rest = behind;
-  const bool begins = begins_a_line(rest) && (!is_one_name || rest.starts_with('['));
+  const bool begins = (!is_one_name || rest.starts_with('[')) && begins_a_line(rest);
   if (!(is_numbered && is_of_a_log(path)) && !begins) return false;
   if (!is_number) name_by_path(line, path, is_one_name);
   line.text = rest;
