@@ -9,6 +9,7 @@
 #include "ingest/unwrap/container.h"
 #include "ingest/unwrap/dmesg_json.h"
 #include "ingest/unwrap/escapes.h"
+#include "ingest/unwrap/heading.h"
 #include "ingest/unwrap/journal_export.h"
 #include "ingest/unwrap/journal_json.h"
 #include "ingest/unwrap/kernel.h"
@@ -43,7 +44,8 @@ constexpr std::chrono::days kNotAfterReceipt{30};
 // Of save().
 constexpr std::int64_t kFormatWithoutDate = 1;
 constexpr std::int64_t kFormatWithoutLabels = 2;
-constexpr std::int64_t kFormat = 3;
+constexpr std::int64_t kFormatWithoutHeading = 3;
+constexpr std::int64_t kFormat = 4;
 
 Step stepped(bool peeled) { return peeled ? Step::peeled : Step::not_mine; }
 
@@ -60,7 +62,9 @@ class Unwrapper::Impl {
   }
   void learn_label(std::string_view label) { labels_.learn(label); }
   bool in_document() const { return export_.in_record() || dmesg_json_.in_document(); }
-  bool passes_blank_lines() const { return !in_document() && !after_kmsg_record_; }
+  bool passes_blank_lines() const {
+    return !in_document() && !after_kmsg_record_ && heading_.empty();
+  }
   std::string save() const;
   void restore(std::string_view bytes);
 
@@ -97,6 +101,7 @@ class Unwrapper::Impl {
   DmesgJson dmesg_json_;
   RelativeStamps relative_;
   HostLabels labels_;
+  Heading heading_;
   bool after_kmsg_record_ = false;
 
   // About the line in hand.
@@ -112,6 +117,7 @@ std::span<const Message> Unwrapper::Impl::unwrap(std::string_view line) {
   if (!feed_export(line)) {
     Peeled whole;
     whole.text = line;
+    heading_.tell(whole);
     read(whole, 0);
   }
   if (dmesg_json_.in_document() && !in_dmesg_json_) leave_dmesg_json();
@@ -260,11 +266,13 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   if ((may_begin_with_month(line.text) && peel_bsd_syslog(line, reference_for(line))) ||
       (word_of_three && (peel_open_mpi_stamp(line) || peel_weekday_stamp(line))))
     return Step::peeled;
-  if (is_pstore_header(line.text)) return Step::held;
+  if (is_pstore_header(line.text) || heading_.begin_wall(line.text, reference_for(line)))
+    return Step::held;
   return stepped(peel_facility(line) || peel_cloud_severity(line) || peel_talos(line) ||
-                 peel_mpich_error(line) || peel_kernel_tag(line) || peel_repeated(line) ||
-                 peel_handmade(line) || peel_glog_header(line, reference_for(line)) ||
-                 peel_python_level(line) || peel_grep(line) || labels_.peel(line));
+                 peel_mpich_error(line) || peel_mpi_abort(line) || peel_kernel_tag(line) ||
+                 peel_repeated(line) || peel_handmade(line) ||
+                 peel_glog_header(line, reference_for(line)) || peel_python_level(line) ||
+                 peel_grep(line) || labels_.peel(line));
 }
 
 // A kernel's message is in no layers but the kernel's own.
@@ -302,6 +310,7 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
     back.text = line.text.substr(glued);
     return read(back, nesting + 1);
   }
+  heading_.read(line);
   messages_.push_back({.text = line.text,
                        .host = line.host,
                        .time = line.time,
@@ -351,7 +360,7 @@ void Unwrapper::Impl::leave_dmesg_json() {
 
 bool Unwrapper::Impl::at_rest() const {
   return pieces_.empty() && !export_.in_record() && !dmesg_json_.in_document() &&
-         relative_.minute_us < 0 && labels_.empty() && !after_kmsg_record_ &&
+         relative_.minute_us < 0 && labels_.empty() && heading_.empty() && !after_kmsg_record_ &&
          reference_ == undated_;
 }
 
@@ -368,6 +377,7 @@ std::string Unwrapper::Impl::save() const {
   saved.number(reference_ == undated_ ? 0 : 1);
   if (reference_ != undated_) saved.number(reference_.time_since_epoch().count());
   labels_.save(saved);
+  heading_.save(saved);
   return saved.take();
 }
 
@@ -385,6 +395,7 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
     if (format > kFormatWithoutDate && saved.number() != 0)
       reference_ = Timestamp(Timestamp::duration(saved.number()));
     if (format > kFormatWithoutLabels) labels_.restore(saved);
+    if (format > kFormatWithoutHeading) heading_.restore(saved);
     if (saved.ok() && saved.at_end()) return;
   }
   // Nothing, or not ours.
@@ -393,6 +404,7 @@ void Unwrapper::Impl::restore(std::string_view bytes) {
   dmesg_json_ = {};
   relative_ = {};
   labels_ = {};
+  heading_ = {};
   after_kmsg_record_ = false;
   reference_ = undated_;
 }

@@ -25,7 +25,9 @@ std::string write_prints(const std::vector<HeldBlock>& blocks) {
   std::uint64_t offset = 0;
   for (const HeldBlock& block : blocks) {
     const Fingerprint& print = block.print;
-    out.signed_number(block.batch - batch);
+    // Unsigned, as a damaged page may hold any numbers, and what was read is written again.
+    out.signed_number(static_cast<std::int64_t>(static_cast<std::uint64_t>(block.batch) -
+                                                static_cast<std::uint64_t>(batch)));
     out.signed_number(static_cast<std::int64_t>(print.from_offset - offset));
     out.number((print.to_offset - print.from_offset) << 1U | (print.starts_body ? 1U : 0U));
     write_digest(print.digest, out);

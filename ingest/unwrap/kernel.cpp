@@ -128,7 +128,9 @@ bool peel_talos(Peeled& line) {
 
 bool peel_kernel_tag(Peeled& line) {
   Peeled tagged = line;
-  if (!take(tagged.text, "kernel: ") || !peel_kernel_stamp(tagged)) return false;
+  if (!take(tagged.text, "kernel:")) return false;
+  take(tagged.text, ' ');
+  if (!peel_kernel_stamp(tagged)) return false;
   line = tagged;
   return true;
 }

@@ -178,6 +178,21 @@ bool peel_mpich_error(Peeled& line) {
   return true;
 }
 
+bool peel_mpi_abort(Peeled& line) {
+  std::string_view rest = line.text;
+  std::int64_t number = 0;
+  if (!take(rest, "Abort(")) return false;
+  take(rest, '-');
+  if (!take_number(rest, number) || !take(rest, ") ")) return false;
+  if (take(rest, "on node ") && (!take_number(rest, number) || !take(rest, ' '))) return false;
+  std::int64_t rank = 0;
+  if (!take(rest, "(rank ") || !take_number(rest, rank, kMaxRankDigits) ||
+      !take(rest, " in comm 0): "))
+    return false;
+  label_with_rank(line, rank, rest);
+  return true;
+}
+
 bool peel_torch_label(Peeled& line) {
   std::string_view rest = line.text;
   if (!take(rest, '[')) return false;

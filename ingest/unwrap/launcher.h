@@ -27,6 +27,9 @@ bool peel_hydra(Peeled& line);
 // MPICH ERROR [Rank 8281] [job id 14104.0] [Wed Aug 23 06:05:55 2023] [node7] - msg, HPE Cray's.
 bool peel_mpich_error(Peeled& line);
 
+// Abort(1091215) on node 5 (rank 5 in comm 0): msg, of MPICH and its like; comm 0 is all ranks.
+bool peel_mpi_abort(Peeled& line);
+
 // " 3: msg" of srun --label
 bool peel_srun_label(Peeled& line);
 

@@ -186,6 +186,9 @@ class Sinfo : public SlurmTable {
     for (const std::string_view name : {"STATE", "REASON", "TIMESTAMP"})
       if (has(head, name) && !row[column(head, name)].empty())
         part.value(name, row[column(head, name)]);
+    // "drain*": what its state was meant to be, and that slurmctld does not hear it.
+    if (has(head, "STATE") && row[column(head, "STATE")].ends_with('*'))
+      part.value("FLAGS", "NOT_RESPONDING");
     return true;
   }
 };

@@ -71,6 +71,21 @@ void add_not_understood(const View& view, const std::vector<Finding>& observed,
   }
 }
 
+// A rule that understands another line of the same host tells of the same, and more.
+void drop_what_is_understood(const std::vector<Finding>& observed, HintedLines& found) {
+  for (const Finding& finding : observed) {
+    if (is(finding.cause, Trait::not_understood)) continue;
+    const auto of_its_class = found.find(finding.cause);
+    if (of_its_class == found.end()) continue;
+    const auto& hosts = finding.subject.hosts;
+    std::erase_if(of_its_class->second, [&](const Hinted& line) {
+      return hosts.empty() || line.host.empty() ||
+             std::ranges::find(hosts, line.host) != hosts.end();
+    });
+    if (of_its_class->second.empty()) found.erase(of_its_class);
+  }
+}
+
 Subject subject_of(const View& view, const Hinted& line) {
   Subject subject;
   const WordHints& hints = *view.catalog.hints;
@@ -114,6 +129,7 @@ std::vector<Suspicion> find_by_words(const View& view, const std::vector<Finding
   HintedLines hinted;
   add_unread(view, hinted);
   add_not_understood(view, observed, hinted);
+  drop_what_is_understood(observed, hinted);
   std::vector<std::pair<std::size_t, Cause>> order;
   for (auto& [cause, lines] : hinted) {
     std::ranges::sort(lines, std::ranges::less(), [](const Hinted& it) {

@@ -74,6 +74,21 @@ TEST(ByWords, TheLineThatTellsMoreComesFirstAndOthersAreLessSure) {
   EXPECT_GT(diagnosis.root_causes[0].confidence, diagnosis.root_causes[1].confidence);
 }
 
+TEST(ByWords, WhatARuleUnderstandsOfTheSameHostIsNotGuessedAgain) {
+  const auto classes_with = [](const std::string& host) {
+    Job job;
+    job.kernel(host,
+               "EDAC MC1: 1 CE memory scrubbing error on CPU_SrcID#1_Ha#0_Chan#0_DIMM#0 (channel:0 "
+               "slot:0)");
+    const std::string handling = "EDAC sbridge MC1: HANDLING MCE MEMORY ERROR";
+    job.say(Source{.name = "b.txt"}, Speaker{.host = "n7"},
+            UnreadTrouble{.tells = TroubleKind::hints, .text = handling}, handling);
+    return classes_of(job.diagnosis().root_causes);
+  };
+  EXPECT_THAT(classes_with("n7"), IsEmpty());
+  EXPECT_THAT(classes_with("n8"), ElementsAre("host.memory_error"));
+}
+
 TEST(ByWords, NothingIsSaidBesideACauseOrOfAHealthyJob) {
   Job healthy;
   healthy.join_all(4);

@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::size_t kMostCrashLines = 8;
 constexpr std::size_t kMostTitleBytes = 240;
+constexpr std::uint64_t kLinesOfOneError = 16;  // from the first that tells of it to the last
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
@@ -168,12 +169,12 @@ bool follows_from_an_end(const View& view, const Told& told) {
 // The reason may follow the line that it explains: NCCL prints its own message below PyTorch's
 // exception, and a program may print its error after the line that says that it ends.
 bool gives_the_reason(const View& view, const Told& before, const Told& below) {
-  constexpr std::uint64_t kMostLines = 16;
   if (!below.match || below.match->signature->weight != Weight::cause || gave_up(below))
     return false;
   const LineRef& first = before.saying->line;
   const LineRef& told = below.saying->line;
-  if (told.source != first.source || told.line < first.line || told.line - first.line > kMostLines)
+  if (told.source != first.source || told.line < first.line ||
+      told.line - first.line > kLinesOfOneError)
     return false;
   if (gave_up(before))
     return !follows_from_an_end(view, below) && (below.whose < 0 || below.whose == before.whose);
@@ -184,13 +185,12 @@ bool gives_the_reason(const View& view, const Told& before, const Told& below) {
 // Whether an error that is too weak to be a cause stands right before the line in which the process
 // gave up.
 bool gave_up_for_an_aside(const Story& story) {
-  constexpr std::uint64_t kMostLines = 16;
   if (!story.cause || !gave_up(*story.cause)) return false;
   const LineRef& end = story.cause->saying->line;
   return std::ranges::any_of(story.asides, [&](const Told& told) {
     const LineRef& line = told.saying->line;
     return told.whose == story.cause->whose && line.source == end.source && line.line <= end.line &&
-           end.line - line.line <= kMostLines;
+           end.line - line.line <= kLinesOfOneError;
   });
 }
 
@@ -304,6 +304,14 @@ void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
   };
   add(told.telling());
   if (told.original != nullptr) finding.evidence.push_back(view.evidence(told.saying->line));
+}
+
+// What follows from a cause of its own class adds nothing to it.
+bool is_told_of(const std::vector<CrashGroup>& groups, Cause cause) {
+  return std::ranges::any_of(groups, [&](const CrashGroup& group) {
+    const Told& first = group.first();
+    return first.cause() == cause && first.match && first.match->signature->weight == Weight::cause;
+  });
 }
 
 // The only one that ended by itself is who the lines without a label are of; of an exception that
@@ -451,6 +459,9 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
   suspicion.sure = Claim::crash_echo;
   finding.count = group.told.size();
   finding.subject = subject_of_echo(crew, first, ranks);
+  if (first.match && !of_peer && finding.subject.hosts.empty())  // the line itself names it
+    if (const auto host = first.match->fields.find("host"); host != first.match->fields.end())
+      finding.subject.hosts = {host->second};
   if (first.match) {
     AdviceSubject about{.host = first.rank->host, .fields = first.match->fields};
     for (const Action& action : first.match->signature->actions)
@@ -551,6 +562,7 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   add_ends(view, crew, exceptions, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
     if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines tell more
+    if (is_told_of(groups, cause)) continue;
     // Where crashes are not to be told apart from what they led to, nothing follows from them.
     if (cause == Cause::software_rank_crashed)
       for (Told& told : group.told) told.match.reset();

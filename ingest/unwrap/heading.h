@@ -1,0 +1,44 @@
+// A line that tells who says the lines below it, and when:
+//   Message from syslogd@gpu-node-7 at Mar  5 02:47:11 ...
+//    kernel:[  592.970198] watchdog: BUG: soft lockup - CPU#4 stuck for 23s! [python3:4242]
+// as a host's syslog daemon writes to all terminals, and
+//   Abort(1091215) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, error
+//   stack: MPIR_Init_thread(138)........:
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ingest/unwrap/peeled.h"
+#include "ingest/unwrap/saved.h"
+#include "model/time.h"
+
+namespace faultline {
+
+class Heading {
+ public:
+  // True: the text is such a heading of a syslog daemon's, and says nothing else.
+  bool begin_wall(std::string_view text, Timestamp reference);
+
+  // The line is out of its wrapping; it may be a heading beside what it says.
+  void read(const Peeled& line);
+
+  // To each line as it lies in the source: tells it what the heading told, while it is below it.
+  void tell(Peeled& line);
+
+  bool empty() const { return of_ == Of::nothing; }
+
+  void save(SavedWriter& saved) const;
+  void restore(SavedReader& saved);
+
+ private:
+  enum class Of { nothing, wall, stack };
+
+  bool knows(std::string_view text) const;
+
+  Of of_ = Of::nothing;
+  std::string host_;
+  Peeled known_;  // its views are not to be used
+};
+
+}  // namespace faultline

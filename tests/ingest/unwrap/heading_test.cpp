@@ -1,0 +1,92 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "unwrapping.h"
+
+namespace faultline {
+namespace {
+
+using testing::ElementsAre;
+
+const std::vector<std::string> kWall = {
+    "",
+    "Message from syslogd@gpu-node-7 at Mar  5 02:47:11 ...",
+    " kernel:[  592.970198] watchdog: BUG: soft lockup - CPU#4 stuck for 23s! [python3:4242]",
+    "",
+    " kernel:[  772.066388] x",
+};
+
+TEST(Heading, OfASyslogDaemonTellsHostAndTimeOfTheIndentedLinesBelow) {
+  const std::vector<Told> told = unwrap_all(kWall);
+  ASSERT_EQ(told.size(), 4U) << "the heading says nothing else";
+  EXPECT_EQ(told[1],
+            (Told{.text = "watchdog: BUG: soft lockup - CPU#4 stuck for 23s! [python3:4242]",
+                  .host = "gpu-node-7",
+                  .wall = "~2026-03-05T02:47:11Z+1000000",
+                  .uptime_us = 592970198}));
+  EXPECT_EQ(told[3], (Told{.text = "x", .uptime_us = 772066388})) << "behind an empty line";
+}
+
+TEST(Heading, ALineThatIsNotIndentedEndsAWall) {
+  const std::vector<Told> told =
+      unwrap_all({kWall[1], "[root@login ~]# dmesg", "  [    1.000000] x"});
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told[1].host, "");
+}
+
+TEST(Heading, OtherLinesThatBeginSoAreTheirOwn) {
+  for (const std::string line :
+       {"Message from syslogd@gpu-node-7", "Message from syslogd@gpu-node-7 at noon",
+        "Message from syslogd@gpu-node-7 at Mar  5 02:47:11 ... and more", "Message from root"}) {
+    SCOPED_TRACE(line);
+    const std::vector<Told> told = unwrap_all({line, " [    1.000000] x"});
+    ASSERT_EQ(told.size(), 2U);
+    EXPECT_EQ(told[1].host, "");
+  }
+}
+
+TEST(Heading, OfAnErrorStackOfMpiTellsWhoseTheRowsAre) {
+  const std::vector<Told> told = unwrap_all(
+      {"MPICH ERROR [Rank 519] [job id 94.0] [Thu Mar  5 02:47:11 2026] [c1207] - Abort(53) (rank "
+       "519 in comm 0): Fatal error in PMPI_Iprobe: Other MPI error, error stack:",
+       "PMPI_Iprobe(126)...............: MPI_Iprobe(src=MPI_ANY_SOURCE) failed",
+       "MPIDI_iprobe_safe(118).........: ", "MPIDI_OFI_handle_cq_error(1075): OFI poll failed",
+       "the program's own line", "MPIDI_iprobe_safe(118).........: "});
+  ASSERT_EQ(told.size(), 6U);
+  EXPECT_EQ(told[0].text, "Fatal error in PMPI_Iprobe: Other MPI error, error stack:");
+  for (std::size_t row = 1; row <= 3; ++row) {
+    EXPECT_EQ(told[row].rank, 519) << row;
+    EXPECT_EQ(told[row].host, "c1207") << row;
+  }
+  EXPECT_EQ(told[4], (Told{.text = "the program's own line"}));
+  EXPECT_EQ(told[5].rank, -1) << "the stack is over";
+}
+
+TEST(Heading, ARankOfAPartOfTheJobIsNoRankOfIt) {
+  const auto ranks = [](const std::string& line) {
+    std::vector<int> all;
+    for (const Told& told : unwrap_all({line, "MPIR_Init_thread(138)........:"}))
+      all.push_back(told.rank);
+    return all;
+  };
+  const std::string error = "Fatal error in PMPI_Init: Other MPI error, error stack:";
+  EXPECT_THAT(ranks("Abort(1091215) on node 5 (rank 5 in comm 0): " + error), ElementsAre(5, 5));
+  EXPECT_THAT(ranks("Abort(-7) (rank 5 in comm 0): " + error), ElementsAre(5, 5));
+  EXPECT_THAT(ranks("Abort(1091215) on node 5 (rank 5 in comm 3): " + error), ElementsAre(-1, -1));
+  EXPECT_THAT(ranks(error), ElementsAre(-1, -1));
+}
+
+TEST(Heading, OutlivesARestart) {
+  EXPECT_EQ(unwrap_all_with_restarts(kWall), unwrap_all(kWall));
+  const std::vector<std::string> stack = {
+      "Abort(1091215) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, "
+      "error stack:",
+      "MPIR_Init_thread(138)........:", "x"};
+  EXPECT_EQ(unwrap_all_with_restarts(stack), unwrap_all(stack));
+}
+
+}  // namespace
+}  // namespace faultline
