@@ -52,6 +52,13 @@ bool is_blank_row(std::string_view row) {
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
+// "> ", "> > ": what an answer to a mail puts before each row of it.
+std::string_view quote_of(std::string_view row) {
+  std::size_t end = 0;
+  while (row.substr(end).starts_with("> ")) end += 2;
+  return row.substr(0, end);
+}
+
 // Between two lines, there would be the end of a word and the beginning of another. Before a line's
 // end there is no blank, in a table there are many.
 bool is_within_a_word(std::string_view row, std::string_view next) {
@@ -130,11 +137,14 @@ bool WrappedRows::may_be_of_a_mail(std::string_view row) {
 
 // Its first word would not have stood behind the row before.
 bool WrappedRows::goes_on_as_in_mail(std::string_view row) const {
-  if (of_mail_.empty() || is_blank_row(row) || is_blank(row.front()) || begins_a_line(row) ||
-      are_labelled(of_mail_, row))
+  const std::string_view quote = quote_of(row);
+  if (of_mail_.empty() || quote != quote_of(of_mail_)) return false;
+  const std::string_view before = std::string_view(of_mail_).substr(quote.size());
+  row.remove_prefix(quote.size());
+  if (is_blank_row(row) || is_blank(row.front()) || begins_a_line(row) || are_labelled(before, row))
     return false;
   const std::size_t word = std::min(row.find(' '), row.size());
-  return columns_of(row) < kOfMail && columns_of(of_mail_) + 1 + word >= kLeastOfMail;
+  return columns_of(row) < kOfMail && columns_of(before) + 1 + word >= kLeastOfMail;
 }
 
 WrappedRows::Learned WrappedRows::learn(std::string_view row, std::uint64_t number,
@@ -147,16 +157,18 @@ WrappedRows::Learned WrappedRows::learn(std::string_view row, std::uint64_t numb
   }
   // What told something by itself may be a row of a table, as long as the others.
   const bool is_own = read.counted || read.told || read.inside;
-  is_mail_ = !is_own && before_.empty() && goes_on_as_in_mail(row);
+  is_mail_ = !is_own && (before_.empty() || !quote_of(row).empty()) && goes_on_as_in_mail(row);
   if (is_mail_) {
+    before_.clear();
     line_ = std::exchange(of_mail_, {});
     if (!is_blank(line_.back())) line_ += ' ';
     first_row_ = number - 1;
-    line_ += row;
+    line_ += row.substr(quote_of(row).size());
     return Learned::line_ends;
   }
   of_mail_.clear();
-  if (may_be_of_a_mail(row) && !read.told && !read.inside && begins_a_line(row)) {
+  if (may_be_of_a_mail(row) && !read.told && !read.inside &&
+      begins_a_line(row.substr(quote_of(row).size()))) {
     of_mail_ = row;
     counted_ = read.counted;
   }

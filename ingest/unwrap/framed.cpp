@@ -36,9 +36,9 @@ bool begins_at_letter(Peeled& line) {
   if ((may_begin_with_month(line.text) && peel_bsd_syslog(line, kAnyTime)) ||
       (word_of_three && (peel_open_mpi_stamp(line) || peel_weekday_stamp(line))))
     return true;
-  return is_pstore_header(line.text) || peel_facility(line) || peel_cloud_severity(line) ||
-         peel_mpich_error(line) || peel_mpi_abort(line) || peel_glog_header(line, kAnyTime) ||
-         peel_python_level(line);
+  return is_pstore_header(line.text) || peel_facility(line) || peel_named_priority(line) ||
+         peel_cloud_severity(line) || peel_mpich_error(line) || peel_mpi_abort(line) ||
+         peel_glog_header(line, kAnyTime) || peel_python_level(line);
 }
 
 }  // namespace

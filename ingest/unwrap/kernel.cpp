@@ -146,6 +146,22 @@ bool peel_priority(Peeled& line) {
   return true;
 }
 
+bool peel_named_priority(Peeled& line) {
+  std::string_view rest = line.text;
+  const std::string_view facility = take_while(rest, is_letter);
+  if (facility.empty() || !take(rest, '.') ||
+      std::ranges::find(kFacilities, facility) == std::end(kFacilities))
+    return false;
+  const std::string_view level = take_while(rest, is_letter);
+  constexpr std::string_view kLongLevels[] = {"warning", "error"};
+  if ((std::ranges::find(kLevels, level) == std::end(kLevels) &&
+       std::ranges::find(kLongLevels, level) == std::end(kLongLevels)) ||
+      !take(rest, ": "))
+    return false;
+  line.text = rest;
+  return true;
+}
+
 bool peel_kmsg_record(Peeled& line, TextPool& pool) {
   std::string_view rest = line.text;
   std::int64_t priority = 0;

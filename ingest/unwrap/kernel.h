@@ -13,6 +13,9 @@ bool peel_kernel_stamp(Peeled& line);
 // kern  :warn  : msg, with any stamp after it.
 bool peel_facility(Peeled& line);
 
+// kern.err: Mar  5 02:47:11 gpu-node-17 kernel: msg
+bool peel_named_priority(Peeled& line);
+
 // gpu-7: kern: warning: [2026-03-05T02:47:11.123456789Z]: msg, as talosctl prints it.
 bool peel_talos(Peeled& line);
 

@@ -208,6 +208,27 @@ TEST(WrappedRows, OfAMailAreJoinedBetweenWords) {
   EXPECT_THAT(facts_of(mail), ElementsAre(HasSubstr("Xid (PCI:0000:3b:00): 79")));
 }
 
+TEST(WrappedRows, OfAMailThatWasAnsweredAreJoinedWithoutItsMarks) {
+  for (const std::string quote : {"> ", "> > "}) {
+    SCOPED_TRACE(quote);
+    const std::string mail = quote + "Hello,\n" + quote + "last night this came:\n" + quote +
+                             "kern.err: Mar  5 02:47:11 gpu-7 kernel: [325978.631877] NVRM: Xid\n" +
+                             quote + "(PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+    EXPECT_THAT(facts_of(mail), ElementsAre(HasSubstr("Xid (PCI:0000:3b:00): 79")));
+  }
+}
+
+TEST(WrappedRows, AnAnswerDoesNotGoOnWithWhatItAnswers) {
+  using Learned = WrappedRows::Learned;
+  WrappedRows rows;
+  rows.learn(std::string(90, 'a'), 1, {.told = true, .counted = true});
+  const std::string row = "> [ 2346.279770] a driver says something of itself that is long enough";
+  rows.learn(row, 1, {.counted = true});
+  EXPECT_EQ(rows.learn("> > a word that is quite long", 2, {}), Learned::nothing);
+  rows.learn(row, 3, {.counted = true});
+  EXPECT_EQ(rows.learn("a word that is quite long", 4, {}), Learned::nothing);
+}
+
 TEST(WrappedRows, WhatWouldHaveFittedBehindARowIsALineOfItsOwn) {
   using Learned = WrappedRows::Learned;
   WrappedRows rows;

@@ -29,6 +29,7 @@ TEST(KernelFramings, GiveTheMessageAndWhatTheyKnowOfItsTime) {
       {"F4 with -T", "kern  :err   : [Thu Mar  5 02:47:11 2026] " + kText, second},
       {"F4 a program's", "daemon:info  : [ 8423.118204] " + kText, program},
       {"F4 a long facility", "authpriv:notice: [ 8423.118204] " + kText, program},
+      {"a priority in words", "kern.err: [ 8423.118204] " + kText, uptime},
       {"F4 without a time", "kern  :warn  : " + kText, {.text = kText}},
       {"F5 dmesg -r", "<4>[ 8423.118204] " + kText, uptime},
       {"F5 a program's", "<30>[ 8423.118204] " + kText, program},
