@@ -271,7 +271,8 @@ Step Unwrapper::Impl::peel_at_letter(Peeled& line) {
   return stepped(peel_facility(line) || peel_named_priority(line) || peel_cloud_severity(line) ||
                  peel_talos(line) || peel_mpich_error(line) || peel_mpi_abort(line) ||
                  peel_kernel_tag(line) || peel_repeated(line) || peel_handmade(line) ||
-                 peel_glog_header(line, reference_for(line)) || peel_python_level(line) ||
+                 peel_glog_header(line, reference_for(line)) ||
+                 peel_vllm_header(line, reference_for(line)) || peel_python_level(line) ||
                  peel_grep(line) || labels_.peel(line));
 }
 

@@ -38,7 +38,8 @@ bool begins_at_letter(Peeled& line) {
     return true;
   return is_pstore_header(line.text) || peel_facility(line) || peel_named_priority(line) ||
          peel_cloud_severity(line) || peel_mpich_error(line) || peel_mpi_abort(line) ||
-         peel_glog_header(line, kAnyTime) || peel_python_level(line);
+         peel_glog_header(line, kAnyTime) || peel_vllm_header(line, kAnyTime) ||
+         peel_python_level(line);
 }
 
 }  // namespace

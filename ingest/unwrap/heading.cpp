@@ -35,19 +35,23 @@ bool Heading::begin_wall(std::string_view text, Timestamp reference) {
 }
 
 void Heading::read(const Peeled& line) {
-  if (!line.text.ends_with("error stack:") || (line.rank < 0 && line.host.empty())) return;
-  of_ = Of::stack;
+  if (line.rank < 0 && line.host.empty()) return;
+  if (line.text.ends_with("error stack:"))
+    of_ = Of::stack;
+  else if (line.text.ends_with("Traceback (most recent call last):"))
+    of_ = Of::traceback;
+  else
+    return;
   host_ = line.host;
   known_ = {};
   known_.rank = line.rank;
-  known_.labelled = line.labelled;
   known_.host_is_label = line.host_is_label;
   known_.stamped_without_year(line.time);  // whose year is known already
 }
 
 bool Heading::knows(std::string_view text) const {
-  if (of_ == Of::wall) return !text.empty() && is_blank(text.front());
-  return of_ == Of::stack && is_row_of_stack(text);
+  if (of_ == Of::stack) return is_row_of_stack(text);
+  return !text.empty() && (of_ == Of::traceback || is_blank(text.front()));
 }
 
 void Heading::tell(Peeled& line) {
@@ -60,6 +64,8 @@ void Heading::tell(Peeled& line) {
   line = known_;
   line.text = text;
   line.host = host_;
+  // Below the frames stands what was raised.
+  if (of_ == Of::traceback && !is_blank(text.front())) of_ = Of::nothing;
 }
 
 void Heading::save(SavedWriter& saved) const {
@@ -71,7 +77,8 @@ void Heading::save(SavedWriter& saved) const {
 
 void Heading::restore(SavedReader& saved) {
   const std::int64_t of = saved.number();
-  of_ = of == 1 ? Of::wall : of == 2 ? Of::stack : Of::nothing;
+  of_ =
+      of >= 0 && of <= static_cast<std::int64_t>(Of::traceback) ? static_cast<Of>(of) : Of::nothing;
   known_ = saved.peeled();
   known_.year_assumed = known_.time.known();
   host_ = known_.host;

@@ -32,7 +32,7 @@ class Heading {
   void restore(SavedReader& saved);
 
  private:
-  enum class Of { nothing, wall, stack };
+  enum class Of { nothing, wall, stack, traceback };
 
   bool knows(std::string_view text) const;
 

@@ -87,6 +87,17 @@ bool is_level(std::string_view name) {
 
 bool has_digit(std::string_view text) { return std::any_of(text.begin(), text.end(), is_digit); }
 
+// "Worker_TP11", "Worker_TP3_EP3", "VllmWorker TP0", "VllmWorker rank=5" of vLLM, whose ranks are
+// numbered so where an engine has neither stages of a pipeline nor copies. -1: it is no such name.
+int rank_in_engine(std::string_view actor) {
+  if (!take(actor, "Worker_TP") && !take(actor, "VllmWorker TP") &&
+      !take(actor, "VllmWorker rank="))
+    return -1;
+  std::int64_t rank = 0;
+  if (!take_number(actor, rank, kMaxRankDigits)) return -1;
+  return actor.starts_with(' ') || actor.starts_with("_EP") ? static_cast<int>(rank) : -1;
+}
+
 // Ray prints a line once and then, if others said the same, how many did.
 void take_off_ray_count(Peeled& line) {
   constexpr std::string_view kBefore = " [repeated ";
@@ -116,6 +127,7 @@ bool peel_ray(Peeled& line) {
   rest.remove_prefix(end + 1);
   if (!rest.empty() && !take(rest, ' ')) return false;
   // The address says on which node it ran, but is not the name that other sources give that node.
+  if (const int of_engine = rank_in_engine(actor); of_engine >= 0) line.rank = of_engine;
   line.text = rest;
   line.labelled = true;
   take_off_ray_count(line);

@@ -163,8 +163,13 @@ std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp 
   std::int64_t date_number = 0;
   int hour = 0;
   int minute = 0;
-  if (!take_number(text, date_number, 4) || !take(text, ' ') || !take_two_digits(text, hour) ||
-      !take(text, ':') || !take_two_digits(text, minute))
+  if (!take_number(text, date_number, 4)) return std::nullopt;
+  if (int day_number = 0; take(text, '-')) {
+    if (!take_two_digits(text, day_number)) return std::nullopt;
+    date_number = date_number * 100 + day_number;
+  }
+  if (!take(text, ' ') || !take_two_digits(text, hour) || !take(text, ':') ||
+      !take_two_digits(text, minute))
     return std::nullopt;
   const month_day date{month{static_cast<unsigned>(date_number / 100)},
                        day{static_cast<unsigned>(date_number % 100)}};

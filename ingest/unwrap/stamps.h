@@ -29,7 +29,8 @@ std::optional<EventTime> take_ctime_stamp(std::string_view& rest);
 
 enum class Fraction { counts, ignored };
 
-// 305 02:47:11.123456789 or 1028 12:13:38.405081: month * 100 + day, no year, no zone.
+// 305 02:47:11.123456789 or 1028 12:13:38.405081: month * 100 + day, no year, no zone. Or with a
+// dash between the two: 03-05 02:47:11.
 std::optional<EventTime> take_month_day_stamp(std::string_view& rest, Timestamp reference,
                                               Fraction fraction);
 

@@ -123,6 +123,24 @@ bool take_structured_data(std::string_view& rest) {
   return true;
 }
 
+// " TP13", " DP1 TP13 EP13" behind SGLang's stamp. An engine without stages of a pipeline numbers
+// its ranks by TP; -1: there are such stages, or nothing is said.
+int take_place_in_engine(std::string_view& rest) {
+  std::string_view text = rest;
+  std::int64_t rank = -1;
+  bool in_stages = false;
+  while (take(text, ' ')) {
+    const std::string_view word =
+        take_while(text, [](char c) { return (c >= 'A' && c <= 'Z') || c == '_'; });
+    std::int64_t number = 0;
+    if (word.empty() || !take_number(text, number, 5)) return -1;
+    if (word == "TP") rank = number;
+    in_stages |= word == "PP";
+  }
+  rest = text;
+  return in_stages ? -1 : static_cast<int>(rank);
+}
+
 // The middle of the year, to which every day of it is nearer than to any other year's.
 std::optional<Timestamp> take_year(std::string_view& rest) {
   using namespace std::chrono;
@@ -250,8 +268,10 @@ bool peel_bracketed_stamp(Peeled& line) {
   std::string_view rest = line.text;
   if (!take(rest, '[')) return false;
   const auto stamp = take_iso_stamp(rest);
+  const int rank = stamp ? take_place_in_engine(rest) : -1;
   if (!stamp || !take(rest, "] ") || rest.empty()) return false;
   if (starts_like_nccl(rest)) return false;  // it is NCCL's own
+  if (rank >= 0) line.rank = rank;
   // One in front of it is on every line, and may know its zone.
   if (!line.time.known()) line.stamped(stamp->time);
   line.text = rest;

@@ -25,7 +25,8 @@ bool peel_weekday_stamp(Peeled& line);
 // 1772678831.123456 gpu-node-17 kernel: msg (journalctl's short-unix).
 bool peel_unix_stamp(Peeled& line);
 
-// [2026-03-05 02:47:11] text, as log viewers and training scripts print it.
+// [2026-03-05 02:47:11] text, as log viewers and training scripts print it, and SGLang with a rank
+// of its engine: [2026-03-05 02:47:11 TP3] text.
 bool peel_bracketed_stamp(Peeled& line);
 
 // 4600.0s text, or 4600.0s, a number and the text between tabs: a notebook's log.

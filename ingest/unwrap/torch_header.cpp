@@ -68,6 +68,22 @@ bool peel_glog_header(Peeled& line, Timestamp reference) {
   return true;
 }
 
+bool peel_vllm_header(Peeled& line, Timestamp reference) {
+  std::string_view rest = line.text;
+  const std::string_view level = take_while(rest, is_letter);
+  const bool is_error = level == "ERROR" || level == "CRITICAL";
+  if (!is_error && level != "WARNING" && level != "INFO" && level != "DEBUG") return false;
+  if (!take(rest, ' ')) return false;
+  const auto stamp = take_month_day_stamp(rest, reference, Fraction::counts);
+  if (!stamp || !take(rest, ' ')) return false;
+  take(rest, '[');
+  if (!take_file_and_line(rest)) return false;
+  line.stamped_without_year(*stamp);
+  line.is_remark = !is_error;
+  line.text = rest;
+  return true;
+}
+
 bool peel_python_log_header(Peeled& line) {
   std::string_view rest = line.text;
   if (!take(rest, '[')) return false;

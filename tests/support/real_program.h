@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,17 +36,24 @@ inline std::string program_path(const std::string& name) {
   return {};
 }
 
-// One that nobody listens on right now.
+// One that nobody listens on right now. Below those that Linux gives to connections, so that none
+// takes it while a program that is to be started again is down.
 inline int free_port() {
-  const int probe = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  EXPECT_EQ(bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-  socklen_t size = sizeof address;
-  getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size);
-  close(probe);
-  return ntohs(address.sin_port);
+  static std::mt19937 choice{std::random_device{}()};
+  for (int tries = 0; tries < 1000; ++tries) {
+    const int port = std::uniform_int_distribution(20000, 32000)(choice);
+    const int probe = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool is_free =
+        bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    close(probe);
+    if (is_free) return port;
+  }
+  ADD_FAILURE() << "no port is free";
+  return 0;
 }
 
 inline bool listens(int port) {

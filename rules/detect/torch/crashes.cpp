@@ -314,6 +314,11 @@ bool is_told_of(const std::vector<CrashGroup>& groups, Cause cause) {
   });
 }
 
+bool is_cause(const CrashGroup& group) {
+  const Told& first = group.first();
+  return !group.aside && first.match && first.match->signature->weight == Weight::cause;
+}
+
 // The only one that ended by itself is who the lines without a label are of; of an exception that
 // C++ did not catch, which ends in an abort, the only one that aborted.
 const ProcessExit* only_culprit(const View& view, const TorchCrew& crew, const CrashGroup& group) {
@@ -567,6 +572,9 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
     if (cause == Cause::software_rank_crashed)
       for (Told& told : group.told) told.match.reset();
     found.push_back(describe_echoes(view, crew, group));
+    // Whoever says so without a part says that another one acted first.
+    if (found.back().finding.subject.ranks.empty() && std::ranges::any_of(groups, is_cause))
+      found.back().sure.add(Ground::echo_by_its_words);
     if (found.back().finding.cause == Cause::software_rank_crashed)
       found.back().finding.cause = Cause::process_aborted;
   }

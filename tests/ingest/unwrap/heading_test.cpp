@@ -79,6 +79,27 @@ TEST(Heading, ARankOfAPartOfTheJobIsNoRankOfIt) {
   EXPECT_THAT(ranks(error), ElementsAre(-1, -1));
 }
 
+TEST(Heading, OfATracebackTellsWhoseTheFramesAreAndWhatWasRaised) {
+  const std::vector<std::string> lines = {
+      "[2026-03-05 02:47:11 TP13] Scheduler hit an exception: Traceback (most recent call last):",
+      "  File \"a.py\", line 3, in f", "    g()", "RuntimeError: open: no such protocol",
+      "the program's own line"};
+  const std::vector<Told> told = unwrap_all(lines);
+  ASSERT_EQ(told.size(), 5U);
+  for (std::size_t row = 0; row <= 3; ++row) EXPECT_EQ(told[row].rank, 13) << row;
+  EXPECT_EQ(told[4], (Told{.text = "the program's own line"}));
+  EXPECT_EQ(unwrap_all_with_restarts(lines), told);
+}
+
+TEST(Heading, OfATracebackGivesWayToTheLabelsOfItsRows) {
+  const std::vector<Told> told = unwrap_all(
+      {"3: Traceback (most recent call last):", "3:   File \"a.py\", line 3, in f", "4: x"});
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[1].text, "  File \"a.py\", line 3, in f");
+  EXPECT_EQ(told[1].rank, 3);
+  EXPECT_EQ(told[2].rank, 4);
+}
+
 TEST(Heading, OutlivesARestart) {
   EXPECT_EQ(unwrap_all_with_restarts(kWall), unwrap_all(kWall));
   const std::vector<std::string> stack = {
