@@ -17,6 +17,14 @@ bool is_row_of_stack(std::string_view text) {
   return text.starts_with(':');
 }
 
+// "RuntimeError: out of patience", "torch.cuda.OutOfMemoryError: ...": the last line of a
+// traceback.
+bool may_be_raised(std::string_view text) {
+  if (text.empty() || !is_letter(text.front())) return false;
+  take_while(text, [](char c) { return is_letter(c) || is_digit(c) || c == '_' || c == '.'; });
+  return text.empty() || (take(text, ':') && (text.empty() || is_blank(text.front())));
+}
+
 }  // namespace
 
 bool Heading::begin_wall(std::string_view text, Timestamp reference) {
@@ -51,7 +59,8 @@ void Heading::read(const Peeled& line) {
 
 bool Heading::knows(std::string_view text) const {
   if (of_ == Of::stack) return is_row_of_stack(text);
-  return !text.empty() && (of_ == Of::traceback || is_blank(text.front()));
+  if (!text.empty() && is_blank(text.front())) return true;
+  return of_ == Of::traceback && may_be_raised(text);
 }
 
 void Heading::tell(Peeled& line) {

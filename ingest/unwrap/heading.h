@@ -1,9 +1,13 @@
-// A line that tells who says the lines below it, and when:
+// A line that tells who says the lines below it, and when. A host's syslog daemon writes to all
+// terminals:
 //   Message from syslogd@gpu-node-7 at Mar  5 02:47:11 ...
 //    kernel:[  592.970198] watchdog: BUG: soft lockup - CPU#4 stuck for 23s! [python3:4242]
-// as a host's syslog daemon writes to all terminals, and
-//   Abort(1091215) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, error
-//   stack: MPIR_Init_thread(138)........:
+// MPI names the rank above the calls that it came through:
+//   Abort(7) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, error stack:
+//   MPIR_Init_thread(138)........:
+// And a logger labels the first line of a traceback alone:
+//   [2026-03-05 02:47:11 TP13] Scheduler hit an exception: Traceback (most recent call last):
+//     File "train.py", line 3, in step
 #pragma once
 
 #include <string>

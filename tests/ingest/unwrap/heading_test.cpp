@@ -91,6 +91,19 @@ TEST(Heading, OfATracebackTellsWhoseTheFramesAreAndWhatWasRaised) {
   EXPECT_EQ(unwrap_all_with_restarts(lines), told);
 }
 
+TEST(Heading, OfATracebackIsOverWhereAnotherProcessSpeaks) {
+  const std::string head = "[2026-03-05 02:47:11 TP13] x: Traceback (most recent call last):";
+  for (const std::string line :
+       {"node7:4242:4243 [0] NCCL INFO AllReduce: opCount 1e", "[rank3]: x", "step 7 of 12: loss 3",
+        "2026-03-05T02:47:12Z x", ""}) {
+    SCOPED_TRACE(line);
+    const std::vector<Told> told = unwrap_all({head, line, "  File \"a.py\", line 3, in f"});
+    ASSERT_EQ(told.size(), 3U);
+    EXPECT_NE(told[1].rank, 13);
+    EXPECT_EQ(told[2].rank, -1);
+  }
+}
+
 TEST(Heading, OfATracebackGivesWayToTheLabelsOfItsRows) {
   const std::vector<Told> told = unwrap_all(
       {"3: Traceback (most recent call last):", "3:   File \"a.py\", line 3, in f", "4: x"});
