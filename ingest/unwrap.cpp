@@ -112,6 +112,7 @@ class Unwrapper::Impl {
 std::span<const Message> Unwrapper::Impl::unwrap(std::string_view line) {
   messages_.clear();
   pool_.clear();
+  heading_.next_line();
   kmsg_record_before_ = std::exchange(after_kmsg_record_, false);
   in_dmesg_json_ = false;
   if (!feed_export(line)) {
@@ -311,16 +312,17 @@ void Unwrapper::Impl::give(const Peeled& line, int nesting) {
     back.text = line.text.substr(glued);
     return read(back, nesting + 1);
   }
-  heading_.read(line);
-  messages_.push_back({.text = line.text,
-                       .host = line.host,
-                       .time = line.time,
-                       .rank = line.rank,
-                       .repeated = line.repeated,
-                       .from_user_space = line.from_user_space,
-                       .from_kernel = line.in_kernel && !line.from_user_space,
-                       .is_remark = line.is_remark,
-                       .program = line.program});
+  Peeled said = line;
+  heading_.read(said);
+  messages_.push_back({.text = said.text,
+                       .host = said.host,
+                       .time = said.time,
+                       .rank = said.rank,
+                       .repeated = said.repeated,
+                       .from_user_space = said.from_user_space,
+                       .from_kernel = said.in_kernel && !said.from_user_space,
+                       .is_remark = said.is_remark,
+                       .program = said.program});
 }
 
 void Unwrapper::Impl::give_inner_lines(const Peeled& line, int nesting) {

@@ -1,10 +1,17 @@
 #include "ingest/unwrap/heading.h"
 
+#include <algorithm>
+
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
 
 namespace faultline {
 namespace {
+
+constexpr std::string_view kTraceback = "Traceback (most recent call last):";
+constexpr std::size_t kMostPrefixBytes = 256;
+constexpr int kMostRankDigits = 6;
+constexpr int kMostForeign = 64;  // lines of others between two rows
 
 // MPIDI_OFI_handle_cq_error(1075): OFI poll failed
 bool is_row_of_stack(std::string_view text) {
@@ -25,6 +32,44 @@ bool may_be_raised(std::string_view text) {
   return text.empty() || (take(text, ':') && (text.empty() || is_blank(text.front())));
 }
 
+// Takes off what is alike but for its numbers: the time, a line, a process.
+bool take_alike(std::string_view& rest, std::string_view prefix) {
+  std::string_view text = rest;
+  while (!prefix.empty()) {
+    if (is_digit(prefix.front())) {
+      take_while(prefix, is_digit);
+      if (take_while(text, is_digit).empty()) return false;
+    } else {
+      if (!take(text, prefix.front())) return false;
+      prefix.remove_prefix(1);
+    }
+  }
+  rest = text;
+  return true;
+}
+
+// "[Rank 5] ", "rank=5 ", "[RANK:5]", "[1,mpirank:5,algo-1]", "rank5[4242]"; no local_rank. -1:
+// none.
+int rank_in(std::string_view prefix) {
+  constexpr std::string_view kRank = "rank";
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  for (std::size_t at = 0; at + kRank.size() < prefix.size(); ++at) {
+    const std::string_view word = prefix.substr(at, kRank.size());
+    if (!std::ranges::equal(word, kRank, {}, lower)) continue;
+    const std::string_view before = prefix.substr(0, at);
+    if (!before.empty() && !before.ends_with("mpi") &&
+        (is_letter(before.back()) || before.back() == '_'))
+      continue;
+    if (before.ends_with("local ") || before.ends_with("Local ")) continue;
+    std::string_view rest = prefix.substr(at + kRank.size());
+    take_while(rest, [](char c) { return c == ' ' || c == ':' || c == '=' || c == '_'; });
+    std::int64_t rank = 0;
+    if (take_number(rest, rank, kMostRankDigits) && (rest.empty() || !is_digit(rest.front())))
+      return static_cast<int>(rank);
+  }
+  return -1;
+}
+
 }  // namespace
 
 bool Heading::begin_wall(std::string_view text, Timestamp reference) {
@@ -42,33 +87,34 @@ bool Heading::begin_wall(std::string_view text, Timestamp reference) {
   return true;
 }
 
-void Heading::read(const Peeled& line) {
-  if (line.rank < 0 && line.host.empty()) return;
-  if (line.text.ends_with("error stack:"))
-    of_ = Of::stack;
-  else if (line.text.ends_with("Traceback (most recent call last):"))
-    of_ = Of::traceback;
-  else
-    return;
-  host_ = line.host;
-  known_ = {};
-  known_.rank = line.rank;
-  known_.host_is_label = line.host_is_label;
-  known_.stamped_without_year(line.time);  // whose year is known already
-}
-
 bool Heading::knows(std::string_view text) const {
   if (of_ == Of::stack) return is_row_of_stack(text);
   if (!text.empty() && is_blank(text.front())) return true;
   return of_ == Of::traceback && may_be_raised(text);
 }
 
+void Heading::begin(Of of, const Peeled& line) {
+  of_ = of;
+  host_ = line.host;
+  known_ = {};
+  known_.rank = line.rank;
+  known_.host_is_label = line.host_is_label;
+  known_.stamped_without_year(line.time);  // whose year is known already
+  prefix_.clear();
+  prefixed_ = false;
+  foreign_ = 0;
+}
+
 void Heading::tell(Peeled& line) {
-  if (empty()) return;
-  if (!knows(line.text)) {
-    *this = {};
+  if (empty() || prefixed_) return;
+  std::string_view rest = line.text;
+  if (!prefix_.empty() && take_alike(rest, prefix_)) return;
+  told_ = knows(line.text) && (known_.rank >= 0 || !host_.empty());
+  if (!told_) {
+    if (prefix_.empty()) *this = {};
     return;
   }
+  prefix_.clear();  // the rows come without it
   const std::string_view text = line.text;
   line = known_;
   line.text = text;
@@ -77,11 +123,47 @@ void Heading::tell(Peeled& line) {
   if (of_ == Of::traceback && !is_blank(text.front())) of_ = Of::nothing;
 }
 
+// True: the line is a row of the traceback, and what stood before it is off.
+bool Heading::take_prefix(Peeled& line) {
+  std::string_view rest = line.text;
+  if (!take_alike(rest, prefix_)) {
+    if (!prefixed_ || ++foreign_ > kMostForeign) *this = {};
+    return false;
+  }
+  prefixed_ = true;
+  foreign_ = 0;
+  if (rest.ends_with(kTraceback)) return false;  // another one's
+  if (line.rank < 0) line.rank = rank_in(line.text.substr(0, line.text.size() - rest.size()));
+  line.text = rest;
+  return true;
+}
+
+void Heading::read(Peeled& line) {
+  if (of_ == Of::traceback && !prefix_.empty() && take_prefix(line)) return;
+  if (line.text.ends_with("error stack:") && (line.rank >= 0 || !line.host.empty()))
+    return begin(Of::stack, line);
+  if (!line.text.ends_with(kTraceback)) return;
+  const std::string_view prefix = line.text.substr(0, line.text.size() - kTraceback.size());
+  if (line.rank < 0) line.rank = rank_in(prefix);
+  // A launcher's label stands before each line, and rows without it are another's.
+  const bool tells = !line.labelled && (line.rank >= 0 || !line.host.empty());
+  if (!tells && prefix.empty()) return;
+  begin(Of::traceback, line);
+  if (!tells) {
+    known_.rank = -1;
+    host_.clear();
+  }
+  if (prefix.size() <= kMostPrefixBytes) prefix_ = prefix;
+}
+
 void Heading::save(SavedWriter& saved) const {
   saved.number(static_cast<std::int64_t>(of_));
   Peeled known = known_;
   known.host = host_;
   saved.peeled(known);
+  saved.text(prefix_);
+  saved.number(prefixed_ ? 1 : 0);
+  saved.number(foreign_);
 }
 
 void Heading::restore(SavedReader& saved) {
@@ -91,6 +173,9 @@ void Heading::restore(SavedReader& saved) {
   known_ = saved.peeled();
   known_.year_assumed = known_.time.known();
   host_ = known_.host;
+  prefix_ = saved.text();
+  prefixed_ = saved.number() != 0;
+  foreign_ = saved.small_number();
 }
 
 }  // namespace faultline

@@ -5,9 +5,12 @@
 // MPI names the rank above the calls that it came through:
 //   Abort(7) on node 5 (rank 5 in comm 0): Fatal error in PMPI_Init: Other MPI error, error stack:
 //   MPIR_Init_thread(138)........:
-// And a logger labels the first line of a traceback alone:
+// And a logger labels the first line of a traceback alone, or puts the same before each, in a form
+// that no layer need know:
 //   [2026-03-05 02:47:11 TP13] Scheduler hit an exception: Traceback (most recent call last):
 //     File "train.py", line 3, in step
+//   2026-03-05 02:47:11,123 | ERROR | [Rank 5] Traceback (most recent call last):
+//   2026-03-05 02:47:11,124 | ERROR | [Rank 5]   File "train.py", line 3, in step
 #pragma once
 
 #include <string>
@@ -24,11 +27,15 @@ class Heading {
   // True: the text is such a heading of a syslog daemon's, and says nothing else.
   bool begin_wall(std::string_view text, Timestamp reference);
 
-  // The line is out of its wrapping; it may be a heading beside what it says.
-  void read(const Peeled& line);
+  // A line of the source begins.
+  void next_line() { told_ = false; }
 
   // To each line as it lies in the source: tells it what the heading told, while it is below it.
   void tell(Peeled& line);
+
+  // And when it is out of its wrapping: takes off what stood before the heading, too. The line may
+  // be a heading itself beside what it says.
+  void read(Peeled& line);
 
   bool empty() const { return of_ == Of::nothing; }
 
@@ -39,8 +46,14 @@ class Heading {
   enum class Of { nothing, wall, stack, traceback };
 
   bool knows(std::string_view text) const;
+  void begin(Of of, const Peeled& line);
+  bool take_prefix(Peeled& line);
 
   Of of_ = Of::nothing;
+  bool told_ = false;      // the line in hand
+  std::string prefix_;     // of a traceback's first line
+  bool prefixed_ = false;  // its rows have it, too
+  int foreign_ = 0;        // lines of others since the last row
   std::string host_;
   Peeled known_;  // its views are not to be used
 };

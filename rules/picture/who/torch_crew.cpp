@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <set>
 
 #include "rules/state/sources.h"
 
@@ -29,11 +31,17 @@ TorchCrew::TorchCrew(const View& view) : view_(view), source_attempts_(view) {
       if (!host.empty()) hosts_.emplace(rank, host);
     }
   }
+  // Where the lines of one name their host, those that do not are another's.
+  std::set<std::uint32_t> of_labelled_lines;
+  for (const TorchRank* rank : view.job.torch().ranks())
+    if (!rank->host.empty()) of_labelled_lines.insert(rank->source);
   for (const TorchRank* rank : view.job.torch().ranks()) {
     ranks_.push_back(rank);
     if (rank->rank < 0) continue;
     world_.insert(rank->rank);
-    std::string host = rank->host.empty() ? view.job.sources().host_of(rank->source) : rank->host;
+    std::string host = rank->host;
+    if (host.empty() && !of_labelled_lines.contains(rank->source))
+      host = view.job.sources().host_of(rank->source);
     if (!host.empty()) hosts_.emplace(rank->rank, std::move(host));
   }
   fill_gaps();

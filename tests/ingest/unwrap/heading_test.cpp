@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "unwrapping.h"
@@ -89,6 +90,46 @@ TEST(Heading, OfATracebackTellsWhoseTheFramesAreAndWhatWasRaised) {
   for (std::size_t row = 0; row <= 3; ++row) EXPECT_EQ(told[row].rank, 13) << row;
   EXPECT_EQ(told[4], (Told{.text = "the program's own line"}));
   EXPECT_EQ(unwrap_all_with_restarts(lines), told);
+}
+
+TEST(Heading, WhatALoggerPutsBeforeEachLineOfATracebackIsTakenOff) {
+  const auto unwrapped = [](const std::string& before, const std::string& then, int rank) {
+    const std::vector<std::string> lines = {
+        before + "Traceback (most recent call last):", then + "  File \"a.py\", line 3, in f",
+        "node7:4242:4243 [0] NCCL INFO x", then + "KeyError: 'lr'", then + "step 12"};
+    const std::vector<Told> told = unwrap_all(lines);
+    EXPECT_EQ(unwrap_all_with_restarts(lines), told);
+    ASSERT_EQ(told.size(), 5U);
+    EXPECT_EQ(told[1].text, "  File \"a.py\", line 3, in f");
+    EXPECT_EQ(told[3].text, "KeyError: 'lr'");
+    for (const std::size_t row : {0, 1, 3}) EXPECT_EQ(told[row].rank, rank) << row;
+    EXPECT_EQ(told[2].rank, -1);
+  };
+  for (const auto& [before, then, rank] : std::vector<std::tuple<std::string, std::string, int>>{
+           {"2026-03-05 02:47:11,123 | ERROR | [Rank 5] ",
+            "2026-03-05 02:47:12,4 | ERROR | [Rank 5] ", 5},
+           {"[1,mpirank:5,algo-1]<stderr>:", "[1,mpirank:5,algo-1]<stderr>:", 5},
+           {"[ERROR] [train:120] [PID:4242] [RANK:5] ", "[ERROR] [train:99] [PID:4242] [RANK:5] ",
+            5},
+           {"rank5[4242][MainThread]: ", "rank5[4242][MainThread]: ", 5},
+           {"[local_rank=5] ", "[local_rank=5] ", -1},
+           {"Rank5: ", "Rank5: ", 5},
+           {"wandb: ERROR ", "wandb: ERROR ", -1}}) {
+    SCOPED_TRACE(before);
+    unwrapped(before, then, rank);
+  }
+}
+
+TEST(Heading, RanksWhoseTracebacksMixKeepTheirOwnLines) {
+  const std::string head = "Traceback (most recent call last):";
+  const std::vector<Told> told = unwrap_all(
+      {"<Rank 5> " + head, "<Rank 7> " + head, "<Rank 5>   File \"a.py\", line 3, in f",
+       "<Rank 7>   File \"b.py\", line 4, in g", "<Rank 5> KeyError: 1", "<Rank 7> KeyError: 2"});
+  ASSERT_EQ(told.size(), 6U);
+  std::vector<int> ranks;
+  for (const Told& one : told) ranks.push_back(one.rank);
+  EXPECT_THAT(ranks, ElementsAre(5, 7, 5, 7, 5, 7));
+  EXPECT_EQ(told[5].text, "KeyError: 2");
 }
 
 TEST(Heading, OfATracebackIsOverWhereAnotherProcessSpeaks) {
