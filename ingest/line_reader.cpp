@@ -199,6 +199,7 @@ void LineReader::hide_secrets(LinePlace& place) {
 
 void LineReader::pass_calls(std::uint64_t calls) {
   last_warning_ = {};
+  unwrapper_.passed(calls);
   batch_.recognized += calls;
   nccl_lines_ += calls;
 }
@@ -264,6 +265,7 @@ LineReader::Read LineReader::read_line(LinePlace place, LineEnd end, bool counte
   const std::uint64_t facts_before = facts_;
   const std::uint64_t calls_before = calls_told_;
   if (read_plain_nccl(place)) {
+    unwrapper_.passed(1);
     forget_warning_that_ended(place.number);
     return {
         .told = facts_ != facts_before, .counted = true, .is_call = calls_told_ != calls_before};

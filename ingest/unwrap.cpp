@@ -60,6 +60,7 @@ class Unwrapper::Impl {
   void saw_date(Timestamp date) {
     if (date > kNoClockYet) reference_ = date;
   }
+  void passed(std::uint64_t lines) { heading_.pass(lines); }
   void learn_label(std::string_view label) { labels_.learn(label); }
   bool in_document() const { return export_.in_record() || dmesg_json_.in_document(); }
   bool passes_blank_lines() const {
@@ -419,6 +420,7 @@ Unwrapper& Unwrapper::operator=(Unwrapper&&) noexcept = default;
 
 std::span<const Message> Unwrapper::unwrap(std::string_view line) { return impl_->unwrap(line); }
 void Unwrapper::saw_date(Timestamp date) { impl_->saw_date(date); }
+void Unwrapper::passed(std::uint64_t lines) { impl_->passed(lines); }
 void Unwrapper::learn_label(std::string_view label) { impl_->learn_label(label); }
 std::span<const Message> Unwrapper::finish() { return impl_->finish(); }
 bool Unwrapper::in_document() const { return impl_->in_document(); }

@@ -49,6 +49,9 @@ class Unwrapper {
   // An empty line would change nothing, and be told as it is.
   bool passes_blank_lines() const;
 
+  // So many lines of NCCL's were read past all layers.
+  void passed(std::uint64_t lines);
+
   // A line told its year itself, past all layers: those after it that do not are near it.
   void saw_date(Timestamp date);
 

@@ -123,11 +123,17 @@ void Heading::tell(Peeled& line) {
   if (of_ == Of::traceback && !is_blank(text.front())) of_ = Of::nothing;
 }
 
+void Heading::pass(std::uint64_t lines) {
+  if (empty() || lines == 0) return;
+  foreign_ = static_cast<int>(std::min<std::uint64_t>(lines, kMostForeign + 1)) + foreign_;
+  if (!prefixed_ || foreign_ > kMostForeign) *this = {};
+}
+
 // True: the line is a row of the traceback, and what stood before it is off.
 bool Heading::take_prefix(Peeled& line) {
   std::string_view rest = line.text;
   if (!take_alike(rest, prefix_)) {
-    if (!prefixed_ || ++foreign_ > kMostForeign) *this = {};
+    pass(1);
     return false;
   }
   prefixed_ = true;

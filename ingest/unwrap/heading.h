@@ -13,6 +13,7 @@
 //   2026-03-05 02:47:11,124 | ERROR | [Rank 5]   File "train.py", line 3, in step
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,9 @@ class Heading {
  public:
   // True: the text is such a heading of a syslog daemon's, and says nothing else.
   bool begin_wall(std::string_view text, Timestamp reference);
+
+  // Lines that need not be looked at, as they are certainly no rows.
+  void pass(std::uint64_t lines);
 
   // A line of the source begins.
   void next_line() { told_ = false; }
