@@ -191,30 +191,39 @@ std::string host_by_its_words(std::string_view path) {
   return host;
 }
 
-RankInName rank_by_file_name(std::string_view path) {
-  const std::size_t file = path.rfind('/') + 1;  // 0 where there is no folder
-  const std::string name = lower(path.substr(file));
+RankInName rank_in_words(std::string_view text) {
   constexpr std::string_view kWord = "rank";
+  constexpr std::string_view kBetween = "-_=: ";
+  constexpr std::size_t kMostBetween = 2;
+  constexpr std::string_view kOfParts[] = {"group", "role", "parallel", "machine", "tp",
+                                           "pp",    "dp",   "ep",       "cp",      "sp"};
+  const std::string name = lower(text);
   for (std::size_t at = name.rfind(kWord); at != std::string::npos;
        at = at == 0 ? std::string::npos : name.rfind(kWord, at - 1)) {
     std::size_t begin = at + kWord.size();
-    if (begin < name.size() && std::string_view("-_=").find(name[begin]) != std::string_view::npos)
-      ++begin;
+    const std::size_t latest = std::min(name.size(), begin + kMostBetween);
+    while (begin < latest && kBetween.find(name[begin]) != std::string_view::npos) ++begin;
     std::size_t end = begin;
     while (end < name.size() && is_digit(name[end])) ++end;
-    // "local_rank0", "node-rank-1", "ranks8": none of these is a rank of the job.
     const std::string_view before = std::string_view(name).substr(0, at);
-    const bool starts_word = before.empty() || !is_letter_or_digit(before.back());
-    const auto previous = before.find_last_not_of("-_.");
-    const std::string_view word =
-        previous == std::string_view::npos ? "" : before.substr(0, previous + 1);
+    const bool starts_word =
+        before.empty() || !is_letter_or_digit(before.back()) || before.ends_with("mpi");
+    std::string_view word = before.substr(0, before.find_last_not_of("-_. ") + 1);
     if (end == begin || !starts_word || word.ends_with("local") || word.ends_with("node")) continue;
+    word.remove_prefix(word.find_last_of("-_. []()|,:/") + 1);
+    if (std::ranges::find(kOfParts, word) != std::ranges::end(kOfParts)) continue;
     int rank = -1;
     const auto [stop, error] = std::from_chars(name.data() + begin, name.data() + end, rank);
-    if (error == std::errc() && stop == name.data() + end && rank < kMaxRanks)
-      return {rank, file + end};
+    if (error == std::errc() && stop == name.data() + end && rank < kMaxRanks) return {rank, end};
   }
   return {};
+}
+
+RankInName rank_by_file_name(std::string_view path) {
+  const std::size_t file = path.rfind('/') + 1;  // 0 where there is no folder
+  RankInName found = rank_in_words(path.substr(file));
+  if (found.rank >= 0) found.end += file;
+  return found;
 }
 
 void HostNames::add(const std::string& host) {

@@ -19,11 +19,15 @@ bool may_be_a_host(std::string_view name);
 
 struct RankInName {
   int rank = -1;        // -1: none
-  std::size_t end = 0;  // of its digits, in the path
+  std::size_t end = 0;  // of its digits, in the text
 };
 
-// "nccl-debug-rank7.log" -> 7. A bare number is no rank, nor is the number of a node or of a place
-// on a host.
+// "rank7", "Rank 5", "[RANK:5]", "mpirank:5" -> 7, 5, 5, 5: of several the last. The number of a
+// node, of a place on a host or in a group of ranks is none: "local_rank0", "node-rank-1", "TP rank
+// 2".
+RankInName rank_in_words(std::string_view text);
+
+// "nccl-debug-rank7.log" -> 7. A bare number is no rank.
 RankInName rank_by_file_name(std::string_view path);
 
 // Hosts that lines or senders name, as far as paths may be named after them.

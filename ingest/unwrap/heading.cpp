@@ -4,13 +4,13 @@
 
 #include "ingest/unwrap/scan.h"
 #include "ingest/unwrap/stamps.h"
+#include "model/path_names.h"
+#include "parsers/torch/python_traceback.h"
 
 namespace faultline {
 namespace {
 
-constexpr std::string_view kTraceback = "Traceback (most recent call last):";
 constexpr std::size_t kMostPrefixBytes = 256;
-constexpr int kMostRankDigits = 6;
 constexpr int kMostForeign = 64;  // lines of others between two rows
 
 // MPIDI_OFI_handle_cq_error(1075): OFI poll failed
@@ -48,28 +48,6 @@ bool take_alike(std::string_view& rest, std::string_view prefix) {
   return true;
 }
 
-// "[Rank 5] ", "rank=5 ", "[RANK:5]", "[1,mpirank:5,algo-1]", "rank5[4242]"; no local_rank. -1:
-// none.
-int rank_in(std::string_view prefix) {
-  constexpr std::string_view kRank = "rank";
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-  for (std::size_t at = 0; at + kRank.size() < prefix.size(); ++at) {
-    const std::string_view word = prefix.substr(at, kRank.size());
-    if (!std::ranges::equal(word, kRank, {}, lower)) continue;
-    const std::string_view before = prefix.substr(0, at);
-    if (!before.empty() && !before.ends_with("mpi") &&
-        (is_letter(before.back()) || before.back() == '_'))
-      continue;
-    if (before.ends_with("local ") || before.ends_with("Local ")) continue;
-    std::string_view rest = prefix.substr(at + kRank.size());
-    take_while(rest, [](char c) { return c == ' ' || c == ':' || c == '=' || c == '_'; });
-    std::int64_t rank = 0;
-    if (take_number(rest, rank, kMostRankDigits) && (rest.empty() || !is_digit(rest.front())))
-      return static_cast<int>(rank);
-  }
-  return -1;
-}
-
 }  // namespace
 
 bool Heading::begin_wall(std::string_view text, Timestamp reference) {
@@ -80,10 +58,10 @@ bool Heading::begin_wall(std::string_view text, Timestamp reference) {
   if (!stamp) return false;
   take_blanks(text);
   if (!text.empty() && text != "...") return false;
-  of_ = Of::wall;
-  host_ = host;
-  known_ = {};
-  known_.stamped_without_year(*stamp);
+  Peeled said;
+  said.named_by_host(host);
+  said.time = *stamp;
+  begin(Of::wall, said);
   return true;
 }
 
@@ -109,7 +87,8 @@ void Heading::tell(Peeled& line) {
   if (empty() || prefixed_) return;
   std::string_view rest = line.text;
   if (!prefix_.empty() && take_alike(rest, prefix_)) return;
-  told_ = knows(line.text) && (known_.rank >= 0 || !host_.empty());
+  const bool tells = of_ == Of::wall || known_.rank >= 0 || !host_.empty();  // time, or who
+  told_ = tells && knows(line.text);
   if (!told_) {
     if (prefix_.empty()) *this = {};
     return;
@@ -125,7 +104,7 @@ void Heading::tell(Peeled& line) {
 
 void Heading::pass(std::uint64_t lines) {
   if (empty() || lines == 0) return;
-  foreign_ = static_cast<int>(std::min<std::uint64_t>(lines, kMostForeign + 1)) + foreign_;
+  foreign_ += static_cast<int>(std::min<std::uint64_t>(lines, kMostForeign + 1));
   if (!prefixed_ || foreign_ > kMostForeign) *this = {};
 }
 
@@ -138,8 +117,9 @@ bool Heading::take_prefix(Peeled& line) {
   }
   prefixed_ = true;
   foreign_ = 0;
-  if (rest.ends_with(kTraceback)) return false;  // another one's
-  if (line.rank < 0) line.rank = rank_in(line.text.substr(0, line.text.size() - rest.size()));
+  if (rest.ends_with(kTracebackHead)) return false;  // another one's
+  if (line.rank < 0)
+    line.rank = rank_in_words(line.text.substr(0, line.text.size() - rest.size())).rank;
   line.text = rest;
   return true;
 }
@@ -148,9 +128,9 @@ void Heading::read(Peeled& line) {
   if (of_ == Of::traceback && !prefix_.empty() && take_prefix(line)) return;
   if (line.text.ends_with("error stack:") && (line.rank >= 0 || !line.host.empty()))
     return begin(Of::stack, line);
-  if (!line.text.ends_with(kTraceback)) return;
-  const std::string_view prefix = line.text.substr(0, line.text.size() - kTraceback.size());
-  if (line.rank < 0) line.rank = rank_in(prefix);
+  if (!line.text.ends_with(kTracebackHead)) return;
+  const std::string_view prefix = line.text.substr(0, line.text.size() - kTracebackHead.size());
+  if (line.rank < 0) line.rank = rank_in_words(prefix).rank;
   // A launcher's label stands before each line, and rows without it are another's.
   const bool tells = !line.labelled && (line.rank >= 0 || !line.host.empty());
   if (!tells && prefix.empty()) return;
@@ -174,8 +154,8 @@ void Heading::save(SavedWriter& saved) const {
 
 void Heading::restore(SavedReader& saved) {
   const std::int64_t of = saved.number();
-  of_ =
-      of >= 0 && of <= static_cast<std::int64_t>(Of::traceback) ? static_cast<Of>(of) : Of::nothing;
+  const bool is_one = of >= 0 && of <= static_cast<std::int64_t>(Of::traceback);
+  of_ = is_one ? static_cast<Of>(of) : Of::nothing;
   known_ = saved.peeled();
   known_.year_assumed = known_.time.known();
   host_ = known_.host;

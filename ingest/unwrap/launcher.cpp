@@ -126,8 +126,8 @@ bool peel_ray(Peeled& line) {
     return false;
   rest.remove_prefix(end + 1);
   if (!rest.empty() && !take(rest, ' ')) return false;
-  // The address says on which node it ran, but is not the name that other sources give that node.
   if (const int of_engine = rank_in_engine(actor); of_engine >= 0) line.rank = of_engine;
+  // The address says on which node it ran, but is not the name that other sources give that node.
   line.text = rest;
   line.labelled = true;
   take_off_ray_count(line);

@@ -22,7 +22,6 @@ namespace {
 using tool_text::ends_as_a_sentence;
 using tool_text::trimmed;
 
-constexpr std::string_view kHead = "Traceback (most recent call last):";
 constexpr std::string_view kOriginal = "Original Traceback (most recent call last):";
 constexpr std::string_view kWhileHandling = "During handling of the above exception";
 constexpr std::string_view kDirectCause = "The above exception was the direct cause";
@@ -128,7 +127,7 @@ std::string_view without_bar(std::string_view line) {
 
 bool begins_traceback(std::string_view text) {
   if (text.starts_with(kIgnored)) return true;
-  return text.ends_with(kHead) || chains_tracebacks(text) || begins_original(text);
+  return text.ends_with(kTracebackHead) || chains_tracebacks(text) || begins_original(text);
 }
 
 // What PyTorch raises for NCCL tells in further lines what NCCL said last:
@@ -344,7 +343,7 @@ class Tracebacks : public Document {
   Line begin(const Key& key, std::string_view text, bool is_in_group, const DocumentLine& line) {
     if (open_.size() == kMostSpeakers && !open_.contains(key)) return Line::foreign;
     Open& open = open_[key];
-    if (text.find(kHead) == std::string_view::npos) {
+    if (text.find(kTracebackHead) == std::string_view::npos) {
       const bool goes_on = open.over;
       open = {};
       open.original = begins_original(text);
@@ -361,7 +360,8 @@ class Tracebacks : public Document {
     open.follows = follows;
     open.in_frames = true;
     open.ignored = ignored;
-    open.original = original || text.ends_with(kOriginal) || (is_in_group && text == kHead);
+    open.original =
+        original || text.ends_with(kOriginal) || (is_in_group && text == kTracebackHead);
     open.head = kept(line);
     return Line::part;
   }

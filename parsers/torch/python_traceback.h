@@ -9,6 +9,8 @@
 
 namespace faultline {
 
+inline constexpr std::string_view kTracebackHead = "Traceback (most recent call last):";
+
 bool begins_python_traceback(std::string_view text);
 // Between two tracebacks: what comes next follows from the one before.
 bool chains_tracebacks(std::string_view text);

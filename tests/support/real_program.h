@@ -36,6 +36,14 @@ inline std::string program_path(const std::string& name) {
   return {};
 }
 
+inline sockaddr_in on_loopback(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  return address;
+}
+
 // One that nobody listens on right now. Below those that Linux gives to connections, so that none
 // takes it while a program that is to be started again is down.
 inline int free_port() {
@@ -43,10 +51,7 @@ inline int free_port() {
   for (int tries = 0; tries < 1000; ++tries) {
     const int port = std::uniform_int_distribution(20000, 32000)(choice);
     const int probe = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const sockaddr_in address = on_loopback(port);
     const bool is_free =
         bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
     close(probe);
@@ -58,10 +63,7 @@ inline int free_port() {
 
 inline bool listens(int port) {
   const int probe = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const sockaddr_in address = on_loopback(port);
   const bool open =
       connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   close(probe);

@@ -306,17 +306,10 @@ void add_lines_of_crash(const View& view, const Told& told, Finding& finding) {
   if (told.original != nullptr) finding.evidence.push_back(view.evidence(told.saying->line));
 }
 
-// What follows from a cause of its own class adds nothing to it.
-bool is_told_of(const std::vector<CrashGroup>& groups, Cause cause) {
-  return std::ranges::any_of(groups, [&](const CrashGroup& group) {
-    const Told& first = group.first();
-    return first.cause() == cause && first.match && first.match->signature->weight == Weight::cause;
-  });
-}
-
-bool is_cause(const CrashGroup& group) {
+// The catalog knows its line, and knows it as where a failure began.
+bool is_known_cause(const CrashGroup& group) {
   const Told& first = group.first();
-  return !group.aside && first.match && first.match->signature->weight == Weight::cause;
+  return first.match && first.match->signature->weight == Weight::cause;
 }
 
 // The only one that ended by itself is who the lines without a label are of; of an exception that
@@ -382,6 +375,9 @@ Suspicion describe_crash(const View& view, const TorchCrew& crew, const CrashGro
     }
     fields["host"] = host.empty() ? "its host" : host;
     std::string title = signature.title;
+    if (constexpr std::string_view kHost = "{host}"; host.empty() && title.starts_with(kHost))
+      title.replace(0, kHost.size(),
+                    rank >= 0 ? fmt::format("The host of rank {}", rank) : "The host of a rank");
     constexpr std::string_view kSomeRank = "A rank on {host}";
     if (rank >= 0 && title.starts_with(kSomeRank))
       title.replace(0, kSomeRank.size(), crew.people(ranks));
@@ -464,10 +460,10 @@ Suspicion describe_echoes(const View& view, const TorchCrew& crew, const CrashGr
   suspicion.sure = Claim::crash_echo;
   finding.count = group.told.size();
   finding.subject = subject_of_echo(crew, first, ranks);
-  if (first.match && !of_peer && finding.subject.hosts.empty())  // the line itself names it
-    if (const auto host = first.match->fields.find("host"); host != first.match->fields.end())
-      finding.subject.hosts = {host->second};
   if (first.match) {
+    const auto host = first.match->fields.find("host");  // where the line itself names it
+    if (!of_peer && finding.subject.hosts.empty() && host != first.match->fields.end())
+      finding.subject.hosts = {host->second};
     AdviceSubject about{.host = first.rank->host, .fields = first.match->fields};
     for (const Action& action : first.match->signature->actions)
       finding.actions.push_back(fill_in(action, about));
@@ -567,13 +563,19 @@ std::vector<Suspicion> find_torch_crashes(const View& view, const TorchCrew& cre
   add_ends(view, crew, exceptions, found);  // before the echoes, which say less of the same
   for (auto& [cause, group] : by_echo) {
     if (cause == Cause::collective_timeout && somebody_waits) continue;  // whole lines tell more
-    if (is_told_of(groups, cause)) continue;
+    // What follows from a cause of its own class adds nothing to it.
+    if (std::ranges::any_of(groups, [&](const CrashGroup& group) {
+          return is_known_cause(group) && group.first().cause() == cause;
+        }))
+      continue;
     // Where crashes are not to be told apart from what they led to, nothing follows from them.
     if (cause == Cause::software_rank_crashed)
       for (Told& told : group.told) told.match.reset();
     found.push_back(describe_echoes(view, crew, group));
     // Whoever says so without a part says that another one acted first.
-    if (found.back().finding.subject.ranks.empty() && std::ranges::any_of(groups, is_cause))
+    if (found.back().finding.subject.ranks.empty() &&
+        std::ranges::any_of(
+            groups, [](const CrashGroup& group) { return !group.aside && is_known_cause(group); }))
       found.back().sure.add(Ground::echo_by_its_words);
     if (found.back().finding.cause == Cause::software_rank_crashed)
       found.back().finding.cause = Cause::process_aborted;

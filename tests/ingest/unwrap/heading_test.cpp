@@ -31,6 +31,15 @@ TEST(Heading, OfASyslogDaemonTellsHostAndTimeOfTheIndentedLinesBelow) {
   EXPECT_EQ(told[3], (Told{.text = "x", .uptime_us = 772066388})) << "behind an empty line";
 }
 
+TEST(Heading, OfAHostThatIsCalledLocalhostTellsTheTimeAlone) {
+  const std::vector<Told> told =
+      unwrap_all({"Message from syslogd@localhost at Mar  5 02:47:11 ...",
+                  "  kernel:watchdog: BUG: soft lockup - CPU#8 stuck"});
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].host, "");
+  EXPECT_EQ(told[0].wall, "~2026-03-05T02:47:11Z+1000000");
+}
+
 TEST(Heading, ALineThatIsNotIndentedEndsAWall) {
   const std::vector<Told> told =
       unwrap_all({kWall[1], "[root@login ~]# dmesg", "  [    1.000000] x"});
@@ -113,6 +122,10 @@ TEST(Heading, WhatALoggerPutsBeforeEachLineOfATracebackIsTakenOff) {
             5},
            {"rank5[4242][MainThread]: ", "rank5[4242][MainThread]: ", 5},
            {"[local_rank=5] ", "[local_rank=5] ", -1},
+           {"[Node Rank 5] ", "[Node Rank 5] ", -1},
+           {"local-rank 5: ", "local-rank 5: ", -1},
+           {"[TP rank 5] ", "[TP rank 5] ", -1},
+           {"[Global Rank 5] ", "[Global Rank 5] ", 5},
            {"Rank5: ", "Rank5: ", 5},
            {"wandb: ERROR ", "wandb: ERROR ", -1}}) {
     SCOPED_TRACE(before);
@@ -152,6 +165,14 @@ TEST(Heading, OfATracebackGivesWayToTheLabelsOfItsRows) {
   EXPECT_EQ(told[1].text, "  File \"a.py\", line 3, in f");
   EXPECT_EQ(told[1].rank, 3);
   EXPECT_EQ(told[2].rank, 4);
+}
+
+TEST(Heading, AWallAmongTheRowsOfATracebackTellsOfItsOwnLines) {
+  const std::vector<Told> told =
+      unwrap_all({"| 5 | Traceback (most recent call last):", "| 5 |   File \"a.py\", line 3, in f",
+                  kWall[1], kWall[2]});
+  ASSERT_EQ(told.size(), 3U);
+  EXPECT_EQ(told[2].host, "gpu-node-7");
 }
 
 TEST(Heading, OutlivesARestart) {
