@@ -38,23 +38,39 @@ FUZZ_RECORD=tests/fuzz/record.tsv
 FUZZ_MINUTES=10
 FUZZ_MINUTES_AT_ONCE=5
 
-# fuzz_owed NAME...: what each program still lacks of those minutes, some at a time, so that little is
-# lost when it is stopped.
+# fuzz_owed NAME...: what each program still lacks of those minutes, as many programs at once as there
+# are cores. Each one's words go into build/fuzz/log. What breaks ends its own target, and at the end
+# the command.
 fuzz_owed() {
-  local name program minutes
-  local -A programs
+  local name logs=build/fuzz/log broken=0 lanes running=0
+  lanes=$(nproc)
+  mkdir -p "$logs"
+  gather_inputs build/fuzz/inputs
   for name in "$@"; do
-    programs[$name]=$(fuzz_program "$name")
+    if ((running == lanes)); then
+      wait -n || broken=1
+      running=$((running - 1))
+    fi
+    fuzz_one_owed "$name" "$logs/$name" &
+    running=$((running + 1))
   done
-  for name in "$@"; do
-    program=${programs[$name]}
-    minutes=$(awk -v name="$name" -v program="$program" '$1 == name && $2 == program { print $3 }' "$FUZZ_RECORD")
-    for ((minutes = ${minutes:-0}; minutes < FUZZ_MINUTES; minutes += FUZZ_MINUTES_AT_ONCE)); do
-      fuzz_one "$name" $((FUZZ_MINUTES_AT_ONCE * 60))
-      record_minutes "$name" "$program" $((minutes + FUZZ_MINUTES_AT_ONCE))
-    done
-    say "$name: clean for $minutes CPU minutes as it is"
+  while ((running > 0)); do
+    wait -n || broken=1
+    running=$((running - 1))
   done
+  ((broken == 0)) || die "what broke lies in build/fuzz/crashes"
+}
+
+# fuzz_one_owed NAME LOG: some minutes at a time, so that little is lost when it is stopped.
+fuzz_one_owed() {
+  local name=$1 log=$2 program minutes
+  program=$(fuzz_program "$name")
+  minutes=$(awk -v name="$name" -v program="$program" '$1 == name && $2 == program { print $3 }' "$FUZZ_RECORD")
+  for ((minutes = ${minutes:-0}; minutes < FUZZ_MINUTES; minutes += FUZZ_MINUTES_AT_ONCE)); do
+    fuzz_one "$name" $((FUZZ_MINUTES_AT_ONCE * 60)) >"$log" 2>&1 || die "$name: broken; see $log"
+    record_minutes "$name" "$program" $((minutes + FUZZ_MINUTES_AT_ONCE))
+  done
+  say "$name: clean for $minutes CPU minutes as it is"
 }
 
 # record_minutes NAME PROGRAM MINUTES: others may do so at the same time.
@@ -101,25 +117,26 @@ fuzz_one() {
     "${run[@]}" "$bound" "$corpus" "${seeds[@]}"
     return
   fi
-  local spent=0 before
+  local spent=0 before shell=$BASHPID
   while ((spent < bound)); do
     say "$name: $((bound - spent)) s of CPU time to go"
-    before=$(cpu_seconds)
-    "${run[@]}" -max_total_time=$((bound - spent)) "$corpus" "${seeds[@]}"
-    spent=$((spent + $(cpu_seconds) - before + 1))
+    before=$(cpu_seconds_under "$shell")
+    "${run[@]}" -max_total_time=$((bound - spent)) "$corpus" "${seeds[@]}" || return
+    spent=$((spent + $(cpu_seconds_under "$shell") - before + 1))
   done
 }
 
-# What the commands of this shell have taken so far, rounded down.
-cpu_seconds() {
-  awk '{ print int(($16 + $17) / '"$(getconf CLK_TCK)"') }' "/proc/$$/stat"
+# cpu_seconds_under SHELL: what its commands have taken so far, rounded down.
+cpu_seconds_under() {
+  awk '{ print int(($16 + $17) / '"$(getconf CLK_TCK)"') }' "/proc/$1/stat"
 }
 
-# gather_inputs FOLDER: the golden inputs, which all have names of the form input*.
+# gather_inputs FOLDER: the golden inputs, which all have names of the form input*. Those that are there
+# stay as they are: other targets may be reading them.
 gather_inputs() {
   mkdir -p "$1"
   local file
   while IFS= read -r file; do
-    cp "$file" "$1/${file//\//_}"
+    cp -u "$file" "$1/${file//\//_}"
   done < <(find tests -name 'input*' -type f -size -256k -not -path 'tests/fuzz/*')
 }

@@ -1,8 +1,14 @@
 # shellcheck shell=bash
 # Installs groups of packages.txt. Asks dpkg first, so that a second call takes no time and no network.
 
-# need_packages [GROUP...]; no group named: all of them.
+# need_packages [GROUP...]; no group named: all of them, but no npm where another's is installed, which
+# Debian's would conflict with.
 need_packages() {
+  if (($# == 0)) && command -v npm >/dev/null; then
+    local groups
+    mapfile -t groups < <(groups_of_packages | grep -vxF node)
+    set -- "${groups[@]}"
+  fi
   command -v dpkg-query >/dev/null ||
     die "this is no Debian: install what packages.txt names in your system's way, then cmake --preset release"
   local wanted missing
@@ -17,7 +23,7 @@ need_packages() {
 # packages_of [GROUP...]: their packages, one a line.
 packages_of() {
   local known group
-  known=$(sed -n 's/^\[\(.*\)\]$/\1/p' packages.txt)
+  known=$(groups_of_packages)
   for group in "$@"; do
     grep -qxF -e "$group" <<<"$known" ||
       die "packages.txt has no group '$group', only ${known//$'\n'/, }"
@@ -27,6 +33,10 @@ packages_of() {
     /^\[/ { group = substr($1, 2, length($1) - 2); next }
     NF && (wanted == "  " || index(wanted, " " group " ")) { print $1 }
   ' packages.txt | sort -u
+}
+
+groups_of_packages() {
+  sed -n 's/^\[\([a-z-]*\)\].*/\1/p' packages.txt
 }
 
 # missing_of PACKAGES: those of them that are not installed. One a line, both.
